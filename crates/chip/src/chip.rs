@@ -232,6 +232,13 @@ impl Chip {
         &mut self.units
     }
 
+    /// A microengine, for changes of its registers and local memory from outside between
+    /// two runs.
+    pub fn microengine_mut(&mut self, index: u8) -> Option<&mut dyn Core> {
+        let core = self.microengines.get_mut(usize::from(index))?;
+        Some(&mut **core)
+    }
+
     /// The general-purpose core.
     #[must_use]
     pub const fn gpp(&self) -> &Gpp {
@@ -241,6 +248,11 @@ impl Chip {
     /// Lets microcode do what a check would stop the chip for.
     pub fn allow(&mut self, check: Check) {
         self.fabric.checks.allow(check);
+    }
+
+    /// Lets microcode do what these checks would stop the chip for, and nothing else.
+    pub fn set_allowed(&mut self, checks: &[Check]) {
+        self.fabric.checks.set_allowed(checks);
     }
 
     /// What stopped the chip, if anything did.

@@ -76,4 +76,11 @@ impl Chip {
     pub fn memory_bytes(&self) -> u64 {
         self.units.memory_bytes()
     }
+
+    /// Bytes of the host's memory that this chip's memories take beside those of another
+    /// chip: what copies of one chip share is not counted.
+    #[must_use]
+    pub fn host_bytes(&self, beside: Option<&Self>) -> usize {
+        self.units.host_bytes(beside.map(|it| &it.units))
+    }
 }

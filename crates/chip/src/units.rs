@@ -166,6 +166,11 @@ macro_rules! units {
             pub(crate) fn memory_bytes(&self) -> u64 {
                 [$(self.$field.memory_bytes()),+].iter().sum()
             }
+
+            /// Bytes of the host's memory that all large memories take beside others.
+            pub(crate) fn host_bytes(&self, beside: Option<&Self>) -> usize {
+                [$(self.$field.host_bytes(beside.map(|it| &it.$field))),+].iter().sum()
+            }
         }
 
         impl Target {

@@ -375,7 +375,8 @@ impl Simulation {
 
     /// The end of a run whose time is up, unless contexts sleep for ever. Nothing of it
     /// is left in the chip, which can go on.
-    pub(crate) fn timed_out(&self) -> Ending {
+    #[must_use]
+    pub fn timed_out(&self) -> Ending {
         if self.settings.allow.contains(&Check::NeverWoken) {
             return Ending::Reached;
         }
@@ -432,6 +433,18 @@ impl Simulation {
     #[must_use]
     pub fn chip(&self) -> &Chip {
         &self.chip
+    }
+
+    /// The same, for changes from outside between two steps of a run, as a debugger
+    /// makes them.
+    pub fn chip_mut(&mut self) -> &mut Chip {
+        &mut self.chip
+    }
+
+    /// Lets these checks pass from now on, and no others.
+    pub fn set_allowed(&mut self, allow: &[Check]) {
+        self.settings.allow = allow.to_vec();
+        self.chip.set_allowed(allow);
     }
 
     /// What was counted so far.

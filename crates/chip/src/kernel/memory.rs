@@ -1,4 +1,7 @@
-//! Storage of large memories: pages come into being when they are written.
+//! Storage of large memories: pages come into being when they are written, and copies
+//! of a memory share them until one is written to.
+
+use std::sync::Arc;
 
 /// Elements of a page.
 pub(crate) const PAGE: usize = 1024;
@@ -6,7 +9,7 @@ pub(crate) const PAGE: usize = 1024;
 /// Memory of `T`, zero until written.
 #[derive(Clone, Debug, Default)]
 pub struct Paged<T> {
-    pages: Vec<Option<Box<[T; PAGE]>>>,
+    pages: Vec<Option<Arc<[T; PAGE]>>>,
     len: usize,
     changes: u64,
 }
@@ -60,8 +63,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         if index >= self.len {
             return Err(OutOfRange);
         }
-        let page = self.pages[index / PAGE].get_or_insert_with(|| Box::new([T::default(); PAGE]));
-        let cell = &mut page[index % PAGE];
+        let cell = &mut own(&mut self.pages[index / PAGE])[index % PAGE];
         self.changes += u64::from(*cell != value);
         *cell = value;
         Ok(())
@@ -97,8 +99,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         while done < values.len() {
             let at = index + done;
             let run = (PAGE - at % PAGE).min(values.len() - done);
-            let page = self.pages[at / PAGE].get_or_insert_with(|| Box::new([T::default(); PAGE]));
-            let cells = &mut page[at % PAGE..][..run];
+            let cells = &mut own(&mut self.pages[at / PAGE])[at % PAGE..][..run];
             let values = &values[done..done + run];
             self.changes += u64::from(cells != values);
             cells.copy_from_slice(values);
@@ -129,7 +130,20 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     /// The memory has no page of this number.
     pub(crate) fn page_mut(&mut self, number: usize) -> Result<&mut [T; PAGE], OutOfRange> {
         let page = self.pages.get_mut(number).ok_or(OutOfRange)?;
-        Ok(page.get_or_insert_with(|| Box::new([T::default(); PAGE])))
+        Ok(own(page))
+    }
+
+    /// Bytes of memory that it takes beside another one, whose pages it may share.
+    pub(crate) fn bytes_beside(&self, other: Option<&Self>) -> usize {
+        let others = other.map_or(&[][..], |other| &other.pages);
+        let shared = |number: usize, page: &Arc<_>| {
+            let other = others.get(number).and_then(Option::as_ref);
+            other.is_some_and(|other| Arc::ptr_eq(page, other))
+        };
+        let pages = self.pages.iter().enumerate();
+        let own =
+            pages.filter(|(number, page)| page.as_ref().is_some_and(|page| !shared(*number, page)));
+        own.count() * size_of::<[T; PAGE]>() + size_of_val(&*self.pages)
     }
 
     fn check(&self, index: usize, len: usize) -> Result<(), OutOfRange> {
@@ -138,6 +152,12 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
             _ => Err(OutOfRange),
         }
     }
+}
+
+/// A page to be written to, which no copy of the memory shares then.
+#[inline]
+fn own<T: Copy + Default>(page: &mut Option<Arc<[T; PAGE]>>) -> &mut [T; PAGE] {
+    Arc::make_mut(page.get_or_insert_with(|| Arc::new([T::default(); PAGE])))
 }
 
 /// An access beyond the memory's end.
@@ -166,6 +186,24 @@ mod tests {
         assert_eq!(back[..2], [0, 0]);
         assert_eq!(back[2..], values);
         assert_eq!(memory.get(2999), Some(2000));
+    }
+
+    #[test]
+    fn copies_share_pages_until_one_is_written_to() {
+        let mut memory = Paged::<u32>::new(4 * PAGE);
+        memory.write(0, &[1; 3 * PAGE]).unwrap();
+        let mut copy = memory.clone();
+        let table = size_of_val(&*memory.pages);
+        let page = size_of::<[u32; PAGE]>();
+        assert_eq!(memory.bytes_beside(None), 3 * page + table);
+        assert_eq!(copy.bytes_beside(Some(&memory)), table);
+        copy.set(PAGE + 1, 7).unwrap();
+        copy.set(3 * PAGE, 7).unwrap();
+        assert_eq!(copy.bytes_beside(Some(&memory)), 2 * page + table);
+        assert_eq!(
+            (memory.get(PAGE + 1), memory.get(3 * PAGE)),
+            (Some(1), Some(0))
+        );
     }
 
     #[test]

@@ -102,6 +102,16 @@ pub trait Unit {
     fn memory_bytes(&self) -> u64 {
         0
     }
+
+    /// Bytes of the host's memory that its large memories take beside those of another
+    /// unit, with which they may share pages.
+    fn host_bytes(&self, beside: Option<&Self>) -> usize
+    where
+        Self: Sized,
+    {
+        let _ = beside;
+        0
+    }
 }
 
 /// A unit's place in the table of units.

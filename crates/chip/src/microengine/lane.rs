@@ -12,7 +12,8 @@ use super::tight::Action;
 /// The operations of one context.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
-    ops: Vec<Op>,
+    /// Shared between copies of the chip until one of them changes it.
+    ops: Arc<[Op]>,
     forms: Arc<[Form]>,
 }
 
@@ -26,7 +27,7 @@ impl Lane {
                 resolve(slot, base) as u16
             }
         };
-        let ops: Vec<_> = program
+        let ops: Arc<[_]> = program
             .ops
             .iter()
             .map(|&op| Op {
@@ -66,7 +67,7 @@ impl Lane {
         if self.ops[at].marks & Op::WATCHED == 0 {
             return;
         }
-        self.ops[at].marks &= !Op::WATCHED;
+        Arc::make_mut(&mut self.ops)[at].marks &= !Op::WATCHED;
         // Its neighbours may now run into it, or take its result from hand.
         for at in at.saturating_sub(2)..(at + 3).min(self.ops.len()) {
             self.set_action(at);
@@ -98,6 +99,7 @@ impl Lane {
     }
 
     fn set_action(&mut self, at: usize) {
-        self.ops[at].action = action_at(&self.ops, &self.forms, at);
+        let action = action_at(&self.ops, &self.forms, at);
+        Arc::make_mut(&mut self.ops)[at].action = action;
     }
 }

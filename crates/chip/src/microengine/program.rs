@@ -46,7 +46,7 @@ pub(super) enum Word {
 #[derive(Clone)]
 pub struct Program {
     pub(super) image: Arc<Image>,
-    pub(super) ops: Vec<Op>,
+    pub(super) ops: Arc<[Op]>,
     pub(super) words: Arc<[Word]>,
     pub(super) sides: Arc<[Side]>,
     pub(super) forms: Arc<[Form]>,
@@ -84,7 +84,7 @@ impl Program {
         words.push(Word::End);
         let mut program = Self {
             image: Arc::new(image.clone()),
-            ops: Vec::new(),
+            ops: Arc::default(),
             words: words.into(),
             sides: Arc::new([]),
             forms: Arc::new([]),
@@ -101,7 +101,7 @@ impl Program {
     pub fn empty(profile: &Profile) -> Self {
         let mut program = Self {
             image: Arc::new(Image::default()),
-            ops: Vec::new(),
+            ops: Arc::default(),
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
             forms: Arc::new([]),
@@ -118,7 +118,7 @@ impl Program {
     pub(super) fn absent() -> Self {
         Self {
             image: Arc::new(Image::default()),
-            ops: Vec::new(),
+            ops: Arc::default(),
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
             forms: Arc::new([]),
@@ -205,7 +205,7 @@ impl Program {
         self.forms = find_forms(&ops, &sides).into();
         self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.words, limit));
-        self.ops = ops;
+        self.ops = ops.into();
         self.sides = sides.into();
     }
 }

@@ -510,6 +510,11 @@ impl Unit for Dram {
     fn memory_bytes(&self) -> u64 {
         (self.memory.len() * u32::BYTES + self.tags.len() * Tag::BYTES) as u64
     }
+
+    fn host_bytes(&self, beside: Option<&Self>) -> usize {
+        self.memory.bytes_beside(beside.map(|it| &it.memory))
+            + self.tags.bytes_beside(beside.map(|it| &it.tags))
+    }
 }
 
 /// Tells observers that the pins of a channel are taken from when until

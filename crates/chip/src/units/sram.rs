@@ -438,6 +438,15 @@ impl Unit for Sram {
         let words: usize = self.channels.iter().map(|it| it.memory.len()).sum();
         4 * words as u64
     }
+
+    fn host_bytes(&self, beside: Option<&Self>) -> usize {
+        let own = self.channels.iter().enumerate();
+        own.map(|(number, channel)| {
+            let other = beside.and_then(|it| it.channels.get(number));
+            channel.memory.bytes_beside(other.map(|it| &it.memory))
+        })
+        .sum()
+    }
 }
 
 /// Whether a command works on a Q-array entry.

@@ -8,7 +8,7 @@ use npsim_net::egress::{PcapSink, Position};
 use serde::{Deserialize, Serialize};
 
 use super::link::{InletState, Outlet};
-use super::{Links, Source, Traffic};
+use super::{Frames, Links, Source, Traffic};
 use crate::histogram::Histogram;
 
 /// A frame that was handed to the chip and may not have begun to come.
@@ -50,6 +50,12 @@ struct Linked {
 }
 
 impl LinksState {
+    /// The number of the frame that the chip is told of next.
+    #[must_use]
+    pub fn next_frame(&self) -> u64 {
+        self.next
+    }
+
     /// How far the capture of departures has come, where there is one.
     #[must_use]
     pub fn capture(&self) -> Option<&Position> {
@@ -57,7 +63,40 @@ impl LinksState {
     }
 }
 
-impl Links<'_> {
+impl<'a> Links<'a> {
+    /// Where lines stand that frames come to from outside and that are not captured, so
+    /// that [others](Self::resumed) can go on from there.
+    #[must_use]
+    pub fn standing(&self) -> LinksState {
+        LinksState {
+            next: self.next,
+            handed: self.handed,
+            traffic: self.traffic.clone(),
+            capture: None,
+            inlet: None,
+            outlet: None,
+        }
+    }
+
+    /// Lines that go on where others with the same frames [stood](Self::standing).
+    /// `rest` are the frames from number [`LinksState::next_frame`] on, and `arrivals_end`
+    /// is what [`Self::arrivals_end`] was there.
+    #[must_use]
+    pub fn resumed(
+        rest: Frames<'a>,
+        origin_ns: u64,
+        hertz: u64,
+        state: LinksState,
+        arrivals_end: Cycle,
+    ) -> Self {
+        let mut links = Self::streaming(rest, origin_ns, hertz, None);
+        links.next = state.next;
+        links.handed = state.handed;
+        links.traffic = state.traffic;
+        links.arrivals_end = links.arrivals_end.max(arrivals_end);
+        links
+    }
+
     /// Where the lines stand. What was captured so far is safe on the disk then;
     /// the sink has to be one that can be gone on with.
     ///

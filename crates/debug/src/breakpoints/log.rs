@@ -1,0 +1,76 @@
+//! What a log point says: text with expressions in braces.
+
+use std::str::FromStr;
+
+use crate::complaint::Complaint;
+use crate::expression::{Expression, Scope};
+
+/// Text with expressions: `got {bytes} bytes at {buffer:x}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// An expression, and whether it is shown in hexadecimal.
+    Value(Expression, bool),
+}
+
+impl FromStr for Template {
+    type Err = Complaint;
+
+    fn from_str(text: &str) -> Result<Self, Complaint> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, inside)) = rest.split_once('{') {
+            let (inside, after) = inside
+                .split_once('}')
+                .ok_or_else(|| Complaint::new(format!("`{{{inside}` has no closing brace")))?;
+            let (expression, hex) = match inside.strip_suffix(":x") {
+                Some(expression) => (expression, true),
+                None => (inside, false),
+            };
+            parts.push(Part::Text(before.to_owned()));
+            parts.push(Part::Value(expression.parse()?, hex));
+            rest = after;
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+        })
+    }
+}
+
+impl std::fmt::Display for Template {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl Template {
+    /// The expressions in it.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(expression, _) => Some(expression),
+            Part::Text(_) => None,
+        })
+    }
+
+    /// The text with values; what names nothing here says so.
+    #[must_use]
+    pub fn filled(&self, scope: &Scope<'_>) -> String {
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(expression, hex) => match expression.value(scope) {
+                Ok(value) if *hex => format!("{value:#x}"),
+                Ok(value) => value.to_string(),
+                Err(complaint) => format!("<{}>", complaint.message),
+            },
+        };
+        self.parts.iter().map(text).collect()
+    }
+}

@@ -1,0 +1,103 @@
+//! Where a run stops: breakpoints, watchpoints, log points. They belong to the debugger
+//! and not to the chip, so no way through time loses them.
+
+mod hits;
+mod log;
+mod stops;
+
+use std::collections::BTreeSet;
+
+pub use hits::Hits;
+pub use log::Template;
+pub use stops::{Said, Stops};
+
+use npsim_image::Point;
+
+use crate::expression::{Expression, Location};
+use crate::machine::Moment;
+use crate::thread::Thread;
+
+/// What a watchpoint looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Another value than before.
+    Change,
+    /// A command that writes the longword, whatever was there.
+    Write,
+    /// A command that reads it.
+    Read,
+    /// Both.
+    Any,
+}
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Instructions that are about to execute: microengine and address.
+    Code(Vec<(u8, u16)>),
+    /// A value.
+    Watch {
+        /// It, with its names bound.
+        value: Expression,
+        /// The longword, for accesses.
+        location: Option<Location>,
+        /// What is to happen to it.
+        access: Access,
+        /// The context whose registers are meant.
+        thread: Thread,
+        /// Where names were looked up.
+        point: Point,
+    },
+}
+
+/// A breakpoint, watchpoint or log point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breakpoint {
+    /// By which it is named.
+    pub id: u32,
+    /// As it was asked for.
+    pub title: String,
+    /// What it looks for.
+    pub what: What,
+    /// File and line of the breakpoint, if it is on one: that of a macro's use is shown
+    /// with the macro closed.
+    pub line: Option<(String, u32)>,
+    /// The contexts that it is for; none for all.
+    pub threads: Vec<Thread>,
+    /// What must hold as well.
+    pub condition: Option<Expression>,
+    /// Which of the hits count.
+    pub hits: Option<Hits>,
+    /// What is said instead of stopping.
+    pub log: Option<Template>,
+    /// Whether it is in force.
+    pub enabled: bool,
+    /// Hits from the beginning of the run on, as far as they are known.
+    counted: hits::Counted,
+    /// Moments for which the line was said.
+    said: BTreeSet<Moment>,
+}
+
+impl Breakpoint {
+    /// For all contexts, without a condition.
+    #[must_use]
+    pub fn new(title: impl Into<String>, what: What) -> Self {
+        Self {
+            id: 0,
+            title: title.into(),
+            what,
+            line: None,
+            threads: Vec::new(),
+            condition: None,
+            hits: None,
+            log: None,
+            enabled: true,
+            counted: hits::Counted::default(),
+            said: BTreeSet::new(),
+        }
+    }
+
+    fn is_for(&self, thread: Thread) -> bool {
+        self.threads.is_empty() || self.threads.contains(&thread)
+    }
+}

@@ -1,0 +1,67 @@
+//! What is wrong with something that was asked for.
+
+use std::fmt;
+
+/// A mistake of the user, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Complaint {
+    /// Without help.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// With help.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// With help if there is none yet.
+    #[must_use]
+    pub fn or_help(self, help: &str) -> Self {
+        if self.help.is_some() {
+            self
+        } else {
+            self.help(help)
+        }
+    }
+
+    /// With a name that was perhaps meant.
+    #[must_use]
+    pub fn or_similar<'a>(self, name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        match similar(name, names) {
+            Some(similar) => self.help(format!("did you mean `{similar}`?")),
+            None => self,
+        }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.help {
+            Some(help) => write!(out, "{}; {help}", self.message),
+            None => out.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+/// The name that is most like this one, if one is.
+pub(crate) fn similar<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let near = names.map(|known| (strsim::damerau_levenshtein(name, known), known));
+    let near = near.filter(|(far, known)| *far <= 2 && *far < known.len());
+    near.min().map(|(_, known)| known.to_owned())
+}

@@ -1,0 +1,81 @@
+//! What may stand where the cursor is.
+
+use npsim_chip::kernel::check::Check;
+
+use super::table::{COMMANDS, Completes, find};
+use crate::debugger::Debugger;
+use crate::names::alive_at;
+
+/// The words that the last word of a line, up to the cursor, can be made; with where that
+/// word begins, in bytes.
+#[must_use]
+pub fn completions(debugger: &Debugger<'_>, line: &str) -> (usize, Vec<String>) {
+    let after = |last: Option<usize>| {
+        last.map_or(0, |at| {
+            at + line[at..].chars().next().map_or(1, char::len_utf8)
+        })
+    };
+    let word = after(line.rfind(char::is_whitespace));
+    let mut words: Vec<_> = line[..word].split_whitespace().collect();
+    if words.first().is_some_and(|it| *it == "back" || *it == "b") {
+        words.remove(0);
+    }
+    let completes = match words.first() {
+        None => Completes::Command,
+        Some(word) => find(word).map_or(Completes::Nothing, |it| it.completes),
+    };
+    let inside = line.rfind('{') > line.rfind('}');
+    let expression = completes == Completes::Expression || words.contains(&"if") || inside;
+    let from = if expression {
+        let ends = |c: char| c.is_whitespace() || "()[]{}!~<>=&|^+-*/%?:,".contains(c);
+        after(line.rfind(ends))
+    } else {
+        word
+    };
+    let begun = &line[from..];
+    let all = if expression {
+        of(debugger, Completes::Expression)
+    } else {
+        of(debugger, completes)
+    };
+    let mut found: Vec<_> = all.into_iter().filter(|it| it.starts_with(begun)).collect();
+    found.sort();
+    found.dedup();
+    (from, found)
+}
+
+fn of(debugger: &Debugger<'_>, completes: Completes) -> Vec<String> {
+    let names = debugger.names();
+    let thread = debugger.thread();
+    match completes {
+        Completes::Nothing => Vec::new(),
+        Completes::Command => COMMANDS.iter().map(|it| it.name.to_owned()).collect(),
+        Completes::Check => Check::ALL.iter().map(|it| it.name().to_owned()).collect(),
+        Completes::Context => {
+            let threads = debugger.threads();
+            threads.iter().map(|it| it.thread.to_string()).collect()
+        }
+        Completes::Ring => names.rings().iter().map(|it| it.0.clone()).collect(),
+        Completes::File => {
+            let cores = debugger.chip().microengines().iter();
+            cores
+                .flat_map(|it| it.program().image().files.clone())
+                .collect()
+        }
+        Completes::Expression => {
+            let mut all: Vec<String> = [
+                "cycle", "packet", "me", "context", "pc", "scratch", "dram", "lm",
+            ]
+            .map(str::to_owned)
+            .to_vec();
+            all.extend(["ring", "queue", "signal", "out", "cam", "csr"].map(str::to_owned));
+            all.extend(names.rings().iter().map(|it| it.0.clone()));
+            all.extend(names.memories().iter().map(|it| it.0.clone()));
+            if let Some(image) = debugger.image(thread.me) {
+                let alive = alive_at(image, debugger.point(thread));
+                all.extend(alive.iter().map(|it| it.name().to_owned()));
+            }
+            all
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Commands that show what there is.
+
+use npsim_chip::inspect::{BufferHolder, QueueView};
+use npsim_image::Direction as Side;
+use npsim_isa::{Bank, Operand};
+
+use super::table::Verb;
+use super::{Answer, Call, last_count, show};
+use crate::complaint::Complaint;
+use crate::expression::{Expression, Location};
+use crate::names::{Named, Ring, alive_at};
+
+/// Longwords of a line.
+const PER_LINE: usize = 4;
+/// Longwords that are shown at most.
+const MOST_WORDS: u32 = 4096;
+
+fn value(value: u32) -> String {
+    format!("{value} ({value:#x})")
+}
+
+impl Call<'_, '_, '_> {
+    pub(super) fn look(&mut self, verb: Verb) -> Result<Answer, Complaint> {
+        Ok(Answer::lines(match verb {
+            Verb::Where => show::where_text(self.debugger, self.thread()?),
+            Verb::Contexts => {
+                let me = match self.rest {
+                    "" => None,
+                    rest => Some(
+                        rest.parse()
+                            .map_err(|_| Complaint::new(format!("`{rest}` is no microengine")))?,
+                    ),
+                };
+                show::contexts_text(self.debugger, me)
+            }
+            Verb::List => self.list()?,
+            Verb::Disassemble => self.disassemble()?,
+            Verb::Print => {
+                let thread = self.debugger.thread();
+                let value = self.debugger.evaluate(self.rest, thread)?;
+                vec![format!("{} = {value} ({value:#x})", self.rest)]
+            }
+            Verb::Names => self.names(),
+            Verb::Registers => self.registers(),
+            Verb::Signals => self.signals(),
+            Verb::Memory => self.memory()?,
+            Verb::Rings => self.rings(),
+            Verb::Ring => self.ring()?,
+            Verb::Flights => self.flights(),
+            Verb::Rbuf => self.rbuf(),
+            Verb::Tbuf => self.tbuf(),
+            Verb::Cam => self.cam(),
+            Verb::Csrs => self.csrs(),
+            Verb::Files => self.files(),
+            _ => self.status(),
+        }))
+    }
+
+    fn list(&self) -> Result<Vec<String>, Complaint> {
+        let thread = self.debugger.thread();
+        let frames = self.debugger.frames(thread);
+        let (file, line) = match frames.first() {
+            Some(frame) => (frame.file.clone(), frame.line),
+            None => (String::new(), 0),
+        };
+        let (file, line) = if self.rest.is_empty() {
+            (file, line)
+        } else {
+            let (named, number) = self.rest.rsplit_once(':').unwrap_or((&file, self.rest));
+            let number = number
+                .parse()
+                .map_err(|_| Complaint::new(format!("`{number}` is no line")))?;
+            let cores = self.debugger.chip().microengines().iter();
+            let mut files = cores.flat_map(|core| &core.program().image().files);
+            let known = files.find(|it| crate::source::same_file(it, named));
+            (known.map_or(named, String::as_str).to_owned(), number)
+        };
+        let lines = show::listed(self.sources, &file, line);
+        if lines.is_empty() {
+            return Err(Complaint::new(format!(
+                "`{file}` has no line {line} that could be shown"
+            )));
+        }
+        Ok(lines)
+    }
+
+    fn disassemble(&self) -> Result<Vec<String>, Complaint> {
+        let count: u16 = match self.rest {
+            "" => 8,
+            rest => rest
+                .parse()
+                .map_err(|_| Complaint::new(format!("`{rest}` is no number of words")))?,
+        };
+        let thread = self.debugger.thread();
+        let pc = self.debugger.pc(thread);
+        let Some(image) = self.debugger.image(thread.me) else {
+            return Ok(Vec::new());
+        };
+        let first = pc.saturating_sub(count / 2);
+        let last = (first + count).min(image.words.len() as u16);
+        Ok((first..last)
+            .map(|at| {
+                let mark = if at == pc { ">" } else { " " };
+                let text = image.instruction(at).map_or_else(
+                    || format!(".word {:#012x}", image.words[usize::from(at)]),
+                    |it| it.to_string(),
+                );
+                format!("{mark}{at:>5}  {text}")
+            })
+            .collect())
+    }
+
+    fn names(&self) -> Vec<String> {
+        let thread = self.debugger.thread();
+        let Some(image) = self.debugger.image(thread.me) else {
+            return Vec::new();
+        };
+        let inspect = self.debugger.chip().inspect();
+        let Some(view) = inspect.microengine(thread.me) else {
+            return Vec::new();
+        };
+        let come = view.context(thread.context).signals;
+        let mut lines = Vec::new();
+        for named in alive_at(image, self.debugger.point(thread)) {
+            match named {
+                Named::Register(symbol, side) => {
+                    let Some(it) = view.register(symbol.operand, side, thread.context) else {
+                        continue;
+                    };
+                    let mut text = format!(
+                        "{} = {} in {}",
+                        symbol.name,
+                        value(it.value),
+                        symbol.operand
+                    );
+                    if side == Side::Write {
+                        text += " (OUT)";
+                    }
+                    if it.initialised == Some(false) {
+                        text += ", never written";
+                    }
+                    if let Some(owner) = it.owner {
+                        let flight = inspect.flight_of(thread.me, &owner);
+                        text += &flight.map_or_else(
+                            || ", kept for data to come".to_owned(),
+                            |it| {
+                                format!(
+                                    ", kept for {}, {}",
+                                    it.text(inspect.now()),
+                                    it.place_text()
+                                )
+                            },
+                        );
+                    }
+                    lines.push(text);
+                }
+                Named::Signal(symbol) => {
+                    let has = come >> symbol.number & 1 == 1;
+                    let state = if has { "has come" } else { "has not come" };
+                    lines.push(format!(
+                        "{} is signal {}, {state}",
+                        symbol.name, symbol.number
+                    ));
+                }
+            }
+        }
+        if lines.is_empty() {
+            lines.push("no name is alive here".to_owned());
+        }
+        lines
+    }
+
+    fn registers(&self) -> Vec<String> {
+        let thread = self.debugger.thread();
+        let inspect = self.debugger.chip().inspect();
+        let Some(view) = inspect.microengine(thread.me) else {
+            return Vec::new();
+        };
+        let each = view.registers_each();
+        type Make = fn(u8) -> Operand;
+        let files: [(&str, Make, Side); 6] = [
+            ("a", |n| Operand::Gpr(Bank::A, n), Side::Both),
+            ("b", |n| Operand::Gpr(Bank::B, n), Side::Both),
+            ("$ in", Operand::STransfer, Side::Read),
+            ("$ out", Operand::STransfer, Side::Write),
+            ("$$ in", Operand::DTransfer, Side::Read),
+            ("$$ out", Operand::DTransfer, Side::Write),
+        ];
+        let mut lines = Vec::new();
+        for (name, make, side) in files {
+            for first in (0..each).step_by(8) {
+                let words = (first..(first + 8).min(each)).map(|number| {
+                    let it = view.register(make(number), side, thread.context);
+                    format!("{:08x}", it.map_or(0, |it| it.value))
+                });
+                let words: Vec<_> = words.collect();
+                lines.push(format!("{name:<6} {first:>2}: {}", words.join(" ")));
+            }
+        }
+        lines
+    }
+
+    fn signals(&self) -> Vec<String> {
+        let thread = self.debugger.thread();
+        let core = &self.debugger.chip().microengines()[usize::from(thread.me)];
+        let view = core.context(thread.context);
+        let pc = self.debugger.pc(thread);
+        let image = core.program().image();
+        let name = |number| npsim_chip::core::signal_name_at(image, number, pc);
+        let list = |mask: u16| -> Vec<String> {
+            (1..16).filter(|it| mask >> it & 1 == 1).map(name).collect()
+        };
+        let line = |what: &str, mask: u16| match list(mask) {
+            none if none.is_empty() => format!("{what}: none"),
+            some => format!("{what}: {}", some.join(", ")),
+        };
+        let how = if view.any {
+            "waited for, one is enough"
+        } else {
+            "waited for"
+        };
+        vec![line("come", view.signals), line(how, view.wakeup)]
+    }
+
+    fn memory(&self) -> Result<Vec<String>, Complaint> {
+        let (text, count) = last_count(self.rest, 1);
+        if count > MOST_WORDS {
+            return Err(Complaint::new(format!("{count} longwords are too many"))
+                .help(format!("at most {MOST_WORDS} are shown")));
+        }
+        let thread = self.debugger.thread();
+        let scope = self.debugger.scope(thread);
+        let expression: Expression = text.parse()?;
+        let Location::Word(memory, first) = expression.location(&scope)? else {
+            return Err(
+                Complaint::new(format!("`{text}` is no longword of a memory"))
+                    .help("write `scratch[0x100]`, `sram0[64]`, `dram[0]` or `lm[0]`"),
+            );
+        };
+        let words = (0..count).map(|n| scope.word(memory, first.saturating_add(4 * n)));
+        let words: Vec<_> = words.collect::<Result<_, _>>()?;
+        let lines = words.chunks(PER_LINE).enumerate();
+        Ok(lines
+            .map(|(line, words)| {
+                let address = first as usize + 4 * PER_LINE * line;
+                let words: Vec<_> = words.iter().map(|word| format!("{word:08x}")).collect();
+                format!("{} {address:#010x}: {}", memory.name(), words.join(" "))
+            })
+            .collect())
+    }
+
+    fn rings(&self) -> Vec<String> {
+        let thread = self.debugger.thread();
+        let scope = self.debugger.scope(thread);
+        let units = self.debugger.chip().units();
+        let named = self.debugger.names().rings();
+        let mut lines: Vec<_> = named
+            .iter()
+            .map(|(name, ring)| {
+                let fill = scope.fill(*ring);
+                match ring {
+                    Ring::Scratch(number) => {
+                        let size = units.scratch.ring(*number).size();
+                        format!("{name}, scratch ring {number}: {fill} of {size} longwords")
+                    }
+                    Ring::Queue { channel, entry } => {
+                        format!("{name}, sram{channel}:{entry}: {fill} entries")
+                    }
+                }
+            })
+            .collect();
+        let inspect = self.debugger.chip().inspect();
+        for view in inspect.microengines() {
+            let me = view.index();
+            if let Some(ring) = inspect.neighbour_ring(me)
+                && (!ring.words.is_empty() || ring.under_way > 0)
+            {
+                lines.push(format!(
+                    "next-neighbour ring of microengine {me}: {} longwords, {} under way",
+                    ring.words.len(),
+                    ring.under_way
+                ));
+            }
+        }
+        if lines.is_empty() {
+            lines.push("the project has no rings and queues".to_owned());
+        }
+        lines
+    }
+
+    fn ring(&self) -> Result<Vec<String>, Complaint> {
+        let inspect = self.debugger.chip().inspect();
+        let hex = |words: &[u32]| -> Vec<String> {
+            let lines = words.chunks(8).enumerate();
+            lines
+                .map(|(line, words)| {
+                    let words: Vec<_> = words.iter().map(|word| format!("{word:08x}")).collect();
+                    format!("  {:>4}: {}", line * 8, words.join(" "))
+                })
+                .collect()
+        };
+        let (title, words) = match self.debugger.names().ring(self.rest)? {
+            Ring::Scratch(number) => {
+                let ring = inspect.ring(number);
+                let ring = ring.ok_or_else(|| Complaint::new("there is no such ring"))?;
+                let title = format!(
+                    "scratch ring {number} at {:#x}: {} of {} longwords, the oldest first",
+                    ring.address,
+                    ring.words.len(),
+                    ring.size
+                );
+                (title, ring.words)
+            }
+            Ring::Queue { channel, entry } => {
+                let queue = inspect.queue(channel, entry);
+                let queue = queue.ok_or_else(|| Complaint::new("there is no such queue"))?;
+                let QueueView {
+                    count,
+                    buffers,
+                    words,
+                    ..
+                } = queue;
+                let title = format!("sram{channel}:{entry}: {count} entries, the first first");
+                (title, buffers.unwrap_or(words))
+            }
+        };
+        let mut lines = vec![title];
+        lines.extend(hex(&words));
+        Ok(lines)
+    }
+
+    fn flights(&self) -> Vec<String> {
+        let inspect = self.debugger.chip().inspect();
+        let flights = inspect.flights().iter();
+        let those = flights.filter(|it| self.rest.is_empty() || it.target.name() == self.rest);
+        let lines: Vec<_> = those
+            .map(|it| format!("{}: {}", it.text(inspect.now()), it.place_text()))
+            .collect();
+        if lines.is_empty() {
+            return vec!["no command is under way".to_owned()];
+        }
+        lines
+    }
+
+    fn rbuf(&self) -> Vec<String> {
+        let inspect = self.debugger.chip().inspect();
+        let taken = inspect.rbuf().filter_map(|it| {
+            let who = match it.holder {
+                BufferHolder::Withheld | BufferHolder::Pool => return None,
+                BufferHolder::Filling => "is being filled".to_owned(),
+                BufferHolder::Full => "waits for a thread".to_owned(),
+                BufferHolder::Thread { me, context, since } => {
+                    format!("is with {me}.{context} since cycle {since}")
+                }
+            };
+            let packet = it.frame.map(|frame| format!(", packet {frame}"));
+            let (element, port, bytes) = (it.element, it.port, it.bytes);
+            let packet = packet.unwrap_or_default();
+            Some(format!(
+                "element {element} {who}{packet}, port {port}, {bytes} bytes"
+            ))
+        });
+        let mut lines: Vec<_> = taken.collect();
+        let waiting = inspect.freelists().map(|it| {
+            let (me, context) = (it.waiter.me, it.waiter.context);
+            format!(
+                "{me}.{context} waits on freelist {}, {} before it",
+                it.list, it.before
+            )
+        });
+        lines.extend(waiting);
+        if lines.is_empty() {
+            lines.push("no element is taken and no thread waits".to_owned());
+        }
+        lines
+    }
+
+    fn tbuf(&self) -> Vec<String> {
+        let inspect = self.debugger.chip().inspect();
+        let valid = inspect.tbuf().filter_map(|it| {
+            let since = it.valid_since?;
+            let packet = it.frame.map(|frame| format!(", packet {frame}"));
+            let packet = packet.unwrap_or_default();
+            let next = if it.next { ", sent next" } else { "" };
+            Some(format!(
+                "element {} is valid since cycle {since}{packet}{next}",
+                it.element
+            ))
+        });
+        let lines: Vec<_> = valid.collect();
+        if lines.is_empty() {
+            return vec!["no element is valid".to_owned()];
+        }
+        lines
+    }
+
+    fn cam(&self) -> Vec<String> {
+        let me = self.debugger.thread().me;
+        let inspect = self.debugger.chip().inspect();
+        let cam = inspect.microengine(me).map(|it| it.cam());
+        let entries = cam.iter().flatten().enumerate();
+        entries
+            .map(|(entry, (tag, state))| format!("{entry:>2}: tag {tag:#010x}, state {state}"))
+            .collect()
+    }
+
+    fn csrs(&self) -> Vec<String> {
+        let thread = self.debugger.thread();
+        let inspect = self.debugger.chip().inspect();
+        let Some(view) = inspect.microengine(thread.me) else {
+            return Vec::new();
+        };
+        let csrs = view.csrs(thread.context);
+        csrs.map(|it| format!("{:<28} {:08x}", it.name, it.value))
+            .collect()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for core in self.debugger.chip().microengines() {
+            for file in &core.program().image().files {
+                if !lines.contains(file) {
+                    lines.push(file.clone());
+                }
+            }
+        }
+        lines
+    }
+
+    fn status(&self) -> Vec<String> {
+        let machine = self.debugger.machine();
+        let hertz = machine.hertz();
+        let at = |cycle| format!("cycle {cycle} ({})", show::time_text(cycle, hertz));
+        let (bytes, states) = machine.memory();
+        let mut lines = vec![
+            format!("at {}", at(self.debugger.cycle())),
+            format!("seen up to {}", at(machine.furthest())),
+            format!("{states} states of the past in {} KiB", bytes >> 10),
+        ];
+        if let Some(end) = machine.end() {
+            lines.push(format!(
+                "{}, at {}",
+                show::end_text(&end.ending),
+                at(end.cycle)
+            ));
+        }
+        let changes = machine.changes();
+        if !changes.is_empty() {
+            let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
+            lines.push(format!("changed by hand in cycle {}", changes.join(", ")));
+        }
+        lines
+    }
+}

@@ -1,0 +1,463 @@
+//! Commands as text: what a script, a terminal and the console of an editor take.
+
+mod complete;
+mod look;
+mod place;
+mod show;
+mod table;
+
+pub use complete::completions;
+pub use place::Asked;
+pub use show::{end_text, source_lines, stop_text, time_text};
+pub use table::{COMMANDS, CommandInfo, Completes, Group};
+
+use npsim_chip::kernel::check::Check;
+use npsim_project::quantity::Time;
+
+use crate::breakpoints::{Access, Breakpoint};
+use crate::complaint::Complaint;
+use crate::debugger::{Debugger, Stop};
+use crate::expression::Expression;
+use crate::search::Direction;
+use crate::step::Step;
+use crate::thread::Thread;
+use table::{Verb, find, reversed};
+
+/// What a command gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Lines to show.
+    pub lines: Vec<String>,
+    /// Where the run stands now, if the command went anywhere.
+    pub stop: Option<Stop>,
+    /// Breakpoints were set or taken away.
+    pub breakpoints: bool,
+    /// The user wants to end.
+    pub quits: bool,
+}
+
+impl Answer {
+    fn lines(lines: Vec<String>) -> Self {
+        Self {
+            lines,
+            ..Self::default()
+        }
+    }
+
+    fn line(line: impl Into<String>) -> Self {
+        Self::lines(vec![line.into()])
+    }
+}
+
+/// Where the text of sources comes from, by the path that the image has.
+pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
+
+/// Steps that one command makes at most.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// Does what a line says. Empty lines and those that begin with `;` or `//` do nothing.
+///
+/// # Errors
+/// The line is no command, or what it asks for is not there.
+pub fn execute(
+    debugger: &mut Debugger<'_>,
+    sources: Sources<'_>,
+    line: &str,
+) -> Result<Answer, Complaint> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with(';') || line.starts_with("//") {
+        return Ok(Answer::default());
+    }
+    let (word, rest) = first_word(line);
+    match find(word) {
+        Ok(info) => Call {
+            debugger,
+            sources,
+            rest,
+        }
+        .verb(info.verb),
+        Err(begins) => {
+            let mut call = Call {
+                debugger,
+                sources,
+                rest,
+            };
+            if let Some(info) = reversed(word) {
+                return call.go(info.verb, Direction::Back);
+            }
+            let complaint = Complaint::new(format!("there is no command `{word}`"));
+            Err(if begins.is_empty() {
+                let names = COMMANDS.iter().map(|it| it.name);
+                complaint
+                    .or_similar(word, names)
+                    .or_help("`help` lists them")
+            } else {
+                complaint.help(format!("it can be `{}`", begins.join("`, `")))
+            })
+        }
+    }
+}
+
+/// The first word of a line and the rest.
+fn first_word(line: &str) -> (&str, &str) {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    (word, rest.trim())
+}
+
+/// The last word of a text as a number, and what is before it, unless all of it is one
+/// expression.
+fn last_count(text: &str, default: u32) -> (&str, u32) {
+    if text.parse::<Expression>().is_ok() {
+        return (text, default);
+    }
+    if let Some((before, last)) = text.rsplit_once(char::is_whitespace)
+        && let Ok(count) = last.parse()
+    {
+        return (before.trim(), count);
+    }
+    (text, default)
+}
+
+struct Call<'c, 'd, 's> {
+    debugger: &'c mut Debugger<'d>,
+    sources: Sources<'s>,
+    rest: &'c str,
+}
+
+impl Call<'_, '_, '_> {
+    fn verb(&mut self, verb: Verb) -> Result<Answer, Complaint> {
+        match verb {
+            verb if verb.goes() => self.go(verb, Direction::Forward),
+            Verb::Back => self.back(),
+            Verb::Goto => self.goto(),
+            Verb::Break => self.set_break(None),
+            Verb::Log => self.log(),
+            Verb::Watch => self.watch(Access::Change),
+            Verb::WatchRead => self.watch(Access::Read),
+            Verb::WatchWrite => self.watch(Access::Write),
+            Verb::WatchAny => self.watch(Access::Any),
+            Verb::Delete | Verb::Enable | Verb::Disable => self.by_number(verb),
+            Verb::Breakpoints => Ok(self.breakpoints()),
+            Verb::Stop => self.check(false),
+            Verb::Pass => self.check(true),
+            Verb::Context => self.context(),
+            Verb::Why => {
+                let thread = self.thread()?;
+                Ok(Answer::lines(self.debugger.why(thread)))
+            }
+            Verb::Wake => self.wake(),
+            Verb::Who => self.who(2, false),
+            Verb::History => self.who(8, true),
+            Verb::Packet => self.packet(),
+            Verb::Buffer => self.buffer(),
+            Verb::Set => self.set(),
+            Verb::Help => self.help(),
+            Verb::Quit => Ok(Answer {
+                quits: true,
+                ..Answer::default()
+            }),
+            verb => self.look(verb),
+        }
+    }
+
+    fn nothing_more(&self) -> Result<(), Complaint> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(Complaint::new(format!(
+                "nothing is expected where `{}` stands",
+                self.rest
+            )))
+        }
+    }
+
+    /// The context that is named, or the one that is looked at.
+    fn thread(&self) -> Result<Thread, Complaint> {
+        if self.rest.is_empty() {
+            return Ok(self.debugger.thread());
+        }
+        let thread = self.rest.parse()?;
+        let known = self.debugger.threads();
+        if known.iter().any(|it| it.thread == thread) {
+            Ok(thread)
+        } else {
+            Err(Complaint::new(format!("context {thread} does not run"))
+                .help("`contexts` lists those that do"))
+        }
+    }
+
+    fn arrived(&self, stop: Stop) -> Answer {
+        Answer {
+            lines: stop_text(self.debugger, &stop, self.sources),
+            stop: Some(stop),
+            ..Answer::default()
+        }
+    }
+
+    fn back(&mut self) -> Result<Answer, Complaint> {
+        let (word, rest) = first_word(self.rest);
+        let info = find(word).ok().filter(|it| it.verb.goes());
+        let info = info.ok_or_else(|| {
+            Complaint::new(format!("`{word}` cannot be done backwards"))
+                .help("`back` goes before continue, next, step, out, instruction, run and any")
+        })?;
+        self.rest = rest;
+        self.go(info.verb, Direction::Back)
+    }
+
+    fn go(&mut self, verb: Verb, direction: Direction) -> Result<Answer, Complaint> {
+        let step = match verb {
+            Verb::Next => Step::Line,
+            Verb::Step => Step::Into,
+            Verb::Out => Step::Out,
+            Verb::Instruction => Step::Instruction,
+            Verb::Run => Step::Run,
+            Verb::Any => Step::Any,
+            _ => {
+                self.nothing_more()?;
+                let stop = self.debugger.run(direction);
+                return Ok(self.arrived(stop));
+            }
+        };
+        let count = match self.rest {
+            "" => 1,
+            rest => { rest.parse().ok() }
+                .filter(|it| (1..=MOST_STEPS).contains(it))
+                .ok_or_else(|| {
+                    Complaint::new(format!("`{rest}` is no number of steps"))
+                        .help(format!("give one from 1 to {MOST_STEPS}"))
+                })?,
+        };
+        let forward = direction == Direction::Forward;
+        if forward && step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
+            return Err(
+                Complaint::new("the context is in no macro").help("`next` goes to the next line")
+            );
+        }
+        let mut said = Vec::new();
+        for _ in 1..count {
+            let stop = self.debugger.step(step, direction);
+            let ends = stop.reason != crate::Reason::Step;
+            said.extend(stop.said.clone());
+            if ends {
+                let stop = Stop { said, ..stop };
+                return Ok(self.arrived(stop));
+            }
+        }
+        let mut stop = self.debugger.step(step, direction);
+        said.append(&mut stop.said);
+        stop.said = said;
+        Ok(self.arrived(stop))
+    }
+
+    fn goto(&mut self) -> Result<Answer, Complaint> {
+        let (word, rest) = first_word(self.rest);
+        if word == "packet" {
+            self.rest = rest;
+            return self.goto_packet();
+        }
+        let now = self.debugger.cycle();
+        let hertz = self.debugger.machine().hertz();
+        let time = |text: &str| -> Result<u64, Complaint> {
+            let time: Time = text.parse().map_err(|message: String| {
+                Complaint::new(message)
+                    .help("write a cycle, a time such as `1.25ms`, `+100`, `start` or `end`")
+            })?;
+            Ok(time.cycles(hertz))
+        };
+        let cycle = match self.rest {
+            "start" => 0,
+            "end" => u64::MAX,
+            text => match (text.strip_prefix('+'), text.strip_prefix('-')) {
+                (Some(more), _) => now.saturating_add(time(more)?),
+                (_, Some(less)) => now.saturating_sub(time(less)?),
+                _ => time(text)?,
+            },
+        };
+        // Without an end the run would go on for ever.
+        let patience = self
+            .debugger
+            .machine()
+            .furthest()
+            .max(now)
+            .saturating_add(hertz);
+        let stop = self.debugger.goto(cycle.min(patience));
+        Ok(self.arrived(stop))
+    }
+
+    fn goto_packet(&mut self) -> Result<Answer, Complaint> {
+        let (number, station) = self.rest.split_once('@').unwrap_or((self.rest, "0"));
+        let wrong =
+            || Complaint::new("which packet and which station?").help("write `goto packet 17 @3`");
+        let number = number.trim().parse().map_err(|_| wrong())?;
+        let station: usize = station.trim().parse().map_err(|_| wrong())?;
+        let trail = self.debugger.packet(number)?;
+        let Some(at) = trail.stations.get(station) else {
+            return Err(Complaint::new(format!(
+                "packet {number} has {} stations, numbered from 0",
+                trail.stations.len()
+            )));
+        };
+        let mut stop = self.debugger.goto(at.cycle);
+        if let Some(place) = at.place {
+            stop.thread = Thread {
+                me: place.me,
+                context: place.context,
+            };
+            self.debugger.look_at(stop.thread)?;
+        }
+        Ok(self.arrived(stop))
+    }
+
+    fn context(&mut self) -> Result<Answer, Complaint> {
+        let thread = self.rest.parse()?;
+        self.debugger.look_at(thread)?;
+        Ok(Answer::lines(show::where_text(self.debugger, thread)))
+    }
+
+    fn check(&mut self, passes: bool) -> Result<Answer, Complaint> {
+        let check: Check = self.rest.parse().map_err(Complaint::new)?;
+        let mut allowed = self.debugger.allowed().to_vec();
+        allowed.retain(|it| *it != check);
+        if passes {
+            allowed.push(check);
+        }
+        self.debugger.allow(&allowed);
+        let does = if passes { "passes" } else { "stops the run" };
+        Ok(Answer::line(format!("{check} {does}")))
+    }
+
+    fn by_number(&mut self, verb: Verb) -> Result<Answer, Complaint> {
+        let id = self.rest.parse().map_err(|_| {
+            Complaint::new(format!("`{}` is no number", self.rest))
+                .help("`breakpoints` lists them with their numbers")
+        })?;
+        let done = match verb {
+            Verb::Delete => self.debugger.remove(id).map(|()| "is gone"),
+            Verb::Enable => self.debugger.enable(id, true).map(|()| "is in force"),
+            _ => self.debugger.enable(id, false).map(|()| "is out of force"),
+        }?;
+        Ok(Answer {
+            breakpoints: true,
+            ..Answer::line(format!("{id} {done}"))
+        })
+    }
+
+    fn breakpoints(&self) -> Answer {
+        let points = self.debugger.breakpoints();
+        if points.is_empty() {
+            return Answer::line("there are none");
+        }
+        Answer::lines(points.iter().map(show::breakpoint_text).collect())
+    }
+
+    fn added(&mut self, point: Breakpoint) -> Result<Answer, Complaint> {
+        let id = self.debugger.add(point)?;
+        let points = self.debugger.breakpoints();
+        let point = points.iter().find(|it| it.id == id);
+        Ok(Answer {
+            breakpoints: true,
+            ..Answer::lines(point.map(show::breakpoint_text).into_iter().collect())
+        })
+    }
+
+    fn set_break(&mut self, say: Option<&str>) -> Result<Answer, Complaint> {
+        let asked: Asked = self.rest.parse()?;
+        let point = asked.breakpoint(self.debugger, say)?;
+        self.added(point)
+    }
+
+    fn log(&mut self) -> Result<Answer, Complaint> {
+        let (before, say) = self.rest.split_once(" say ").ok_or_else(|| {
+            Complaint::new("what is to be said?").help("write `log 46 say got {bytes} bytes`")
+        })?;
+        self.rest = before;
+        self.set_break(Some(say))
+    }
+
+    fn watch(&mut self, access: Access) -> Result<Answer, Complaint> {
+        let asked = Asked::of(self.rest, access == Access::Change)?;
+        let point = asked.watchpoint(self.debugger, access)?;
+        self.added(point)
+    }
+
+    fn wake(&mut self) -> Result<Answer, Complaint> {
+        let thread = self.thread()?;
+        let (woken, stop) = self.debugger.wake(thread)?;
+        let mut lines = match &woken {
+            None => vec![format!("nothing wakes {thread} before the run ends")],
+            Some(woken) => show::woken_text(self.debugger, thread, woken),
+        };
+        let answer = self.arrived(stop);
+        lines.extend(answer.lines.clone());
+        Ok(Answer { lines, ..answer })
+    }
+
+    fn who(&mut self, default: u32, oldest_first: bool) -> Result<Answer, Complaint> {
+        let (text, count) = last_count(self.rest, default);
+        if text.is_empty() {
+            return Err(Complaint::new("who did what?")
+                .help("name a register, a signal or a longword such as `scratch[0x100]`"));
+        }
+        let thread = self.debugger.thread();
+        let mut deeds = self.debugger.who(text, thread, count as usize)?;
+        if deeds.is_empty() {
+            return Ok(Answer::line(format!(
+                "no instruction and no command wrote or raised `{text}` before cycle {}",
+                self.debugger.cycle()
+            )));
+        }
+        if oldest_first {
+            deeds.reverse();
+        }
+        let lines = deeds
+            .iter()
+            .map(|deed| show::deed_text(self.debugger, deed));
+        Ok(Answer::lines(lines.collect()))
+    }
+
+    fn packet(&mut self) -> Result<Answer, Complaint> {
+        let number = self.rest.parse().map_err(|_| {
+            Complaint::new(format!("`{}` is no packet's number", self.rest))
+                .help("packets are numbered from 0 as they arrive")
+        })?;
+        let trail = self.debugger.packet(number)?;
+        Ok(Answer::lines(show::trail_text(self.debugger, &trail)))
+    }
+
+    fn buffer(&mut self) -> Result<Answer, Complaint> {
+        let thread = self.debugger.thread();
+        let handle = self.debugger.evaluate(self.rest, thread)? as u32;
+        let view = self.debugger.buffer(handle, 2);
+        Ok(Answer::lines(show::buffer_text(self.debugger, &view)))
+    }
+
+    fn set(&mut self) -> Result<Answer, Complaint> {
+        let (what, value) = self
+            .rest
+            .split_once('=')
+            .ok_or_else(|| Complaint::new("there is no `=`").help("write `set bytes = 64`"))?;
+        let thread = self.debugger.thread();
+        let value = self.debugger.evaluate(value, thread)? as u32;
+        self.debugger.set(what.trim(), value, thread)?;
+        Ok(Answer::line(format!(
+            "{} = {value} ({value:#x}); from cycle {} on the run is another one",
+            what.trim(),
+            self.debugger.cycle()
+        )))
+    }
+
+    fn help(&self) -> Result<Answer, Complaint> {
+        match self.rest {
+            "" => Ok(Answer::lines(show::help_text())),
+            "expressions" => Ok(Answer::lines(show::expressions_text())),
+            word => find(word)
+                .map(|info| Answer::lines(show::command_text(info)))
+                .map_err(|_| {
+                    let names = COMMANDS.iter().map(|it| it.name);
+                    Complaint::new(format!("there is no command `{word}`")).or_similar(word, names)
+                }),
+        }
+    }
+}

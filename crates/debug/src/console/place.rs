@@ -1,0 +1,211 @@
+//! Where a breakpoint is asked for: `ring.uc:12 in 4.3,5 hit 2 if fill > 3`.
+
+use std::str::FromStr;
+
+use crate::breakpoints::{Access, Breakpoint, Hits, What};
+use crate::complaint::Complaint;
+use crate::debugger::Debugger;
+use crate::expression::Expression;
+use crate::thread::Thread;
+
+/// A breakpoint as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The place or the expression.
+    what: String,
+    /// Microengines, each with one context or all.
+    only: Vec<(u8, Option<u8>)>,
+    hits: Option<Hits>,
+    condition: Option<Expression>,
+}
+
+impl FromStr for Asked {
+    type Err = Complaint;
+
+    fn from_str(text: &str) -> Result<Self, Complaint> {
+        Self::of(text, false)
+    }
+}
+
+/// Microengines and addresses, a title, and the line.
+type Found = (Vec<(u8, u16)>, String, Option<(String, u32)>);
+
+/// What stands before and after a word between blanks.
+fn around<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(word).map(|at| at + from) {
+        let end = at + word.len();
+        let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+        if blank(text[..at].chars().next_back()) && blank(text[end..].chars().next()) {
+            return (text[..at].trim(), Some(text[end..].trim()));
+        }
+        from = end;
+    }
+    (text.trim(), None)
+}
+
+impl Asked {
+    /// The parts of a text; a value is not asked for of contexts.
+    ///
+    /// # Errors
+    /// One of them is wrong.
+    pub fn of(text: &str, value: bool) -> Result<Self, Complaint> {
+        let (text, condition) = around(text, "if");
+        let (text, hits) = around(text, "hit");
+        let (what, only) = if value {
+            (text, None)
+        } else {
+            around(text, "in")
+        };
+        if what.is_empty() {
+            return Err(Complaint::new("where?")
+                .help("write a line such as `ring.uc:12`, an address such as `*64`, or a label such as `next#`"));
+        }
+        let only = only.map_or(Ok(Vec::new()), |list| {
+            list.split(',').map(|it| one(it.trim())).collect()
+        })?;
+        Ok(Self {
+            what: what.to_owned(),
+            only,
+            hits: hits.map(str::parse).transpose()?,
+            condition: condition.map(str::parse).transpose()?,
+        })
+    }
+
+    /// The breakpoint, or the log point that says a text.
+    ///
+    /// # Errors
+    /// There is no such place.
+    pub fn breakpoint(
+        &self,
+        debugger: &Debugger<'_>,
+        say: Option<&str>,
+    ) -> Result<Breakpoint, Complaint> {
+        let (mut places, title, line) = self.places(debugger)?;
+        if !self.only.is_empty() {
+            places.retain(|place| self.only.iter().any(|it| it.0 == place.0));
+            if places.is_empty() {
+                return Err(Complaint::new(format!(
+                    "`{}` is on none of these microengines",
+                    self.what
+                )));
+            }
+        }
+        let mut point = Breakpoint::new(title, What::Code(places));
+        point.line = line;
+        point.log = say.map(str::parse).transpose()?;
+        self.restrict(debugger, &mut point)?;
+        Ok(point)
+    }
+
+    /// The watchpoint.
+    ///
+    /// # Errors
+    /// It names nothing.
+    pub fn watchpoint(
+        &self,
+        debugger: &Debugger<'_>,
+        access: Access,
+    ) -> Result<Breakpoint, Complaint> {
+        let thread = debugger.thread();
+        let what = debugger.watch(&self.what, access, thread)?;
+        let how = match access {
+            Access::Change => "",
+            Access::Write => "writes of ",
+            Access::Read => "reads of ",
+            Access::Any => "accesses to ",
+        };
+        let mut point = Breakpoint::new(format!("{how}{}", self.what), what);
+        self.restrict(debugger, &mut point)?;
+        Ok(point)
+    }
+
+    fn restrict(&self, debugger: &Debugger<'_>, point: &mut Breakpoint) -> Result<(), Complaint> {
+        point.hits = self.hits;
+        point.condition.clone_from(&self.condition);
+        let known = debugger.threads();
+        for (me, context) in &self.only {
+            let those = known.iter().map(|it| it.thread);
+            let mut those =
+                those.filter(|it| it.me == *me && context.is_none_or(|c| c == it.context));
+            let before = point.threads.len();
+            point.threads.extend(&mut those);
+            if point.threads.len() == before {
+                let text = context.map_or(me.to_string(), |context| format!("{me}.{context}"));
+                return Err(Complaint::new(format!("nothing runs on {text}"))
+                    .help("`contexts` lists what does"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The words, how the place is called, and the line if it is one.
+    fn places(&self, debugger: &Debugger<'_>) -> Result<Found, Complaint> {
+        let what = self.what.as_str();
+        let thread = debugger.thread();
+        if let Some(address) = what.strip_prefix('*') {
+            return self.address(debugger, address, thread);
+        }
+        if let Some(label) = what.strip_suffix('#').or_else(|| what.strip_prefix('#')) {
+            let mut places = Vec::new();
+            for core in debugger.chip().microengines() {
+                let labels = core.program().image().labels.iter();
+                let found = labels.filter(|it| it.name == label);
+                places.extend(found.map(|it| (core.index(), it.address)));
+            }
+            if places.is_empty() {
+                return Err(Complaint::new(format!("no program has a label `{label}#`")));
+            }
+            return Ok((places, what.to_owned(), None));
+        }
+        let (file, line) = match what.rsplit_once(':') {
+            Some((file, line)) => (file.to_owned(), line),
+            None => {
+                let frames = debugger.frames(thread);
+                let file = frames.first().map(|it| it.file.clone());
+                (file.unwrap_or_default(), what)
+            }
+        };
+        let number = line.trim().parse().map_err(|_| {
+            Complaint::new(format!("`{line}` is no line"))
+                .help("write a line such as `ring.uc:12`, an address such as `*64`, or a label such as `next#`")
+        })?;
+        let (places, file, line) = debugger.line(&file, number)?;
+        Ok((places, format!("{file}:{line}"), Some((file, line))))
+    }
+
+    fn address(
+        &self,
+        debugger: &Debugger<'_>,
+        address: &str,
+        thread: Thread,
+    ) -> Result<Found, Complaint> {
+        let address = debugger.evaluate(address, thread)?;
+        let named: Vec<_> = self.only.iter().map(|it| it.0).collect();
+        let mes = if named.is_empty() {
+            vec![thread.me]
+        } else {
+            named
+        };
+        let mut places = Vec::new();
+        for me in mes {
+            let words = debugger.image(me).map_or(0, |image| image.words.len());
+            if address >= words as u64 {
+                return Err(Complaint::new(format!(
+                    "the program of microengine {me} has no address {address}; it has {words} words"
+                )));
+            }
+            places.push((me, address as u16));
+        }
+        Ok((places, format!("address {address}"), None))
+    }
+}
+
+/// `4` or `4.3`.
+fn one(text: &str) -> Result<(u8, Option<u8>), Complaint> {
+    if let Ok(me) = text.parse() {
+        return Ok((me, None));
+    }
+    let thread: Thread = text.parse()?;
+    Ok((thread.me, Some(thread.context)))
+}

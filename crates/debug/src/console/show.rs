@@ -1,0 +1,373 @@
+//! Answers as lines of text. The same run gives the same lines.
+
+use npsim_chip::Cycle;
+use npsim_chip::core::signal_name_at;
+use npsim_chip::kernel::trace_event::ContextState;
+use npsim_session::simulation::Ending;
+
+use super::Sources;
+use super::table::{COMMANDS, CommandInfo, Group};
+use crate::breakpoints::{Breakpoint, What};
+use crate::debugger::{Debugger, Reason, Stop};
+use crate::questions::{BufferView, Deed, Trail, Woken};
+use crate::source::Frame;
+use crate::thread::Thread;
+
+/// Lines of a source before and after the one that is shown.
+const AROUND: u32 = 4;
+
+/// A cycle as a time: `20.575us`.
+#[must_use]
+pub fn time_text(cycle: Cycle, hertz: u64) -> String {
+    let ps = u128::from(cycle) * 1_000_000_000_000 / u128::from(hertz.max(1));
+    format!("{}.{:03}us", ps / 1_000_000, ps / 1000 % 1000)
+}
+
+fn cycle_text(debugger: &Debugger<'_>, cycle: Cycle) -> String {
+    let time = time_text(cycle, debugger.machine().hertz());
+    format!("cycle {cycle} ({time})")
+}
+
+/// Why a run ended, in words.
+#[must_use]
+pub fn end_text(ending: &Ending) -> String {
+    match ending {
+        Ending::Drained => "the run ends: all frames are handled".to_owned(),
+        Ending::Quiet => "the run ends: nothing more can happen".to_owned(),
+        Ending::Reached => "the run ends: its time is up".to_owned(),
+        Ending::Fault(fault) => fault.message.clone(),
+        Ending::OutputFailed => "the run ends: what left could not be written".to_owned(),
+        Ending::InputFailed => "the run ends: the frames could not be read".to_owned(),
+        Ending::Interrupted => "broken off".to_owned(),
+    }
+}
+
+fn reason_text(debugger: &Debugger<'_>, reason: &Reason) -> Vec<String> {
+    match reason {
+        Reason::Entry | Reason::Step | Reason::Goto => Vec::new(),
+        Reason::Beginning => vec!["the beginning of the run".to_owned()],
+        Reason::Interrupted => vec!["broken off".to_owned()],
+        Reason::End(ending) => vec![end_text(ending)],
+        Reason::Fault(fault) => {
+            let name = fault.check.map_or("fault", |check| check.name());
+            let mut lines = vec![format!("{name}: {}", fault.message)];
+            lines.extend(fault.notes.iter().map(|note| format!("  note: {note}")));
+            lines.extend(fault.help.iter().map(|help| format!("  help: {help}")));
+            lines
+        }
+        Reason::Breakpoint(points) => points
+            .iter()
+            .map(|(id, change)| {
+                let point = debugger.breakpoints().iter().find(|it| it.id == *id);
+                let title = point.map_or("", |it| it.title.as_str());
+                match change {
+                    Some((before, now)) => {
+                        format!(
+                            "{id}: {title} changed from {before} ({before:#x}) to {now} ({now:#x})"
+                        )
+                    }
+                    None => format!("{id}: {title}"),
+                }
+            })
+            .collect(),
+    }
+}
+
+/// Where the run has come to and why, with the line.
+#[must_use]
+pub fn stop_text(debugger: &Debugger<'_>, stop: &Stop, sources: Sources<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for said in &stop.said {
+        let place = said.place.map(|it| format!(" {}.{}", it.me, it.context));
+        let cycle = said.moment.cycle;
+        lines.push(format!(
+            "[{cycle}{}] {}",
+            place.unwrap_or_default(),
+            said.text
+        ));
+    }
+    lines.extend(reason_text(debugger, &stop.reason));
+    lines.push(cycle_text(debugger, debugger.cycle()));
+    let thread = debugger.thread();
+    lines.push(header(debugger, thread));
+    if let Some(frame) = debugger.frames(thread).first() {
+        let (file, line) = (frame.file.as_str(), frame.line);
+        lines.extend(source_lines(sources, file, line, 0));
+    }
+    lines
+}
+
+/// A context and the line that it is at.
+fn header(debugger: &Debugger<'_>, thread: Thread) -> String {
+    let frames = debugger.frames(thread);
+    let more = if thread == debugger.thread() && debugger.has_closed() {
+        ", before a macro"
+    } else {
+        ""
+    };
+    let at = frames.first().map_or_else(String::new, |frame| {
+        let inside = if frames.len() > 1 {
+            format!(" in {}", frame.name)
+        } else {
+            String::new()
+        };
+        format!("{}:{}{inside}", frame.file, frame.line)
+    });
+    format!(
+        "{thread} {} {} at {at} (address {}){more}",
+        debugger.stage(thread.me),
+        doing(debugger, thread),
+        debugger.pc(thread)
+    )
+}
+
+/// What a context does, in a word or two.
+fn doing(debugger: &Debugger<'_>, thread: Thread) -> String {
+    let cores = debugger.chip().microengines();
+    let Some(core) = cores.get(usize::from(thread.me)) else {
+        return "absent".to_owned();
+    };
+    match core.context(thread.context).state() {
+        ContextState::Inactive => "inactive".to_owned(),
+        ContextState::Ready => "ready".to_owned(),
+        ContextState::Executing => "executing".to_owned(),
+        ContextState::Killed => "killed".to_owned(),
+        ContextState::Waiting { any, .. } => {
+            let wait = core.waiting(thread.context);
+            let missing = wait.map(|wait| wait.missing).unwrap_or_default();
+            let joint = if any { " or " } else { " and " };
+            format!("waiting for {}", missing.join(joint))
+        }
+    }
+}
+
+/// The line of a source and as many around it, if the source is known.
+#[must_use]
+pub fn source_lines(sources: Sources<'_>, file: &str, line: u32, around: u32) -> Vec<String> {
+    let Some(text) = sources(file) else {
+        return Vec::new();
+    };
+    let first = line.saturating_sub(around).max(1);
+    let last = line.saturating_add(around);
+    let numbered = (1..).zip(text.lines());
+    let shown = numbered.filter(|(number, _)| (first..=last).contains(number));
+    shown
+        .map(|(number, text)| {
+            let mark = if number == line && around > 0 {
+                ">"
+            } else {
+                " "
+            };
+            format!("{mark}{number:>5}  {}", text.trim_end())
+        })
+        .collect()
+}
+
+/// The source around a line, as `list` shows it.
+pub(super) fn listed(sources: Sources<'_>, file: &str, line: u32) -> Vec<String> {
+    source_lines(sources, file, line, AROUND)
+}
+
+fn frame_text(frame: &Frame) -> String {
+    let arguments: Vec<_> = frame
+        .arguments
+        .iter()
+        .map(|it| format!("{}={}", it.0, it.1))
+        .collect();
+    let arguments = match arguments.len() {
+        0 => String::new(),
+        _ => format!("({})", arguments.join(", ")),
+    };
+    format!("{}:{} {}{arguments}", frame.file, frame.line, frame.name)
+}
+
+/// A context with all its frames.
+pub(super) fn where_text(debugger: &Debugger<'_>, thread: Thread) -> Vec<String> {
+    let mut lines = vec![header(debugger, thread)];
+    for (number, frame) in debugger.frames(thread).iter().enumerate() {
+        lines.push(format!("  #{number} {}", frame_text(frame)));
+    }
+    lines
+}
+
+/// One line for each context.
+pub(super) fn contexts_text(debugger: &Debugger<'_>, me: Option<u8>) -> Vec<String> {
+    let threads = debugger.threads();
+    let those = threads
+        .iter()
+        .filter(|it| me.is_none_or(|me| me == it.thread.me));
+    those
+        .map(|it| {
+            let mark = if it.thread == debugger.thread() {
+                ">"
+            } else {
+                " "
+            };
+            let place = debugger.frames(it.thread);
+            let at = place
+                .first()
+                .map_or_else(String::new, |it| format!("{}:{}", it.file, it.line));
+            let (stage, doing) = (&it.stage, doing(debugger, it.thread));
+            format!(
+                "{mark} {} {stage} {doing}, at {at}, since cycle {}",
+                it.thread, it.view.since
+            )
+        })
+        .collect()
+}
+
+/// A breakpoint in a line.
+pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
+    let mut text = format!("{}: ", point.id);
+    if !point.enabled {
+        text += "(disabled) ";
+    }
+    text += match (&point.what, &point.log) {
+        (What::Watch { .. }, _) => "watch ",
+        (_, Some(_)) => "log ",
+        _ => "break ",
+    };
+    text += &point.title;
+    if let What::Code(places) = &point.what {
+        let count = places.len();
+        text += &format!(", {count} place{}", if count == 1 { "" } else { "s" });
+    }
+    if let What::Watch { thread, .. } = &point.what {
+        text += &format!(" of {thread}");
+    }
+    if !point.threads.is_empty() {
+        let threads: Vec<_> = point.threads.iter().map(ToString::to_string).collect();
+        text += &format!(", in {}", threads.join(", "));
+    }
+    if let Some(hits) = &point.hits {
+        text += &format!(", hit {hits}");
+    }
+    if let Some(condition) = &point.condition {
+        text += &format!(", if {condition}");
+    }
+    if let Some(log) = &point.log {
+        text += &format!(", say {log}");
+    }
+    text
+}
+
+pub(super) fn woken_text(debugger: &Debugger<'_>, thread: Thread, woken: &Woken) -> Vec<String> {
+    let slept = woken.at - woken.since;
+    let mut lines = vec![format!(
+        "{thread} wakes in cycle {} after {slept} cycles",
+        woken.at
+    )];
+    let pc = debugger.pc(thread);
+    for (cycle, signals, cause) in &woken.signals {
+        let come = (1..16).filter(|signal| signals >> signal & 1 == 1);
+        let names: Vec<_> = { debugger.image(thread.me).into_iter() }
+            .flat_map(|image| come.clone().map(move |it| signal_name_at(image, it, pc)))
+            .collect();
+        let names = names.join(" and ");
+        let cause = debugger.cause_text(*cause);
+        lines.push(format!("  {names} in cycle {cycle}, from {cause}"));
+    }
+    lines
+}
+
+pub(super) fn deed_text(debugger: &Debugger<'_>, deed: &Deed) -> String {
+    let by = deed
+        .place
+        .map(|place| format!(" by {}", debugger.place_text(place)));
+    let value = deed.value.map(|value| format!(": {value} ({value:#x})"));
+    format!(
+        "{}{}, {}{}",
+        cycle_text(debugger, deed.cycle),
+        value.unwrap_or_default(),
+        deed.what,
+        by.unwrap_or_default()
+    )
+}
+
+pub(super) fn trail_text(debugger: &Debugger<'_>, trail: &Trail) -> Vec<String> {
+    let mut lines = vec![format!("packet {}", trail.packet)];
+    for (number, station) in trail.stations.iter().enumerate() {
+        let by = station
+            .place
+            .map(|place| format!(", {}", debugger.place_text(place)));
+        let time = cycle_text(debugger, station.cycle);
+        let by = by.unwrap_or_default();
+        lines.push(format!("  @{number} {time}: {}{by}", station.what));
+    }
+    if !trail.over {
+        lines.push(format!(
+            "  it has not left, and nothing more was seen of it before cycle {}",
+            trail.until
+        ));
+    }
+    lines
+}
+
+pub(super) fn buffer_text(debugger: &Debugger<'_>, view: &BufferView) -> Vec<String> {
+    let number = match view.number {
+        Some(number) => format!("packet buffer {number}"),
+        None => "no packet buffer of the project".to_owned(),
+    };
+    let mut lines = vec![format!("handle {:#x}, {number}", view.handle)];
+    for held in &view.held {
+        let by = held
+            .place
+            .map(|place| format!(", {}", debugger.place_text(place)));
+        lines.push(format!("  now {}{}", held.what, by.unwrap_or_default()));
+    }
+    if view.held.is_empty() {
+        lines.push(
+            "  nobody has it now: no ring, no queue, no command, no register with a name"
+                .to_owned(),
+        );
+    }
+    for deed in &view.carried {
+        lines.push(format!("  carried in {}", deed_text(debugger, deed)));
+    }
+    lines
+}
+
+pub(super) fn help_text() -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in Group::ALL {
+        lines.push(format!("{}:", group.title()));
+        for info in COMMANDS.iter().filter(|it| it.group == group) {
+            let short = info.aliases.first().map(|it| format!(" ({it})"));
+            let name = format!("{}{}", info.name, short.unwrap_or_default());
+            lines.push(format!("  {name:<18} {}", info.help));
+        }
+    }
+    lines.push(
+        "`help COMMAND` shows arguments and an example, `help expressions` what can be written"
+            .to_owned(),
+    );
+    lines
+}
+
+pub(super) fn command_text(info: &CommandInfo) -> Vec<String> {
+    let mut lines = vec![
+        format!("{} {}", info.name, info.arguments)
+            .trim_end()
+            .to_owned(),
+    ];
+    if !info.aliases.is_empty() {
+        lines.push(format!("  short: {}", info.aliases.join(", ")));
+    }
+    lines.push(format!("  {}", info.help));
+    lines.push(format!("  example: {}", info.example));
+    lines
+}
+
+pub(super) fn expressions_text() -> Vec<String> {
+    [
+        "bytes > 64 && port == 2       names alive where the context is, and operators as in C",
+        "$3  $$0  out($3)  a4  @b7     registers by number; out(..) is the OUT side",
+        "scratch[64]  sram0[0x100]     longwords by byte address; also dram[..], lm[..]",
+        "ROUTES[8]  scratch[COUNTERS]  memories by the project's names",
+        "ring(RX).fill  queue(FREE).count  signal(done)  cam(3).tag  csr(T_INDEX)",
+        "cycle  packet  me  context  pc",
+        "Values have 32 bits and no sign.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

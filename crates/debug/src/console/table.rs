@@ -1,0 +1,262 @@
+//! The commands: one table for the parser, the help and the completion.
+
+/// What stands where a word is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completes {
+    /// Nothing that is known.
+    Nothing,
+    /// Names that are alive, memories, rings.
+    Expression,
+    /// Files of the programs.
+    File,
+    /// Contexts.
+    Context,
+    /// Checks.
+    Check,
+    /// Rings and queues.
+    Ring,
+    /// Commands.
+    Command,
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Shorter ones.
+    pub aliases: &'static [&'static str],
+    /// Its arguments as they are written.
+    pub arguments: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// How it is used.
+    pub example: &'static str,
+    /// The group under which it is listed.
+    pub group: Group,
+    /// What its argument may be.
+    pub completes: Completes,
+    /// What it is in the program.
+    pub(super) verb: Verb,
+}
+
+/// What commands are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Going through time.
+    Time,
+    /// Where the run stops.
+    Stops,
+    /// What there is.
+    Look,
+    /// What became and will become of it.
+    Questions,
+    /// The rest.
+    Other,
+}
+
+impl Group {
+    /// All, in the order in which they are listed.
+    pub const ALL: [Self; 5] = [
+        Self::Time,
+        Self::Stops,
+        Self::Look,
+        Self::Questions,
+        Self::Other,
+    ];
+
+    /// Its heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Time => {
+                "Through time (`back` before it, or `r` before its letter, goes the other way)"
+            }
+            Self::Stops => "Where the run stops",
+            Self::Look => "What there is",
+            Self::Questions => "Questions",
+            Self::Other => "Other",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Continue,
+    Next,
+    Step,
+    Out,
+    Instruction,
+    Run,
+    Any,
+    Back,
+    Goto,
+    Break,
+    Watch,
+    WatchRead,
+    WatchWrite,
+    WatchAny,
+    Log,
+    Delete,
+    Enable,
+    Disable,
+    Breakpoints,
+    Stop,
+    Pass,
+    Where,
+    Context,
+    Contexts,
+    List,
+    Disassemble,
+    Print,
+    Names,
+    Registers,
+    Signals,
+    Memory,
+    Rings,
+    Ring,
+    Flights,
+    Rbuf,
+    Tbuf,
+    Cam,
+    Csrs,
+    Files,
+    Status,
+    Why,
+    Wake,
+    Who,
+    History,
+    Packet,
+    Buffer,
+    Set,
+    Help,
+    Quit,
+}
+
+macro_rules! commands {
+    ($($group:ident: $($name:literal $aliases:expr, $arguments:literal, $completes:ident, $verb:ident, $help:literal, $example:literal;)+)+) => {
+        /// All commands, in the order in which they are listed.
+        pub const COMMANDS: &[CommandInfo] = &[$($(CommandInfo {
+            name: $name,
+            aliases: &$aliases,
+            arguments: $arguments,
+            help: $help,
+            example: $example,
+            group: Group::$group,
+            completes: Completes::$completes,
+            verb: Verb::$verb,
+        },)+)+];
+    };
+}
+
+commands! {
+Time:
+    "continue" ["c"], "", Nothing, Continue,
+        "Goes on to the next breakpoint, the next check that stops the run, or the end", "continue";
+    "next" ["n"], "[COUNT]", Nothing, Next,
+        "Goes to the next line of the context, over macros that this line uses", "next 3";
+    "step" ["s"], "[COUNT]", Nothing, Step,
+        "Goes into the macro that the line uses, or to the next line", "step";
+    "out" ["o"], "[COUNT]", Nothing, Out,
+        "Goes out of the macro", "out";
+    "instruction" ["i"], "[COUNT]", Nothing, Instruction,
+        "Goes to the next instruction of the context", "instruction 4";
+    "run" ["u"], "[COUNT]", Nothing, Run,
+        "Goes to when the context gets the pipeline again", "run";
+    "any" ["a"], "[COUNT]", Nothing, Any,
+        "Goes to when any context of the microengine gets the pipeline", "any";
+    "back" ["b"], "COMMAND [COUNT]", Command, Back,
+        "Goes the other way: `back next` takes a `next` back, `back continue` goes to the last breakpoint", "back next";
+    "goto" ["g"], "CYCLE | TIME | +CYCLES | -CYCLES | start | end | packet N [@STATION]", Nothing, Goto,
+        "Goes to a cycle or time of the run, or to where a packet was", "goto 1.25ms";
+Stops:
+    "break" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ME[.CONTEXT],..] [hit N] [if EXPRESSION]", File, Break,
+        "Stops before a line, an address of a microengine or a label; at the Nth time from the beginning of the run, where a condition holds", "break wire8.uc:46 in 0.3 if bytes > 64";
+    "watch" [], "EXPRESSION [hit N] [if EXPRESSION]", Expression, Watch,
+        "Stops when the value changes: of a register, a longword, a signal, a ring, a CAM entry or what is computed from them", "watch ring(RX_RING).fill";
+    "write-watch" ["ww"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchWrite,
+        "Stops when a command that writes a longword of scratch, SRAM or DRAM is done", "write-watch scratch[0x100]";
+    "read-watch" ["rw"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchRead,
+        "Stops when a command that reads a longword is done", "read-watch sram0[0x40]";
+    "access-watch" ["aw"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchAny,
+        "Stops when a command that reads or writes a longword is done", "access-watch dram[0x200]";
+    "log" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ..] [hit N] [if EXPRESSION] say TEXT", File, Log,
+        "Says a text there and goes on; `{EXPRESSION}` in it is its value, `{EXPRESSION:x}` in hexadecimal. It is said once, however often one goes through", "log wire8.uc:46 say got {bytes} bytes";
+    "breakpoints" ["bl"], "", Nothing, Breakpoints, "Lists all of these", "breakpoints";
+    "delete" ["d"], "NUMBER", Nothing, Delete, "Takes one away", "delete 1";
+    "disable" [], "NUMBER", Nothing, Disable, "Puts one out of force", "disable 1";
+    "enable" [], "NUMBER", Nothing, Enable, "Puts one into force again", "enable 1";
+    "stop-on" [], "CHECK", Check, Stop, "Lets a check stop the run, as all do that were not allowed", "stop-on ring-overflow";
+    "pass" [], "CHECK", Check, Pass, "Lets a check pass, from the beginning of the run on", "pass uninitialised-read";
+Look:
+    "where" ["w"], "[CONTEXT]", Context, Where, "Shows where a context is, through all macros", "where 0.3";
+    "context" ["x"], "CONTEXT", Context, Context, "Looks at another context", "context 0.3";
+    "contexts" ["cs"], "[MICROENGINE]", Nothing, Contexts, "Lists the contexts and what each does", "contexts 0";
+    "list" ["l"], "[[FILE:]LINE]", File, List, "Shows the source around a line", "list";
+    "disassemble" ["dis"], "[COUNT]", Nothing, Disassemble, "Shows the words around the context's", "disassemble 8";
+    "print" ["p"], "EXPRESSION", Expression, Print, "Shows a value", "print bytes << 2";
+    "names" [], "", Nothing, Names, "Lists the names that are alive where the context is, with registers, values and owners", "names";
+    "registers" ["regs"], "", Nothing, Registers, "Shows the registers of the context by number", "registers";
+    "signals" [], "", Nothing, Signals, "Shows the signals of the context", "signals";
+    "memory" ["m"], "LONGWORD [COUNT]", Expression, Memory, "Shows longwords of a memory", "memory scratch[0] 8";
+    "rings" [], "", Nothing, Rings, "Lists rings and queues with what is on them", "rings";
+    "ring" [], "RING", Ring, Ring, "Shows the contents of a ring or queue", "ring 0";
+    "flights" [], "[UNIT]", Nothing, Flights, "Lists the commands that are under way, and where each is", "flights";
+    "rbuf" [], "", Nothing, Rbuf, "Lists the elements of RBUF that are taken", "rbuf";
+    "tbuf" [], "", Nothing, Tbuf, "Lists the elements of TBUF that are valid", "tbuf";
+    "cam" [], "", Nothing, Cam, "Shows the CAM of the microengine", "cam";
+    "csrs" [], "", Nothing, Csrs, "Shows the local CSRs as the context reads them", "csrs";
+    "files" [], "", Nothing, Files, "Lists the files of the programs", "files";
+    "status" [], "", Nothing, Status, "Shows the cycle, how far the run was seen, and the memory that this takes", "status";
+Questions:
+    "why" [], "[CONTEXT]", Context, Why, "Says why a context does not go on", "why";
+    "wake" [], "[CONTEXT]", Context, Wake, "Runs ahead to what wakes a context, and says what it was", "wake";
+    "who" [], "NAME | LONGWORD | SIGNAL [COUNT]", Expression, Who, "Says who wrote it or raised it, the last one and the one before", "who scratch[0x100]";
+    "history" [], "NAME | LONGWORD [COUNT]", Expression, History, "Lists the last values with who wrote them, the oldest first", "history bytes 4";
+    "packet" [], "NUMBER", Nothing, Packet, "Lists the stations of a packet; packets are numbered from 0 as they arrive", "packet 3";
+    "buffer" [], "HANDLE", Expression, Buffer, "Says who has a packet buffer, and who had it before", "buffer 0x1f3";
+Other:
+    "set" [], "NAME | LONGWORD = EXPRESSION", Expression, Set, "Changes a register or a longword; the past stays, and the future becomes another one", "set bytes = 64";
+    "help" ["?"], "[COMMAND | expressions]", Command, Help, "Explains commands", "help break";
+    "quit" ["q"], "", Nothing, Quit, "Ends", "quit";
+}
+
+/// A command by its name, an alias, or the only beginning of a name that it can be.
+pub(super) fn find(word: &str) -> Result<&'static CommandInfo, Vec<&'static str>> {
+    let exact = |it: &&CommandInfo| it.name == word || it.aliases.contains(&word);
+    if let Some(found) = COMMANDS.iter().find(exact) {
+        return Ok(found);
+    }
+    let begins: Vec<_> = COMMANDS
+        .iter()
+        .filter(|it| it.name.starts_with(word))
+        .collect();
+    match begins[..] {
+        [one] => Ok(one),
+        _ => Err(begins.iter().map(|it| it.name).collect()),
+    }
+}
+
+/// A command that goes the other way, by `r` and the letter of the one that it reverses.
+pub(super) fn reversed(word: &str) -> Option<&'static CommandInfo> {
+    let letter = word.strip_prefix('r')?;
+    COMMANDS
+        .iter()
+        .find(|it| it.verb.goes() && it.aliases.contains(&letter))
+}
+
+impl Verb {
+    /// Whether it can be reversed.
+    pub(super) const fn goes(self) -> bool {
+        matches!(
+            self,
+            Self::Continue
+                | Self::Next
+                | Self::Step
+                | Self::Out
+                | Self::Instruction
+                | Self::Run
+                | Self::Any
+        )
+    }
+}

@@ -1,0 +1,377 @@
+//! The value of an expression on a chip as it stands.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::core::Core;
+use npsim_chip::inspect::BufferHolder;
+use npsim_chip::kernel::fabric::TransferKind;
+use npsim_image::{Direction, Image, Point};
+use npsim_isa::Operand;
+
+use super::parse::relative;
+use super::{Binary, Expression, Location, Node, Number, Of, Unary};
+use crate::complaint::Complaint;
+use crate::names::{Memory, Named, Names, Ring, named};
+
+/// Where an expression is looked at: a chip, and a context of it at an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The chip.
+    pub chip: &'a Chip,
+    /// What the project calls things.
+    pub names: &'a Names,
+    /// The cycle before which everything has happened.
+    pub cycle: Cycle,
+    /// Microengine.
+    pub me: u8,
+    /// Context.
+    pub context: u8,
+    /// Where names are looked up: before the instruction that is about to execute, or
+    /// after the one with which the context went to sleep.
+    pub point: Point,
+}
+
+impl Expression {
+    /// Its value.
+    ///
+    /// # Errors
+    /// It names something that is not there.
+    pub fn value(&self, scope: &Scope<'_>) -> Result<u64, Complaint> {
+        scope.value(&self.node)
+    }
+
+    /// The same with all names replaced by what they stand for now, so that it means the
+    /// same wherever the context goes.
+    ///
+    /// # Errors
+    /// It names something that is not there.
+    pub fn bound(&self, scope: &Scope<'_>) -> Result<Self, Complaint> {
+        scope.value(&self.node)?;
+        Ok(Self {
+            text: self.text.clone(),
+            node: scope.bound(&self.node)?,
+        })
+    }
+
+    /// Where that lies which it names, if it is no more than a name.
+    ///
+    /// # Errors
+    /// It is more than that, or names something that is not there.
+    pub fn location(&self, scope: &Scope<'_>) -> Result<Location, Complaint> {
+        scope.value(&self.node)?;
+        match scope.bound(&self.node)? {
+            Node::Register(operand, side) => Ok(Location::Register(operand, side)),
+            Node::Word(memory, address) => {
+                let address = scope.value(&address)? as u32 & !3;
+                Ok(Location::Word(memory, address))
+            }
+            Node::Signal(number) => {
+                let number = number.parse().unwrap_or_default();
+                Ok(Location::Signal(number))
+            }
+            _ => Err(
+                Complaint::new(format!("`{self}` is computed and has no place of its own"))
+                    .help("name a register, a signal or a longword such as `sram0[0x100]`"),
+            ),
+        }
+    }
+
+    /// Whether names in it can mean something at a point.
+    ///
+    /// # Errors
+    /// One cannot.
+    pub fn check(&self, image: &Image, names: &Names, point: Point) -> Result<(), Complaint> {
+        check(&self.node, image, names, point)
+    }
+}
+
+fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), Complaint> {
+    let inner = |node: &Node| check(node, image, names, point);
+    match node {
+        Node::Constant(_) | Node::Own(_) | Node::Register(..) | Node::Csr(_) => Ok(()),
+        Node::Name(name) if names.memory(name).is_some() => Ok(()),
+        Node::Name(name) => match named(image, name, point) {
+            Err(_) if relative(name).is_some() => Ok(()),
+            found => found.map(|_| ()),
+        },
+        Node::Out(name) => named(image, name, point).map(|_| ()),
+        Node::Signal(name) => signal(image, name, point).map(|_| ()),
+        Node::Ring(name, _) => names.ring(name).map(|_| ()),
+        Node::Named(name, address) => {
+            memory(names, name)?;
+            inner(address)
+        }
+        Node::Word(_, node) | Node::Cam(node, _) | Node::Unary(_, node) => inner(node),
+        Node::Binary(_, a, b) => inner(a).and_then(|()| inner(b)),
+        Node::Choice(a, b, c) => inner(a).and_then(|()| inner(b)).and_then(|()| inner(c)),
+    }
+}
+
+fn memory(names: &Names, name: &str) -> Result<(Memory, u32, u32), Complaint> {
+    names.memory(name).ok_or_else(|| {
+        let known = names.memories().iter().map(|it| it.0.as_str());
+        let known = known.chain(["scratch", "sram0", "sram1", "dram", "lm"]);
+        Complaint::new(format!("no memory is called `{name}`"))
+            .or_similar(name, known)
+            .or_help("memories are scratch, sram0, dram, lm and what the project names")
+    })
+}
+
+/// The number of a signal by name or number.
+fn signal(image: &Image, name: &str, point: Point) -> Result<u8, Complaint> {
+    if let Ok(number @ 1..=15) = name.parse() {
+        return Ok(number);
+    }
+    match named(image, name, point)? {
+        Named::Signal(symbol) => Ok(symbol.number),
+        Named::Register(..) => Err(Complaint::new(format!(
+            "`{name}` is a register and no signal"
+        ))),
+    }
+}
+
+impl Scope<'_> {
+    fn core(&self) -> Result<&dyn Core, Complaint> {
+        let cores = self.chip.microengines();
+        let core = cores.get(usize::from(self.me)).map(|core| &**core);
+        core.ok_or_else(|| Complaint::new(format!("there is no microengine {}", self.me)))
+    }
+
+    fn image(&self) -> Result<&Image, Complaint> {
+        Ok(self.core()?.program().image())
+    }
+
+    /// A register of the context.
+    ///
+    /// # Errors
+    /// The chip has no such microengine.
+    pub fn register(&self, operand: Operand, side: Direction) -> Result<u32, Complaint> {
+        let core = self.core()?;
+        // Contexts are 16 registers apart, also where every other one has 32.
+        let out = |kind, number: u8| {
+            core.read_out_register(kind, ((self.context & 7) * 16 + number) & 127)
+        };
+        Ok(match (operand, side) {
+            (Operand::STransfer(number), Direction::Write) => out(TransferKind::S, number),
+            (Operand::DTransfer(number), Direction::Write) => out(TransferKind::D, number),
+            _ => core.read_register(operand, self.context),
+        })
+    }
+
+    /// A longword of a memory.
+    ///
+    /// # Errors
+    /// There is no memory at this address.
+    pub fn word(&self, memory: Memory, address: u32) -> Result<u32, Complaint> {
+        let units = self.chip.units();
+        let address = address & !3;
+        let word = match memory {
+            Memory::Scratch => units.scratch.read(address),
+            Memory::Sram(channel) if address >> 30 == 0 => {
+                units.sram.read_word(u32::from(channel) << 30 | address)
+            }
+            Memory::Sram(_) => None,
+            Memory::Dram => units.dram.read_word(address),
+            Memory::Local => {
+                let words = self.core()?.local_memory();
+                words.get(address as usize / 4).copied()
+            }
+        };
+        word.ok_or_else(|| Complaint::new(format!("{} ends before {address:#x}", memory.name())))
+    }
+
+    /// Longwords or entries on a ring or queue.
+    #[must_use]
+    pub fn fill(&self, ring: Ring) -> u32 {
+        let units = self.chip.units();
+        match ring {
+            Ring::Scratch(number) => units.scratch.ring(number).count(),
+            Ring::Queue { channel, entry } => {
+                let entry = units.sram.entry(channel, entry);
+                entry.map_or(0, npsim_chip::units::sram::Entry::count)
+            }
+        }
+    }
+
+    /// The frame in the RBUF element that the context has.
+    fn packet(&self) -> Result<u64, Complaint> {
+        let (me, context) = (self.me, self.context);
+        let inspect = self.chip.inspect();
+        let mine = |holder| matches!(holder, BufferHolder::Thread { me: m, context: c, .. } if (m, c) == (me, context));
+        let mut elements = inspect.rbuf();
+        let found = elements.find(|it| mine(it.holder));
+        found.and_then(|it| it.frame).ok_or_else(|| {
+            Complaint::new(format!(
+                "context {me}.{context} has no element of RBUF here"
+            ))
+            .help("`packet` is the number of the frame in a context's RBUF element")
+        })
+    }
+
+    fn csr(&self, address: u16) -> Result<u32, Complaint> {
+        let inspect = self.chip.inspect();
+        let view = inspect.microengine(self.me);
+        let value = view.and_then(|view| view.csr(address, self.context));
+        value.ok_or_else(|| Complaint::new("this CSR cannot be read here"))
+    }
+
+    fn size(&self, ring: Ring) -> Result<u32, Complaint> {
+        match ring {
+            Ring::Scratch(number) => Ok(self.chip.units().scratch.ring(number).size()),
+            Ring::Queue { .. } => Err(Complaint::new("a queue has no size")),
+        }
+    }
+
+    fn bound(&self, node: &Node) -> Result<Node, Complaint> {
+        Ok(match node {
+            Node::Name(name) => self.of_name(name)?,
+            Node::Out(name) => match named(self.image()?, name, self.point)? {
+                Named::Register(symbol, _) => Node::Register(symbol.operand, Direction::Write),
+                Named::Signal(_) => {
+                    return Err(Complaint::new(format!(
+                        "`{name}` is a signal and no register"
+                    )));
+                }
+            },
+            Node::Signal(name) => {
+                Node::Signal(signal(self.image()?, name, self.point)?.to_string())
+            }
+            Node::Named(name, address) => {
+                let (memory, first, bytes) = memory(self.names, name)?;
+                let offset = self.bound(address)?;
+                if let Node::Constant(offset) = offset
+                    && offset >= u64::from(bytes)
+                {
+                    return Err(Complaint::new(format!(
+                        "`{name}` has {bytes} bytes, and {offset} lies behind them"
+                    )));
+                }
+                let first = Node::Constant(first.into());
+                let address = Node::Binary(Binary::Plus, first.into(), offset.into());
+                Node::Word(memory, address.into())
+            }
+            Node::Word(memory, address) => Node::Word(*memory, self.bound(address)?.into()),
+            Node::Cam(entry, state) => Node::Cam(self.bound(entry)?.into(), *state),
+            Node::Unary(operator, inner) => Node::Unary(*operator, self.bound(inner)?.into()),
+            Node::Binary(operator, a, b) => {
+                Node::Binary(*operator, self.bound(a)?.into(), self.bound(b)?.into())
+            }
+            Node::Choice(a, b, c) => Node::Choice(
+                self.bound(a)?.into(),
+                self.bound(b)?.into(),
+                self.bound(c)?.into(),
+            ),
+            other => other.clone(),
+        })
+    }
+
+    /// A name of the program, of the project, or a register by number.
+    fn of_name(&self, name: &str) -> Result<Node, Complaint> {
+        match named(self.image()?, name, self.point) {
+            Ok(Named::Register(symbol, side)) => Ok(Node::Register(symbol.operand, side)),
+            Ok(Named::Signal(symbol)) => Ok(Node::Signal(symbol.number.to_string())),
+            Err(complaint) => {
+                if let Some((_, first, _)) = self.names.memory(name) {
+                    return Ok(Node::Constant(first.into()));
+                }
+                match relative(name) {
+                    Some(operand) => Ok(Node::Register(operand, Direction::Both)),
+                    None => Err(complaint),
+                }
+            }
+        }
+    }
+
+    fn value(&self, node: &Node) -> Result<u64, Complaint> {
+        Ok(match node {
+            Node::Constant(value) => *value,
+            Node::Own(Number::Cycle) => self.cycle,
+            Node::Own(Number::Packet) => self.packet()?,
+            Node::Own(Number::Me) => self.me.into(),
+            Node::Own(Number::Context) => self.context.into(),
+            Node::Own(Number::Pc) => self.point.address.into(),
+            Node::Register(operand, side) => self.register(*operand, *side)?.into(),
+            Node::Name(_) | Node::Out(_) | Node::Named(..) => self.value(&self.bound(node)?)?,
+            Node::Signal(name) => {
+                let number = signal(self.image()?, name, self.point)?;
+                let come = self.core()?.context(self.context).signals;
+                u64::from(come >> number & 1)
+            }
+            Node::Word(memory, address) => {
+                let address = self.value(address)? as u32;
+                self.word(*memory, address)?.into()
+            }
+            Node::Ring(name, of) => {
+                let ring = self.names.ring(name)?;
+                match of {
+                    Of::Fill => self.fill(ring).into(),
+                    Of::Size => self.size(ring)?.into(),
+                }
+            }
+            Node::Cam(entry, state) => {
+                let entry = self.value(entry)?;
+                if entry > 15 {
+                    return Err(Complaint::new("the CAM has entries 0 to 15"));
+                }
+                let (tag, its) = self.core()?.cam_entry(entry as u8);
+                if *state { its.into() } else { tag.into() }
+            }
+            Node::Csr(address) => self.csr(*address)?.into(),
+            Node::Unary(operator, inner) => {
+                let value = self.value(inner)?;
+                match operator {
+                    Unary::Minus => (value as u32).wrapping_neg().into(),
+                    Unary::Not => u64::from(value == 0),
+                    Unary::Complement => (!(value as u32)).into(),
+                }
+            }
+            Node::Binary(operator, a, b) => self.binary(*operator, a, b)?,
+            Node::Choice(condition, yes, no) => {
+                if self.value(condition)? != 0 {
+                    self.value(yes)?
+                } else {
+                    self.value(no)?
+                }
+            }
+        })
+    }
+
+    fn binary(&self, operator: Binary, a: &Node, b: &Node) -> Result<u64, Complaint> {
+        let a = self.value(a)?;
+        match operator {
+            Binary::And if a == 0 => return Ok(0),
+            Binary::Or if a != 0 => return Ok(1),
+            _ => {}
+        }
+        let b = self.value(b)?;
+        // What a cycle is computed with keeps all its bits.
+        let long = a.max(b) > u64::from(u32::MAX);
+        let cut = |value: u64| {
+            if long { value } else { u64::from(value as u32) }
+        };
+        let shifted = |value: Option<u64>| cut(value.unwrap_or(0));
+        let shift = u32::try_from(b).unwrap_or(u32::MAX);
+        Ok(match operator {
+            Binary::Or | Binary::And => u64::from(b != 0),
+            Binary::BitOr => a | b,
+            Binary::BitXor => a ^ b,
+            Binary::BitAnd => a & b,
+            Binary::Equal => u64::from(a == b),
+            Binary::Unequal => u64::from(a != b),
+            Binary::Less => u64::from(a < b),
+            Binary::AtMost => u64::from(a <= b),
+            Binary::More => u64::from(a > b),
+            Binary::AtLeast => u64::from(a >= b),
+            Binary::Left => shifted(a.checked_shl(shift)),
+            Binary::Right => shifted(a.checked_shr(shift)),
+            Binary::Plus => cut(a.wrapping_add(b)),
+            Binary::Minus => cut(a.wrapping_sub(b)),
+            Binary::Times => cut(a.wrapping_mul(b)),
+            Binary::Over | Binary::Rest if b == 0 => {
+                return Err(Complaint::new("it divides by zero"));
+            }
+            Binary::Over => a / b,
+            Binary::Rest => a % b,
+        })
+    }
+}

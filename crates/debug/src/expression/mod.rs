@@ -1,0 +1,123 @@
+//! The language of conditions, watches and prints: C operators over registers by name,
+//! memories, rings and the run's own numbers.
+//!
+//! ```text
+//! bytes > 64 && port == 2          names alive where the context is
+//! $3, $$0, out($3), a4, b0, @a7    registers by number; `out` is the OUT side
+//! sram0[0x100], scratch[TABLE], dram[buffer << 8], lm[64], ROUTES[8]
+//! ring(RX_RING).fill, queue(FREE).count, signal(done), cam(3).tag, cam(3).state
+//! cycle, packet, me, context, pc
+//! ```
+//!
+//! Values have 32 bits and no sign, and addresses are those of bytes; `cycle` and what is
+//! computed with it are not cut off.
+
+mod evaluate;
+mod parse;
+
+pub use evaluate::Scope;
+
+use crate::complaint::Complaint;
+use crate::names::Memory;
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expression {
+    /// As it was written.
+    pub text: String,
+    node: Node,
+}
+
+impl std::str::FromStr for Expression {
+    type Err = Complaint;
+
+    fn from_str(text: &str) -> Result<Self, Complaint> {
+        Ok(Self {
+            text: text.trim().to_owned(),
+            node: parse::whole(text)?,
+        })
+    }
+}
+
+impl std::fmt::Display for Expression {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+/// What an expression names that has a place of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A longword: the memory and the address of its first byte.
+    Word(Memory, u32),
+    /// A register of a context.
+    Register(npsim_isa::Operand, npsim_image::Direction),
+    /// A signal of a context.
+    Signal(u8),
+}
+
+/// A number of the run or of the context that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    Cycle,
+    Packet,
+    Me,
+    Context,
+    Pc,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unary {
+    Minus,
+    Not,
+    Complement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Binary {
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Left,
+    Right,
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Rest,
+}
+
+/// What is written as `name(argument).field`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// `ring(NAME).fill`
+    Fill,
+    /// `ring(NAME).size`
+    Size,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Node {
+    Constant(u64),
+    Own(Number),
+    Name(String),
+    Register(npsim_isa::Operand, npsim_image::Direction),
+    Out(String),
+    Word(Memory, Box<Node>),
+    Named(String, Box<Node>),
+    Ring(String, Of),
+    Signal(String),
+    Cam(Box<Node>, bool),
+    Csr(u16),
+    Unary(Unary, Box<Node>),
+    Binary(Binary, Box<Node>, Box<Node>),
+    Choice(Box<Node>, Box<Node>, Box<Node>),
+}

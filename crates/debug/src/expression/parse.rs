@@ -1,0 +1,366 @@
+//! Text to an expression.
+
+use npsim_image::Direction;
+use npsim_isa::{Bank, Operand, csr as local_csr};
+
+use super::{Binary, Node, Number, Of, Unary};
+use crate::complaint::Complaint;
+use crate::names::Memory;
+
+/// How deep expressions may be nested.
+const DEEPEST: usize = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Number(u64),
+    /// With its `$`, `$$` or `@`.
+    Name(String),
+    Mark(&'static str),
+}
+
+const MARKS: &[&str] = &[
+    "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "<", ">", "|", "^", "&", "+", "-", "*", "/",
+    "%", "!", "~", "(", ")", "[", "]", ".", "?", ":",
+];
+
+/// The operators from the weakest binding on.
+const BINDING: &[&[(&str, Binary)]] = &[
+    &[("||", Binary::Or)],
+    &[("&&", Binary::And)],
+    &[("|", Binary::BitOr)],
+    &[("^", Binary::BitXor)],
+    &[("&", Binary::BitAnd)],
+    &[("==", Binary::Equal), ("!=", Binary::Unequal)],
+    &[
+        ("<", Binary::Less),
+        ("<=", Binary::AtMost),
+        (">", Binary::More),
+        (">=", Binary::AtLeast),
+    ],
+    &[("<<", Binary::Left), (">>", Binary::Right)],
+    &[("+", Binary::Plus), ("-", Binary::Minus)],
+    &[
+        ("*", Binary::Times),
+        ("/", Binary::Over),
+        ("%", Binary::Rest),
+    ],
+];
+
+/// A whole text.
+pub(super) fn whole(text: &str) -> Result<Node, Complaint> {
+    let tokens = tokens(text)?;
+    if tokens.is_empty() {
+        return Err(Complaint::new("there is no expression"));
+    }
+    let mut parser = Parser {
+        text,
+        tokens,
+        next: 0,
+        depth: 0,
+    };
+    let node = parser.choice()?;
+    match parser.peek() {
+        None => Ok(node),
+        Some(_) => Err(parser.unexpected("the end or an operator")),
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Complaint> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let sigil = rest.len() - rest.trim_start_matches(['$', '@']).len();
+        let end = |from: usize| {
+            let tail = &rest[from..];
+            from + tail.find(|c| !is_name(c)).unwrap_or(tail.len())
+        };
+        if c.is_whitespace() {
+            at += c.len_utf8();
+        } else if c.is_ascii_digit() {
+            let word = &rest[..end(0)];
+            let value = number(word).ok_or_else(|| {
+                Complaint::new(format!("`{word}` is no number"))
+                    .help("write 255, 0xff or 0b11111111")
+            })?;
+            tokens.push((at, Token::Number(value)));
+            at += word.len();
+        } else if sigil > 0 || is_name(c) {
+            let word = &rest[..end(sigil)];
+            if word.len() == sigil {
+                return Err(Complaint::new(format!(
+                    "there is no name or number after `{word}`"
+                )));
+            }
+            tokens.push((at, Token::Name(word.to_owned())));
+            at += word.len();
+        } else {
+            let mark = MARKS.iter().find(|mark| rest.starts_with(**mark));
+            let mark = mark.ok_or_else(|| {
+                Complaint::new(format!("`{c}` means nothing in an expression"))
+                    .help("`help expressions` says what does")
+            })?;
+            tokens.push((at, Token::Mark(mark)));
+            at += mark.len();
+        }
+    }
+    Ok(tokens)
+}
+
+fn number(word: &str) -> Option<u64> {
+    let plain: String = word.chars().filter(|c| *c != '_').collect();
+    let lower = plain.to_ascii_lowercase();
+    match (lower.strip_prefix("0x"), lower.strip_prefix("0b")) {
+        (Some(digits), _) => u64::from_str_radix(digits, 16).ok(),
+        (_, Some(digits)) => u64::from_str_radix(digits, 2).ok(),
+        _ => lower.parse().ok(),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<(usize, Token)>,
+    next: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|it| &it.1)
+    }
+
+    fn takes(&mut self, mark: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Mark(it)) if *it == mark);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, mark: &str) -> Result<(), Complaint> {
+        if self.takes(mark) {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("`{mark}`")))
+        }
+    }
+
+    fn unexpected(&self, wanted: &str) -> Complaint {
+        match self.tokens.get(self.next) {
+            Some((at, _)) => Complaint::new(format!(
+                "{wanted} is expected at `{}`, column {}",
+                &self.text[*at..],
+                at + 1
+            )),
+            None => Complaint::new(format!("{wanted} is expected at the end")),
+        }
+    }
+
+    fn deeper<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Complaint>,
+    ) -> Result<T, Complaint> {
+        if self.depth == DEEPEST {
+            return Err(Complaint::new("the expression is nested too deeply"));
+        }
+        self.depth += 1;
+        let done = inner(self);
+        self.depth -= 1;
+        done
+    }
+
+    fn choice(&mut self) -> Result<Node, Complaint> {
+        self.deeper(|it| {
+            let condition = it.binary(0)?;
+            if !it.takes("?") {
+                return Ok(condition);
+            }
+            let yes = it.choice()?;
+            it.expect(":")?;
+            let no = it.choice()?;
+            Ok(Node::Choice(condition.into(), yes.into(), no.into()))
+        })
+    }
+
+    fn binary(&mut self, level: usize) -> Result<Node, Complaint> {
+        let Some(operators) = BINDING.get(level) else {
+            return self.unary();
+        };
+        let mut left = self.binary(level + 1)?;
+        loop {
+            let found = operators.iter().find(|(mark, _)| self.takes(mark));
+            let Some((_, operator)) = found else {
+                return Ok(left);
+            };
+            let right = self.binary(level + 1)?;
+            left = Node::Binary(*operator, left.into(), right.into());
+        }
+    }
+
+    fn unary(&mut self) -> Result<Node, Complaint> {
+        for (mark, operator) in [
+            ("-", Unary::Minus),
+            ("!", Unary::Not),
+            ("~", Unary::Complement),
+        ] {
+            if self.takes(mark) {
+                let inner = self.deeper(Self::unary)?;
+                return Ok(Node::Unary(operator, inner.into()));
+            }
+        }
+        self.primary()
+    }
+
+    fn primary(&mut self) -> Result<Node, Complaint> {
+        if self.takes("(") {
+            let inner = self.choice()?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        match self.peek().cloned() {
+            Some(Token::Number(value)) => {
+                self.next += 1;
+                Ok(Node::Constant(value))
+            }
+            Some(Token::Name(name)) => {
+                self.next += 1;
+                self.name(name)
+            }
+            _ => Err(self.unexpected("a name or a number")),
+        }
+    }
+
+    fn name(&mut self, name: String) -> Result<Node, Complaint> {
+        if self.takes("[") {
+            let address = self.choice()?;
+            self.expect("]")?;
+            return Ok(match Memory::named(&name) {
+                Some(memory) => Node::Word(memory, address.into()),
+                None => Node::Named(name, address.into()),
+            });
+        }
+        if self.takes("(") {
+            return self.call(&name);
+        }
+        let own = match name.as_str() {
+            "cycle" => Some(Number::Cycle),
+            "packet" => Some(Number::Packet),
+            "me" => Some(Number::Me),
+            "context" => Some(Number::Context),
+            "pc" => Some(Number::Pc),
+            _ => None,
+        };
+        Ok(match (own, numbered(&name)) {
+            (Some(own), _) => Node::Own(own),
+            (None, Some(operand)) => Node::Register(operand, side_in(operand)),
+            (None, None) => Node::Name(name),
+        })
+    }
+
+    /// The text of one name or number between parentheses.
+    fn argument(&mut self) -> Result<String, Complaint> {
+        let from = self.tokens.get(self.next).map(|it| it.0);
+        while self.next < self.tokens.len() && !matches!(self.peek(), Some(Token::Mark(")"))) {
+            self.next += 1;
+        }
+        let to = self.tokens.get(self.next).map(|it| it.0);
+        self.expect(")")?;
+        match (from, to) {
+            (Some(from), Some(to)) if from < to => Ok(self.text[from..to].trim().to_owned()),
+            _ => Err(Complaint::new("there is nothing between the parentheses")),
+        }
+    }
+
+    fn field(&mut self, of: &str, known: &[&str]) -> Result<String, Complaint> {
+        let found = self.takes(".");
+        match self.peek().cloned() {
+            Some(Token::Name(field)) if found && known.contains(&field.as_str()) => {
+                self.next += 1;
+                Ok(field)
+            }
+            _ => Err(self.unexpected(&format!("{of} and then `.{}`", known.join("` or `.")))),
+        }
+    }
+
+    fn call(&mut self, function: &str) -> Result<Node, Complaint> {
+        match function {
+            "ring" | "queue" => {
+                let name = self.argument()?;
+                let field = self.field("a ring", &["fill", "count", "size"])?;
+                let of = if field == "size" { Of::Size } else { Of::Fill };
+                Ok(Node::Ring(name, of))
+            }
+            "signal" => Ok(Node::Signal(self.argument()?)),
+            "out" => {
+                let name = self.argument()?;
+                Ok(match numbered(&name) {
+                    Some(operand) => Node::Register(operand, Direction::Write),
+                    None => Node::Out(name),
+                })
+            }
+            "cam" => {
+                let entry = self.choice()?;
+                self.expect(")")?;
+                let field = self.field("an entry", &["tag", "state"])?;
+                Ok(Node::Cam(entry.into(), field == "state"))
+            }
+            "csr" => {
+                let name = self.argument()?;
+                local_csr::by_name(&name).map(Node::Csr).ok_or_else(|| {
+                    let names = local_csr::all().iter().map(|it| it.name);
+                    Complaint::new(format!("no local CSR is called `{name}`"))
+                        .or_similar(&name.to_uppercase(), names)
+                })
+            }
+            other => Err(
+                Complaint::new(format!("there is no function `{other}`")).or_similar(
+                    other,
+                    ["ring", "queue", "signal", "out", "cam", "csr"].into_iter(),
+                ),
+            ),
+        }
+    }
+}
+
+/// Which side of a register is meant where nothing is said.
+fn side_in(operand: Operand) -> Direction {
+    match operand {
+        Operand::STransfer(_) | Operand::DTransfer(_) => Direction::Read,
+        _ => Direction::Both,
+    }
+}
+
+/// `$3`, `$$3`, `@a3`, `@b3`. What has no sigil can be a name as well and is looked up
+/// later.
+fn numbered(name: &str) -> Option<Operand> {
+    let below = |digits: &str, limit: u8| -> Option<u8> {
+        let plain = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+        digits.parse().ok().filter(|it| plain && *it < limit)
+    };
+    if let Some(digits) = name.strip_prefix("$$") {
+        return below(digits, 32).map(Operand::DTransfer);
+    }
+    if let Some(digits) = name.strip_prefix('$') {
+        return below(digits, 32).map(Operand::STransfer);
+    }
+    let absolute = name.strip_prefix('@')?;
+    let (bank, digits) = bank(absolute)?;
+    below(digits, 128).map(|number| Operand::GprAbsolute(bank, number))
+}
+
+/// `a3` or `b3`, which is also what a program may call something.
+pub(super) fn relative(name: &str) -> Option<Operand> {
+    let (bank, digits) = bank(name)?;
+    let number = digits.parse().ok().filter(|number| *number < 32)?;
+    Some(Operand::Gpr(bank, number))
+}
+
+fn bank(name: &str) -> Option<(Bank, &str)> {
+    match (name.strip_prefix('a'), name.strip_prefix('b')) {
+        (Some(digits), _) => Some((Bank::A, digits)),
+        (_, Some(digits)) => Some((Bank::B, digits)),
+        _ => None,
+    }
+}

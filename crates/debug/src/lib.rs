@@ -1,0 +1,28 @@
+//! The time-travel debugger, without input and output: a run that can be gone to at any
+//! cycle, and questions about it.
+//!
+//! Whoever shows it (a terminal, an editor, a script) holds a [`Debugger`] and asks that.
+//! Commands as text are [`console`]'s.
+
+mod access;
+pub mod breakpoints;
+pub mod complaint;
+pub mod console;
+pub mod debugger;
+pub mod expression;
+pub mod machine;
+pub mod names;
+pub mod questions;
+mod recording;
+pub mod search;
+mod snapshots;
+pub mod source;
+pub mod step;
+pub mod thread;
+
+pub use complaint::Complaint;
+pub use debugger::{Debugger, Reason, Stop};
+pub use search::Direction;
+pub use snapshots::BudgetTooSmall;
+pub use step::Step;
+pub use thread::Thread;

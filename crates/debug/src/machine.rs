@@ -1,0 +1,428 @@
+//! The time machine: a run that can be gone to at any cycle.
+//!
+//! *At cycle T* means that everything before T has happened and nothing of T. A state is
+//! had by running from the newest [snapshot](crate::snapshots) at or before it, so it is
+//! the state of a run to that cycle, in every field.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::watch::Watcher;
+use npsim_net::LineFrame;
+use npsim_session::links::{Frames, Links, LinksState, Traffic};
+use npsim_session::simulation::{Ending, Simulation};
+
+use crate::recording::Recording;
+use crate::snapshots::{BudgetTooSmall, Snapshot, Snapshots};
+
+/// Cycles between two snapshots that are laid.
+pub const STRETCH: Cycle = 20_000;
+
+/// A place in the order of all that happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment {
+    /// All before this cycle has happened.
+    pub cycle: Cycle,
+    /// Of this cycle, what comes first: 0 all of it, 1 + n the instruction of
+    /// microengine n. The state is the same for all.
+    pub rank: u8,
+}
+
+impl Moment {
+    /// Before all of a cycle.
+    #[must_use]
+    pub const fn before(cycle: Cycle) -> Self {
+        Self { cycle, rank: 0 }
+    }
+
+    /// Before the instruction of a microengine in a cycle.
+    #[must_use]
+    pub const fn of(cycle: Cycle, me: u8) -> Self {
+        Self {
+            cycle,
+            rank: 1 + me,
+        }
+    }
+}
+
+/// Where the run ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The last cycle that can be gone to.
+    pub cycle: Cycle,
+    /// Why it ends there.
+    pub ending: Ending,
+}
+
+/// A run that has come to a cycle and can go on.
+#[derive(Debug)]
+pub(crate) struct Live<'a> {
+    simulation: Simulation,
+    links: Links<'a>,
+    at: Cycle,
+    until: Option<Cycle>,
+    ending: Option<Ending>,
+}
+
+impl Live<'_> {
+    pub fn at(&self) -> Cycle {
+        self.at
+    }
+
+    pub fn chip(&self) -> &Chip {
+        self.simulation.chip()
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// What a run does before its first cycle: the chip is told of the first frame.
+    fn begin(&mut self) {
+        self.simulation.run_until(Some(0));
+        let on = &mut |_, _: &Traffic| ControlFlow::Continue(());
+        self.simulation
+            .run_watched(&mut self.links, &mut NoObserver, on);
+    }
+
+    /// Runs until everything before a cycle has happened, or to the end; whether it can
+    /// go on.
+    pub fn advance(&mut self, to: Cycle, watcher: &mut dyn Watcher) -> bool {
+        let to = to.min(self.until.unwrap_or(Cycle::MAX));
+        if self.ending.is_some() || to <= self.at {
+            return self.ending.is_none();
+        }
+        self.simulation.run_until(Some(to));
+        let on = &mut |_, _: &Traffic| ControlFlow::Continue(());
+        let ending = self.simulation.run_watched(&mut self.links, watcher, on);
+        match ending {
+            Ending::Reached => {
+                self.at = to;
+                self.ending = (Some(to) == self.until).then(|| self.simulation.timed_out());
+            }
+            Ending::Drained => {
+                self.at = self.simulation.now();
+                self.ending = Some(ending);
+            }
+            _ => {
+                let fault = match &ending {
+                    Ending::Fault(fault) => fault.cycle,
+                    _ => 0,
+                };
+                // It ends with something that happens in this cycle.
+                self.at = self.simulation.now().max(fault).saturating_add(1).min(to);
+                self.ending = Some(ending);
+            }
+        }
+        self.ending.is_none()
+    }
+}
+
+/// What a machine is made of.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The chip, at cycle 0.
+    pub simulation: Simulation,
+    /// What comes in.
+    pub frames: NoDebug<Frames<'a>>,
+    /// The last cycle of the run.
+    pub until: Option<Cycle>,
+    /// Frequency of the microengines.
+    pub hertz: u64,
+    /// Bytes of memory for states of the past.
+    pub budget: usize,
+}
+
+/// Something that has nothing to show of itself.
+pub struct NoDebug<T>(pub T);
+
+impl<T> std::fmt::Debug for NoDebug<T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("..")
+    }
+}
+
+/// A run through which one goes forward and back.
+#[derive(Debug)]
+pub struct Machine<'a> {
+    recording: Recording<'a>,
+    hertz: u64,
+    until: Option<Cycle>,
+    snapshots: Snapshots,
+    live: Live<'a>,
+    moment: Moment,
+    end: Option<End>,
+    furthest: Cycle,
+}
+
+impl<'a> Machine<'a> {
+    /// A run at its beginning.
+    ///
+    /// # Errors
+    /// The budget does not hold two states of the chip.
+    pub fn new(setup: Setup<'a>) -> Result<Self, BudgetTooSmall> {
+        let Setup {
+            simulation,
+            frames,
+            until,
+            hertz,
+            budget,
+        } = setup;
+        let recording = Recording::new(frames.0);
+        let mut live = Live {
+            simulation,
+            links: Links::streaming(recording.from(0), 0, hertz, None),
+            at: 0,
+            until,
+            ending: None,
+        };
+        live.begin();
+        let (lines, arrivals_end) = (live.links.standing(), live.links.arrivals_end());
+        let snapshots = Snapshots::new(live.simulation.clone(), lines, arrivals_end, budget)?;
+        Ok(Self {
+            live,
+            recording,
+            hertz,
+            until,
+            snapshots,
+            moment: Moment::default(),
+            end: None,
+            furthest: 0,
+        })
+    }
+
+    /// Where the run is looked at.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    /// The chip at this moment.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        self.live.chip()
+    }
+
+    /// What came and went on the lines before this moment.
+    #[must_use]
+    pub fn traffic(&self) -> &Traffic {
+        &self.live.links.traffic
+    }
+
+    /// Where the lines stand.
+    #[must_use]
+    pub fn lines(&self) -> LinksState {
+        self.live.links.standing()
+    }
+
+    /// A frame that the chip was told of in some moment so far.
+    #[must_use]
+    pub fn frame(&self, number: u64) -> Option<LineFrame> {
+        self.recording.frame(number)
+    }
+
+    /// Frequency of the microengines.
+    #[must_use]
+    pub fn hertz(&self) -> u64 {
+        self.hertz
+    }
+
+    /// The end of the run, once it was seen.
+    #[must_use]
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// Why the run ends here, if it does.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        self.live.ending.as_ref()
+    }
+
+    /// The newest cycle that was seen.
+    #[must_use]
+    pub fn furthest(&self) -> Cycle {
+        self.furthest
+    }
+
+    /// Bytes that states of the past take, and how many there are.
+    #[must_use]
+    pub fn memory(&self) -> (usize, usize) {
+        let frames = self.recording.bytes();
+        (self.snapshots.bytes() + frames, self.snapshots.len())
+    }
+
+    /// Goes to a cycle, or to the end of the run if that comes before.
+    pub fn goto(&mut self, cycle: Cycle) {
+        self.goto_moment(Moment::before(cycle));
+    }
+
+    /// Goes to a moment, or to the end of the run if that comes before.
+    pub fn goto_moment(&mut self, moment: Moment) {
+        let mut target = moment.cycle;
+        loop {
+            if let Some(end) = &self.end {
+                target = target.min(end.cycle);
+            }
+            self.approach(target);
+            self.furthest = self.furthest.max(self.live.at);
+            match &self.live.ending {
+                // Its microengines may have come as far as it would have gone on: the end is gone
+                // to once more, as what it is.
+                Some(ending) if self.end.is_none() => {
+                    self.end = Some(End {
+                        cycle: self.live.at,
+                        ending: ending.clone(),
+                    });
+                    let again = matches!(ending, Ending::Fault(_) | Ending::Quiet);
+                    if again && self.live.at < target {
+                        let start = self.live.at.saturating_sub(1);
+                        self.live = self.fork(self.snapshots.at_or_before(start));
+                        continue;
+                    }
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.moment = if self.live.at == moment.cycle {
+            moment
+        } else {
+            Moment::before(self.live.at)
+        };
+    }
+
+    /// Brings the live run to a cycle or to its end, and lays snapshots on the way.
+    fn approach(&mut self, target: Cycle) {
+        let start = self.snapshots.at_or_before(target);
+        if self.live.at > target || start.cycle > self.live.at {
+            self.live = self.fork(start);
+        }
+        while self.live.at < target && self.live.ending.is_none() {
+            let next = self.next_stop(self.live.at).min(target);
+            self.live.advance(next, &mut NoObserver);
+            self.rest(target);
+        }
+    }
+
+    /// The next cycle after one where a snapshot is laid or has to be taken up.
+    pub(crate) fn next_stop(&self, from: Cycle) -> Cycle {
+        let next = (from / STRETCH + 1).saturating_mul(STRETCH);
+        let pinned = self.snapshots.next_pinned(from);
+        pinned.map_or(next, |it| it.cycle.min(next))
+    }
+
+    /// Where the live run has come to, a snapshot is laid or taken up.
+    fn rest(&mut self, focus: Cycle) {
+        if self.live.ending.is_some() {
+            return;
+        }
+        let at = self.live.at;
+        let known = self.snapshots.at_or_before(at);
+        if known.cycle == at {
+            if known.pinned {
+                self.live = self.fork(known);
+            }
+        } else if at.is_multiple_of(STRETCH) {
+            self.lay(false, focus);
+        }
+    }
+
+    fn lay(&mut self, pinned: bool, focus: Cycle) {
+        let live = &self.live;
+        let (lines, arrivals) = (live.links.standing(), live.links.arrivals_end());
+        let simulation = live.simulation.clone();
+        self.snapshots
+            .lay(live.at, simulation, lines, arrivals, pinned, focus);
+    }
+
+    /// A run that goes on from a snapshot.
+    pub(crate) fn fork(&self, from: &Snapshot) -> Live<'a> {
+        let rest = self.recording.from(from.lines.next_frame());
+        let lines = from.lines.clone();
+        Live {
+            simulation: from.simulation.clone(),
+            links: Links::resumed(rest, 0, self.hertz, lines, from.arrivals_end),
+            at: from.cycle,
+            until: self.until,
+            ending: None,
+        }
+    }
+
+    /// Goes on with a copy that has run ahead and has not ended.
+    pub(crate) fn take_up(&mut self, live: Live<'a>) {
+        let at = live.at;
+        self.live = live;
+        self.rest(at);
+        self.furthest = self.furthest.max(at);
+        self.moment = Moment::before(at);
+    }
+
+    /// A run of its own from the newest snapshot at or before a cycle, which changes
+    /// nothing here.
+    pub(crate) fn fork_before(&self, cycle: Cycle) -> Live<'a> {
+        self.fork(self.snapshots.at_or_before(cycle))
+    }
+
+    /// A run of its own that goes on from here.
+    pub(crate) fn fork_here(&self) -> Live<'a> {
+        let links = &self.live.links;
+        let lines = links.standing();
+        let rest = self.recording.from(lines.next_frame());
+        Live {
+            simulation: self.live.simulation.clone(),
+            links: Links::resumed(rest, 0, self.hertz, lines, links.arrivals_end()),
+            at: self.live.at,
+            until: self.until,
+            ending: self.live.ending.clone(),
+        }
+    }
+
+    /// The newest snapshot at or before a cycle.
+    pub(crate) fn snapshot_before(&self, cycle: Cycle) -> Cycle {
+        self.snapshots.at_or_before(cycle).cycle
+    }
+
+    /// Changes the chip here and now. What was seen after this moment is forgotten, since
+    /// it will be otherwise; what was before stays as it was.
+    pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
+        let at = self.live.at;
+        change(self.live.simulation.chip_mut());
+        self.live.ending = None;
+        self.snapshots.forget_after(at);
+        self.end = None;
+        self.furthest = at;
+        self.lay(true, at);
+    }
+
+    /// The cycles at which the chip was [changed](Self::change), in order.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Cycle> {
+        let mut changes = Vec::new();
+        let mut at = 0;
+        while let Some(snapshot) = self.snapshots.next_pinned(at) {
+            at = snapshot.cycle;
+            changes.push(at);
+        }
+        changes
+    }
+
+    /// Lets these checks pass and no others, from the beginning of the run. Gives the
+    /// cycle to which the run has come then: the end of the run may lie elsewhere.
+    pub fn set_allowed(&mut self, allowed: &[Check]) -> Cycle {
+        let moment = self.moment;
+        // What was passed over before would have ended the run.
+        let changes = self.changes();
+        let last = changes.last().copied().unwrap_or(0);
+        self.snapshots.forget_after(last);
+        self.snapshots
+            .change_all(|simulation| simulation.set_allowed(allowed));
+        self.end = None;
+        self.live = self.fork(self.snapshots.at_or_before(moment.cycle));
+        self.goto_moment(moment);
+        self.live.at
+    }
+}

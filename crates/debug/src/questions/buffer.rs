@@ -1,0 +1,199 @@
+//! Where a packet buffer is.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::fabric::Slot;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_isa::CommandOp;
+use npsim_observe::names;
+
+use crate::debugger::Debugger;
+use crate::machine::Moment;
+use crate::names::{Named, Ring, alive_at};
+use crate::questions::Deed;
+use crate::search::{Candidate, Condition, Direction, Found, Place};
+
+/// Bits of a handle: the longword address of the buffer's descriptor.
+const HANDLE: u32 = 0x00ff_ffff;
+
+/// Something that has a buffer's handle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// What has it, in words.
+    pub what: String,
+    /// The context, if one has it in a register.
+    pub place: Option<Place>,
+}
+
+/// Where a buffer is, and who had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferView {
+    /// Its handle.
+    pub handle: u32,
+    /// Its number among the packet buffers, if it is one.
+    pub number: Option<usize>,
+    /// Who has the handle now.
+    pub held: Vec<Holding>,
+    /// The commands that carried the handle last, the last first.
+    pub carried: Vec<Deed>,
+}
+
+/// Commands that carry a handle to a ring or queue or from one.
+struct Carries {
+    handle: u32,
+    seen: Vec<(Moment, CommandOp)>,
+}
+
+impl Condition for Carries {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Done])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        use CommandOp as Op;
+        let TraceEvent::Done { slot, command } = event else {
+            return;
+        };
+        let carries = matches!(
+            command.op,
+            Op::SramEnqueue
+                | Op::SramDequeue
+                | Op::SramPut
+                | Op::SramGet
+                | Op::ScratchPut
+                | Op::ScratchGet
+        );
+        if carries {
+            // The command still stands with its data before this cycle.
+            let moment = Moment::before(at);
+            self.seen.push((moment, command.op));
+            candidates.push(Candidate {
+                moment,
+                mark: slot.0 as usize,
+                place: Some(Place {
+                    me: command.me,
+                    context: command.context,
+                    pc: command.pc,
+                }),
+            });
+        }
+    }
+
+    fn must_judge(&self, _: &Candidate) -> bool {
+        true
+    }
+
+    fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
+        let Some(chip) = chip else {
+            return false;
+        };
+        let flight = chip.fabric().flight(Slot(candidate.mark as u32));
+        if flight.command.op == CommandOp::SramEnqueue {
+            return flight.command.address & HANDLE == self.handle;
+        }
+        let words = &flight.data[..usize::from(flight.words).min(flight.data.len())];
+        words.iter().any(|word| word & HANDLE == self.handle)
+    }
+}
+
+impl Debugger<'_> {
+    /// Where the buffer of a handle is, and the last `most` commands that carried it.
+    pub fn buffer(&mut self, handle: u32, most: usize) -> BufferView {
+        let handle = handle & HANDLE;
+        let buffers = self.chip().fabric().buffers.as_ref();
+        let number = buffers.and_then(|it| it.number_of(handle));
+        let held = self.held(handle);
+        let start = self.machine().moment();
+        let mut carried = Vec::new();
+        let mut carries = Carries {
+            handle,
+            seen: Vec::new(),
+        };
+        while carried.len() < most {
+            let Found::Hit(hits) = self.find(&mut carries, Direction::Back, None) else {
+                break;
+            };
+            let hit = hits[hits.len() - 1];
+            let op = carries.seen.iter().rev().find(|it| it.0 == hit.moment);
+            let what = op.map_or_else(String::new, |it| names::operation(it.1));
+            carries.seen.clear();
+            carried.push(Deed {
+                cycle: hit.moment.cycle,
+                moment: hit.moment,
+                place: hit.place,
+                what,
+                value: None,
+            });
+        }
+        self.machine_mut().goto_moment(start);
+        BufferView {
+            handle,
+            number,
+            held,
+            carried,
+        }
+    }
+
+    fn held(&self, handle: u32) -> Vec<Holding> {
+        let inspect = self.chip().inspect();
+        let is = |word: &u32| word & HANDLE == handle;
+        let mut held = Vec::new();
+        let mut add = |what: String, place| held.push(Holding { what, place });
+        let named = |ring, other: String| {
+            let name = self.names().of_ring(ring);
+            name.map_or(other, ToOwned::to_owned)
+        };
+        for ring in inspect.rings() {
+            if let Some(at) = ring.words.iter().position(|word| is(word)) {
+                let other = format!("scratch ring {}", ring.number);
+                let name = named(Ring::Scratch(ring.number), other);
+                add(format!("on {name}, {at} longwords before it"), None);
+            }
+        }
+        for queue in inspect.queues() {
+            let (channel, entry) = (queue.channel, queue.entry);
+            let name = named(
+                Ring::Queue { channel, entry },
+                format!("queue {entry} of sram{channel}"),
+            );
+            let buffers = queue.buffers.iter().flatten();
+            if let Some(at) = buffers.into_iter().position(is) {
+                add(format!("on {name}, {at} buffers before it"), None);
+            }
+        }
+        for flight in inspect.flights() {
+            let enqueue = flight.command.op == CommandOp::SramEnqueue;
+            let address = enqueue && flight.command.address & HANDLE == handle;
+            if address || flight.data.iter().any(is) {
+                let command = &flight.command;
+                let place = Place {
+                    me: command.me,
+                    context: command.context,
+                    pc: command.pc,
+                };
+                let what = names::operation(command.op);
+                add(format!("{what}, {}", flight.place_text()), Some(place));
+            }
+        }
+        for it in self.threads() {
+            let Some(image) = self.image(it.thread.me) else {
+                continue;
+            };
+            let scope = self.scope(it.thread);
+            for named in alive_at(image, scope.point) {
+                if let Named::Register(symbol, side) = named
+                    && let Ok(value) = scope.register(symbol.operand, side)
+                    && is(&value)
+                {
+                    let place = Place {
+                        me: it.thread.me,
+                        context: it.thread.context,
+                        pc: it.pc,
+                    };
+                    add(format!("in `{}`", symbol.name), Some(place));
+                }
+            }
+        }
+        held
+    }
+}

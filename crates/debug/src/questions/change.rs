@@ -1,0 +1,93 @@
+//! Changing the chip, which makes another future.
+
+use npsim_image::Direction as Side;
+use npsim_isa::Operand;
+
+use crate::complaint::Complaint;
+use crate::debugger::Debugger;
+use crate::expression::{Expression, Location};
+use crate::names::Memory;
+use crate::thread::Thread;
+
+impl Debugger<'_> {
+    /// Gives a register or a longword another value here and now. What was seen of later
+    /// times is forgotten.
+    ///
+    /// # Errors
+    /// The expression names nothing that can be written from outside.
+    pub fn set(&mut self, text: &str, value: u32, thread: Thread) -> Result<(), Complaint> {
+        let expression: Expression = text.parse()?;
+        let scope = self.scope(thread);
+        let refused = |what: &str| Err(Complaint::new(format!("{what} cannot be written")));
+        match expression.location(&scope)? {
+            Location::Signal(_) => refused("signals"),
+            Location::Register(_, Side::Write) => refused("OUT transfer registers"),
+            Location::Register(
+                operand @ (Operand::Gpr(..)
+                | Operand::GprAbsolute(..)
+                | Operand::STransfer(_)
+                | Operand::DTransfer(_)
+                | Operand::Nn(_)),
+                _,
+            ) => {
+                self.change(|chip| {
+                    if let Some(core) = chip.microengine_mut(thread.me) {
+                        core.write_register(operand, thread.context, value);
+                    }
+                });
+                Ok(())
+            }
+            Location::Register(..) => refused("this register"),
+            Location::Word(memory, address) => {
+                self.write_word(memory, address, value, thread.me);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes longwords of a memory from a byte address on.
+    ///
+    /// # Errors
+    /// There is no memory at an address; nothing is written then.
+    pub fn write(
+        &mut self,
+        memory: Memory,
+        address: u32,
+        words: &[u32],
+        thread: Thread,
+    ) -> Result<(), Complaint> {
+        let scope = self.scope(thread);
+        for at in 0..words.len() as u32 {
+            scope.word(memory, address.saturating_add(4 * at))?;
+        }
+        for (at, word) in (0..).zip(words) {
+            self.write_word(memory, address + 4 * at, *word, thread.me);
+        }
+        Ok(())
+    }
+
+    fn write_word(&mut self, memory: Memory, address: u32, value: u32, me: u8) {
+        self.change(|chip| {
+            let units = chip.units_mut();
+            match memory {
+                Memory::Scratch => {
+                    units.scratch.write(address, value);
+                }
+                Memory::Sram(channel) => {
+                    let address = u32::from(channel) << 30 | address;
+                    units.sram.write_word(address, value);
+                }
+                Memory::Dram => {
+                    units.dram.write_word(address, value);
+                }
+                Memory::Local => {
+                    let core = chip.microengine_mut(me);
+                    let words = core.map(|core| core.local_memory_mut());
+                    if let Some(word) = words.and_then(|it| it.get_mut(address as usize / 4)) {
+                        *word = value;
+                    }
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,52 @@
+//! Questions that only a run that can be gone through both ways answers.
+
+mod buffer;
+mod change;
+mod packet;
+mod wake;
+mod who;
+
+pub use buffer::{BufferView, Holding};
+pub use packet::{Station, Trail};
+pub use wake::Woken;
+pub use who::Deed;
+
+use npsim_chip::kernel::trace_event::Cause;
+
+use crate::debugger::Debugger;
+use crate::search::Place;
+
+impl Debugger<'_> {
+    /// `4.3 at ring.uc:12 (in ring_put, main.uc:40)`.
+    #[must_use]
+    pub fn place_text(&self, place: Place) -> String {
+        let Place { me, context, pc } = place;
+        let at = self
+            .image(me)
+            .map_or_else(|| pc.to_string(), |image| image.place(pc));
+        format!("{me}.{context} at {at}")
+    }
+
+    /// What a signal came from, with who caused it.
+    #[must_use]
+    pub fn cause_text(&self, cause: Cause) -> String {
+        let what = npsim_observe::names::cause(cause);
+        match cause {
+            Cause::Command {
+                me, context, pc, ..
+            } => format!("{what} of {}", self.place_text(Place { me, context, pc })),
+            Cause::Thread { me, context } => format!("{what} {me}.{context}"),
+            _ => what,
+        }
+    }
+
+    /// Why a context does not go on, in sentences, the most important first.
+    #[must_use]
+    pub fn why(&self, thread: crate::Thread) -> Vec<String> {
+        let inspect = self.chip().inspect();
+        match inspect.why(thread.me, thread.context) {
+            Some(why) => inspect.why_text(thread.me, thread.context, &why),
+            None => vec![format!("there is no context {thread}")],
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The way of a packet through the chip.
+
+use std::collections::BTreeMap;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEvent};
+use npsim_isa::Unit;
+use npsim_observe::names;
+
+use crate::complaint::Complaint;
+use crate::debugger::Debugger;
+use crate::machine::Moment;
+use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::step::STEP;
+use crate::thread::Thread;
+
+/// Picoseconds of a second.
+const PICO: u128 = 1_000_000_000_000;
+/// Parts of a second for which a packet is looked for that was not seen to leave.
+const PATIENCE: u64 = 1000;
+
+/// Something that happens to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// When.
+    pub cycle: Cycle,
+    /// What.
+    pub what: String,
+    /// By whom, if a context does it.
+    pub place: Option<Place>,
+}
+
+/// The stations of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trail {
+    /// The number of the frame.
+    pub packet: u64,
+    /// In order.
+    pub stations: Vec<Station>,
+    /// Whether it has left or was lost. Else nothing was seen of it before `until`.
+    pub over: bool,
+    /// How far was looked.
+    pub until: Cycle,
+}
+
+/// Microengine, context, and the unit to which it has sent a command for that.
+type By = (u8, u8, Option<Unit>);
+
+struct Follow {
+    packet: u64,
+    stations: Vec<Station>,
+    /// Where contexts are.
+    at: BTreeMap<Thread, u16>,
+    /// The commands of contexts that each unit dealt with last.
+    commands: BTreeMap<(Thread, Unit), BusCommand>,
+}
+
+impl Follow {
+    /// Where a context is, or the command is with which it does something in a unit.
+    fn place(&self, (me, context, unit): By) -> Place {
+        let thread = Thread { me, context };
+        let command = unit.and_then(|unit| self.commands.get(&(thread, unit)));
+        let known = self.at.get(&thread).copied().unwrap_or(0);
+        Place {
+            me,
+            context,
+            pc: command.map_or(known, |it| it.pc),
+        }
+    }
+
+    fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<By>) {
+        let place = by.map(|by| self.place(by));
+        self.stations.push(Station {
+            cycle,
+            what: what.into(),
+            place,
+        });
+    }
+
+    fn end(at: Cycle, candidates: &mut Vec<Candidate>) {
+        candidates.push(Candidate {
+            moment: Moment::before(at + 1),
+            mark: STEP,
+            place: None,
+        });
+    }
+}
+
+impl Condition for Follow {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[
+            Kind::Issued,
+            Kind::Context,
+            Kind::Served,
+            Kind::Done,
+            Kind::Arrives,
+            Kind::Dropped,
+            Kind::Departed,
+            Kind::Rbuf,
+            Kind::Tbuf,
+            Kind::Touched,
+        ])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        let packet = self.packet;
+        match *event {
+            TraceEvent::Issued {
+                me,
+                context,
+                pc,
+                count,
+            } => {
+                self.at
+                    .insert(Thread { me, context }, pc + count.saturating_sub(1));
+            }
+            TraceEvent::Context {
+                me, context, pc, ..
+            } => {
+                self.at.insert(Thread { me, context }, pc);
+            }
+            TraceEvent::Served { command, .. } | TraceEvent::Done { command, .. } => {
+                let thread = Thread {
+                    me: command.me,
+                    context: command.context,
+                };
+                self.commands
+                    .insert((thread, command.op.info().unit), command);
+            }
+            TraceEvent::Arrives {
+                port, frame, bytes, ..
+            } if frame == packet => {
+                let text = format!("begins to arrive at port {port}, {bytes} bytes");
+                self.station(at, text, None);
+            }
+            TraceEvent::Dropped {
+                port,
+                frame: Some(frame),
+                reason,
+            } if frame == packet => {
+                self.station(at, format!("lost at port {port}: {reason:?}"), None);
+                Self::end(at, candidates);
+            }
+            TraceEvent::Departed {
+                port,
+                frame: Some(frame),
+                bytes,
+                ..
+            } if frame == packet => {
+                let text = format!("has left by port {port}, {bytes} bytes");
+                self.station(at, text, None);
+                Self::end(at, candidates);
+            }
+            TraceEvent::Rbuf {
+                element,
+                frame,
+                step,
+            } if frame == packet => {
+                let (what, by) = match step {
+                    RbufStep::Filled { bytes, .. } => (format!("{bytes} bytes in"), None),
+                    RbufStep::Handed { me, context } => {
+                        ("handed over".to_owned(), Some((me, context, None)))
+                    }
+                    RbufStep::Read { me, context } => {
+                        let by = (me, context, Some(Unit::Dram));
+                        ("moved to DRAM".to_owned(), Some(by))
+                    }
+                    RbufStep::Freed { me, context } => {
+                        ("freed".to_owned(), Some((me, context, Some(Unit::Msf))))
+                    }
+                };
+                let text = match by {
+                    None => format!("{what} RBUF element {element}"),
+                    Some(_) => format!("RBUF element {element} {what}"),
+                };
+                self.station(at, text, by);
+            }
+            TraceEvent::Touched { frame, me, context } if frame == packet => {
+                let thread = Thread { me, context };
+                let command = self.commands.get(&(thread, Unit::Dram));
+                let what = command.map_or_else(
+                    || "its DRAM block read or written".to_owned(),
+                    |it| format!("its DRAM block: {}", names::operation(it.op)),
+                );
+                self.station(at, what, Some((me, context, Some(Unit::Dram))));
+            }
+            TraceEvent::Tbuf {
+                element,
+                frame: Some(frame),
+                step,
+            } if frame == packet => {
+                let (what, by) = match step {
+                    TbufStep::Written { me, context } => {
+                        ("filled", Some((me, context, Some(Unit::Dram))))
+                    }
+                    TbufStep::Valid { me, context, .. } => {
+                        ("may be sent", Some((me, context, Some(Unit::Msf))))
+                    }
+                    TbufStep::Sent => ("is with its MAC", None),
+                };
+                self.station(at, format!("TBUF element {element} {what}"), by);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The next arrival of a frame.
+struct Comes(u64);
+
+impl Condition for Comes {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Arrives])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        if matches!(*event, TraceEvent::Arrives { frame, .. } if frame == self.0) {
+            candidates.push(Candidate {
+                moment: Moment::before(at + 1),
+                mark: STEP,
+                place: None,
+            });
+        }
+    }
+}
+
+impl Debugger<'_> {
+    /// The way of a frame through the chip, by its number in the order of arrivals from 0.
+    ///
+    /// # Errors
+    /// No such frame comes.
+    pub fn packet(&mut self, packet: u64) -> Result<Trail, Complaint> {
+        let start = self.machine().moment();
+        let trail = self.follow(packet);
+        self.machine_mut().goto_moment(start);
+        trail
+    }
+
+    fn follow(&mut self, packet: u64) -> Result<Trail, Complaint> {
+        if self.machine().frame(packet).is_none() {
+            let furthest = self.machine().furthest();
+            self.machine_mut().goto(furthest);
+            if !matches!(
+                self.find(&mut Comes(packet), Direction::Forward, None),
+                Found::Hit(_)
+            ) {
+                return Err(Complaint::new(format!("no packet {packet} comes"))
+                    .help("packets are numbered from 0 in the order of their arrival"));
+            }
+        }
+        let hertz = self.machine().hertz();
+        let frame = self.machine().frame(packet);
+        let start_ps = frame.map_or(0, |frame| frame.start_ps);
+        let begins = (u128::from(start_ps) * u128::from(hertz)).div_ceil(PICO) as Cycle;
+        self.machine_mut().goto(begins);
+        let threads = self.threads();
+        let mut follow = Follow {
+            packet,
+            stations: Vec::new(),
+            at: threads.iter().map(|it| (it.thread, it.pc)).collect(),
+            commands: BTreeMap::new(),
+        };
+        let patience = begins.saturating_add(hertz / PATIENCE);
+        let until = patience.max(self.machine().furthest());
+        let limit = Some(Moment::before(until));
+        let found = self.find(&mut follow, Direction::Forward, limit);
+        let over = matches!(found, Found::Hit(_));
+        if !over {
+            return Ok(Trail {
+                packet,
+                stations: follow.stations,
+                over,
+                until: self.machine().moment().cycle,
+            });
+        }
+        let until = self.machine().moment().cycle;
+        follow.stations.retain(|it| it.cycle < until);
+        Ok(Trail {
+            packet,
+            stations: follow.stations,
+            over,
+            until,
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! What wakes a context that sleeps.
+
+use npsim_chip::Cycle;
+use npsim_chip::core::ContextPhase;
+use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, TraceEvent};
+
+use crate::complaint::Complaint;
+use crate::debugger::{Debugger, Stop};
+use crate::machine::Moment;
+use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::step::STEP;
+use crate::thread::Thread;
+
+/// What woke a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Woken {
+    /// Since when it slept.
+    pub since: Cycle,
+    /// When it could go on.
+    pub at: Cycle,
+    /// The signals that came meanwhile, in order: when, which (bit s: signal s), from what.
+    pub signals: Vec<(Cycle, u16, Cause)>,
+}
+
+struct Wakes {
+    thread: Thread,
+    signals: Vec<(Cycle, u16, Cause)>,
+}
+
+impl Condition for Wakes {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Context, Kind::Signal])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        let thread = |me: u8, context: u8| Thread { me, context };
+        match *event {
+            TraceEvent::Signal {
+                me,
+                context,
+                signals,
+                cause,
+            } if thread(me, context) == self.thread => self.signals.push((at, signals, cause)),
+            TraceEvent::Context {
+                me,
+                context,
+                doing: ContextState::Ready | ContextState::Executing,
+                pc,
+            } if thread(me, context) == self.thread => candidates.push(Candidate {
+                moment: Moment::before(at + 1),
+                mark: STEP,
+                place: Some(Place { me, context, pc }),
+            }),
+            _ => {}
+        }
+    }
+}
+
+impl Debugger<'_> {
+    /// Runs ahead to the moment at which a context that sleeps can go on, and says what
+    /// woke it; nothing if it sleeps to the end of the run.
+    ///
+    /// # Errors
+    /// The context does not sleep.
+    pub fn wake(&mut self, thread: Thread) -> Result<(Option<Woken>, Stop), Complaint> {
+        self.look_at(thread)?;
+        let view = self.chip().microengines()[usize::from(thread.me)].context(thread.context);
+        if view.phase != ContextPhase::Sleeping {
+            return Err(Complaint::new(format!("context {thread} does not sleep"))
+                .help("`why` says what it does"));
+        }
+        let from = self.cycle();
+        let mut wakes = Wakes {
+            thread,
+            signals: Vec::new(),
+        };
+        let found = self.find(&mut wakes, Direction::Forward, None);
+        let woken = match &found {
+            Found::Hit(hits) => {
+                let at = hits[0].moment.cycle - 1;
+                wakes.signals.retain(|it| it.0 >= from && it.0 <= at);
+                Some(Woken {
+                    since: view.since,
+                    at,
+                    signals: wakes.signals,
+                })
+            }
+            Found::Nothing | Found::Interrupted => None,
+        };
+        let mut stop = self.arrived(found, Direction::Forward);
+        // It has not got the pipeline yet: it still stands where it waited.
+        if woken.is_some() {
+            stop.reason = crate::Reason::Goto;
+        }
+        Ok((woken, stop))
+    }
+}

@@ -1,0 +1,307 @@
+//! Who wrote a register or a longword, or raised a signal: the last one, and those before.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
+use npsim_chip::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
+use npsim_image::{Direction as Side, Image, Point};
+use npsim_isa::{Bank, Operand};
+use npsim_observe::names;
+
+use crate::access::{may_write_elsewhere, touches};
+use crate::complaint::Complaint;
+use crate::debugger::Debugger;
+use crate::expression::{Expression, Location, Scope};
+use crate::machine::Moment;
+use crate::names::{Memory, Names};
+use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::thread::Thread;
+
+/// Something that was done, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// The cycle in which it was done.
+    pub cycle: Cycle,
+    /// A moment to go to: before the instruction, or after what a unit did.
+    pub moment: Moment,
+    /// By whom, if a context did it.
+    pub place: Option<Place>,
+    /// What was done: `sram.write`, `instruction`, `mpacket`.
+    pub what: String,
+    /// The value after it, if there is one.
+    pub value: Option<u64>,
+}
+
+/// A register as the hardware numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Physical {
+    Gpr(Bank, u8),
+    Transfer(TransferKind, Side, u8),
+    Neighbour(u8),
+}
+
+impl Physical {
+    fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
+        // Contexts are 16 registers apart.
+        let own = |number: u8| ((context & 7) * 16 + number) & 127;
+        Some(match operand {
+            Operand::Gpr(bank, number) => Self::Gpr(bank, own(number)),
+            Operand::GprAbsolute(bank, number) => Self::Gpr(bank, number),
+            Operand::STransfer(number) => Self::Transfer(TransferKind::S, side, own(number)),
+            Operand::DTransfer(number) => Self::Transfer(TransferKind::D, side, own(number)),
+            Operand::Nn(number) => Self::Neighbour(number),
+            _ => return None,
+        })
+    }
+}
+
+/// The mark of what was done; the two others look at a longword before and after.
+const DONE: usize = 0;
+const BEFORE: usize = 1;
+const AFTER: usize = 2;
+
+/// Writes of one place.
+struct Deeds<'n> {
+    location: Location,
+    thread: Thread,
+    names: &'n Names,
+    physical: Option<Physical>,
+    /// By context and address: the instruction writes the register.
+    writers: Vec<Vec<bool>>,
+    /// What was seen, by moment.
+    what: Vec<(Moment, String)>,
+    before: Option<u32>,
+}
+
+impl<'n> Deeds<'n> {
+    fn new(location: Location, thread: Thread, image: &Image, names: &'n Names) -> Self {
+        let physical = match location {
+            Location::Register(operand, side) => Physical::of(operand, side, thread.context),
+            _ => None,
+        };
+        let writes = |context: u8, pc: u16| {
+            let uses = image.registers_used(pc);
+            let mut written = uses.iter().filter(|it| it.point.after && !it.implied);
+            // What a command brings is written when it comes.
+            written.any(|it| {
+                let own = Physical::of(it.operand, it.side, context);
+                own.is_some() && own == physical && it.side != Side::Read
+            })
+        };
+        let words = image.words.len() as u16;
+        let of_context = |context| (0..words).map(|pc| writes(context, pc)).collect();
+        let writers = match physical {
+            Some(_) => (0..8).map(of_context).collect(),
+            None => Vec::new(),
+        };
+        Self {
+            location,
+            thread,
+            names,
+            physical,
+            writers,
+            what: Vec::new(),
+            before: None,
+        }
+    }
+
+    fn word(&self) -> Option<(Memory, u32)> {
+        match self.location {
+            Location::Word(memory, address) => Some((memory, address)),
+            _ => None,
+        }
+    }
+
+    fn push(
+        &mut self,
+        moment: Moment,
+        mark: usize,
+        place: Option<Place>,
+        what: String,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        self.what.push((moment, what));
+        candidates.push(Candidate {
+            moment,
+            mark,
+            place,
+        });
+    }
+
+    fn done(&mut self, at: Cycle, command: &BusCommand, candidates: &mut Vec<Candidate>) {
+        let place = Some(Place {
+            me: command.me,
+            context: command.context,
+            pc: command.pc,
+        });
+        let what = || names::operation(command.op);
+        if let Some((memory, address)) = self.word() {
+            let writes = touches(command, memory, address).is_some_and(|it| it.writes);
+            if writes {
+                self.push(Moment::before(at + 1), DONE, place, what(), candidates);
+            } else if may_write_elsewhere(command, memory) {
+                self.push(Moment::before(at), BEFORE, None, String::new(), candidates);
+                self.push(Moment::before(at + 1), AFTER, place, what(), candidates);
+            }
+        }
+        if let Some(Physical::Transfer(kind, Side::Read | Side::Both, number)) = self.physical {
+            let words = command.op.info().push_words.of(u32::from(command.count));
+            let first = u32::from(command.transfer);
+            let within = (first..first + words).contains(&u32::from(number));
+            if within && (command.transfer_me, command.transfer_kind) == (self.thread.me, kind) {
+                self.push(Moment::before(at + 1), DONE, place, what(), candidates);
+            }
+        }
+    }
+}
+
+impl Condition for Deeds<'_> {
+    fn wants(&self) -> Kinds {
+        match self.location {
+            Location::Signal(_) => Kinds::of(&[Kind::Signal]),
+            Location::Word(Memory::Local, _) => Kinds::of(&[Kind::LocalMemory]),
+            Location::Word(..) => Kinds::of(&[Kind::Done]),
+            Location::Register(..) => Kinds::of(&[Kind::Issued, Kind::Done]),
+        }
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        match *event {
+            TraceEvent::Signal {
+                me,
+                context,
+                signals,
+                cause,
+            } => {
+                let mine = (Thread { me, context }) == self.thread;
+                if let Location::Signal(number) = self.location
+                    && mine
+                    && signals >> number & 1 == 1
+                {
+                    let place = match cause {
+                        Cause::Command {
+                            me, context, pc, ..
+                        } => Some(Place { me, context, pc }),
+                        _ => None,
+                    };
+                    let what = match cause {
+                        Cause::Thread { me, context } => {
+                            format!("signal of context {me}.{context}")
+                        }
+                        other => names::cause(other),
+                    };
+                    self.push(Moment::before(at + 1), DONE, place, what, candidates);
+                }
+            }
+            TraceEvent::LocalMemory {
+                me,
+                context,
+                pc,
+                word,
+                write: true,
+            } => {
+                if let Some((Memory::Local, address)) = self.word()
+                    && me == self.thread.me
+                    && u32::from(word) == address / 4
+                {
+                    let place = Some(Place { me, context, pc });
+                    let what = "instruction".to_owned();
+                    self.push(Moment::of(at, me), DONE, place, what, candidates);
+                }
+            }
+            TraceEvent::Done { ref command, .. } => self.done(at, command, candidates),
+            TraceEvent::Issued {
+                me,
+                context,
+                pc,
+                count,
+            } if me == self.thread.me => {
+                for n in 0..count {
+                    let pc = pc + n;
+                    let writers = self.writers.get(usize::from(context));
+                    if writers.and_then(|it| it.get(usize::from(pc))) == Some(&true) {
+                        let place = Some(Place { me, context, pc });
+                        let moment = Moment::of(at + Cycle::from(n), me);
+                        self.push(moment, DONE, place, "instruction".to_owned(), candidates);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn must_judge(&self, candidate: &Candidate) -> bool {
+        candidate.mark != DONE
+    }
+
+    fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
+        let (Some((memory, address)), Some(chip)) = (self.word(), chip) else {
+            return candidate.mark == DONE;
+        };
+        let scope = Scope {
+            chip,
+            names: self.names,
+            cycle: candidate.moment.cycle,
+            me: self.thread.me,
+            context: self.thread.context,
+            point: Point::before(0),
+        };
+        let now = scope.word(memory, address).ok();
+        if candidate.mark == BEFORE {
+            self.before = now;
+            return false;
+        }
+        now != self.before
+    }
+}
+
+impl Debugger<'_> {
+    /// Who wrote that which an expression names, or raised the signal: at most so many, the
+    /// last before this moment first.
+    ///
+    /// # Errors
+    /// The expression names nothing that is written.
+    pub fn who(&mut self, text: &str, thread: Thread, most: usize) -> Result<Vec<Deed>, Complaint> {
+        let expression: Expression = text.parse()?;
+        let scope = self.scope(thread);
+        let location = expression.location(&scope)?;
+        let bound = expression.bound(&scope)?;
+        let image = self.image(thread.me).cloned().unwrap_or_default();
+        let names = self.names().clone();
+        let mut deeds = Deeds::new(location, thread, &image, &names);
+        let is_signal = matches!(deeds.location, Location::Signal(_));
+        let start = self.machine().moment();
+        let mut found = Vec::new();
+        while found.len() < most {
+            let Found::Hit(hits) = self.find(&mut deeds, Direction::Back, None) else {
+                break;
+            };
+            let hit = hits[hits.len() - 1];
+            let what = deeds
+                .what
+                .iter()
+                .rev()
+                .find(|it| it.0 == hit.moment && !it.1.is_empty());
+            let what = what.map(|it| it.1.clone()).unwrap_or_default();
+            deeds.what.clear();
+            let instruction = hit.moment.rank > 0;
+            let after = hit.moment.cycle + u64::from(instruction);
+            let value = if is_signal {
+                None
+            } else {
+                self.machine_mut().goto(after);
+                bound.value(&self.scope(thread)).ok()
+            };
+            self.machine_mut().goto_moment(hit.moment);
+            found.push(Deed {
+                cycle: hit.moment.cycle - u64::from(!instruction),
+                moment: hit.moment,
+                place: hit.place,
+                what,
+                value,
+            });
+        }
+        self.machine_mut().goto_moment(start);
+        Ok(found)
+    }
+}

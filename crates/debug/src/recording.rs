@@ -1,0 +1,114 @@
+//! The frames of a run in memory, so that it can be run again from anywhere.
+//!
+//! They are taken from where they come from when the run first asks for them. A frame
+//! is found by its number, so going back costs nothing however long the run is.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use npsim_net::LineFrame;
+use npsim_net::capture::CaptureError;
+use npsim_session::links::Frames;
+
+/// Frames that can be had again from any number on.
+#[derive(Clone)]
+pub(crate) struct Recording<'a>(Arc<Mutex<Tape<'a>>>);
+
+struct Tape<'a> {
+    /// Where more come from.
+    source: Option<Frames<'a>>,
+    frames: Vec<LineFrame>,
+    /// Why there are no more, if that is a mistake.
+    failure: Option<String>,
+    /// Bytes of all frames.
+    bytes: usize,
+}
+
+impl fmt::Debug for Recording<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tape = self.tape();
+        out.debug_struct("Recording")
+            .field("frames", &tape.frames.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Recording<'a> {
+    /// Nothing was asked for yet.
+    pub fn new(source: Frames<'a>) -> Self {
+        Self(Arc::new(Mutex::new(Tape {
+            source: Some(source),
+            frames: Vec::new(),
+            failure: None,
+            bytes: 0,
+        })))
+    }
+
+    /// All frames from this number on.
+    pub fn from(&self, number: u64) -> Frames<'a> {
+        Box::new(Player {
+            recording: self.clone(),
+            next: usize::try_from(number).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Bytes of memory that the frames take.
+    pub fn bytes(&self) -> usize {
+        let tape = self.tape();
+        tape.bytes + tape.frames.len() * size_of::<LineFrame>()
+    }
+
+    /// A frame that was asked for already.
+    pub fn frame(&self, number: u64) -> Option<LineFrame> {
+        let number = usize::try_from(number).ok()?;
+        self.tape().frames.get(number).cloned()
+    }
+
+    /// A frame is whole or absent, whatever became of another thread.
+    fn tape(&self) -> MutexGuard<'_, Tape<'a>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tape<'_> {
+    fn frame(&mut self, number: usize) -> Option<Result<LineFrame, CaptureError>> {
+        while self.frames.len() <= number {
+            match self.source.as_mut().and_then(Iterator::next) {
+                Some(Ok(frame)) => {
+                    self.bytes += frame.bytes.len();
+                    self.frames.push(frame);
+                }
+                Some(Err(error)) => {
+                    self.failure = Some(error.to_string());
+                    self.source = None;
+                }
+                None => {
+                    self.source = None;
+                    let reason = self.failure.clone()?;
+                    return Some(Err(CaptureError::Io {
+                        path: PathBuf::new(),
+                        source: io::Error::other(reason),
+                    }));
+                }
+            }
+        }
+        self.frames.get(number).cloned().map(Ok)
+    }
+}
+
+struct Player<'a> {
+    recording: Recording<'a>,
+    next: usize,
+}
+
+impl Iterator for Player<'_> {
+    type Item = Result<LineFrame, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let frame = self.recording.tape().frame(self.next);
+        self.next = self.next.saturating_add(1);
+        frame
+    }
+}

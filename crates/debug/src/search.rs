@@ -1,0 +1,320 @@
+//! Finding a moment: the first after this one, or the last before it, at which a
+//! condition holds. Forward and back are one piece of code, so that they cannot disagree.
+//!
+//! The run is looked through stretch by stretch, in copies. While a stretch runs, the
+//! condition names *candidates*: moments that may be it. Those of which it has to see the
+//! chip are then visited in order in another copy.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
+
+use crate::machine::{Live, Machine, Moment, STRETCH};
+
+/// Into the future or into the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Into the future.
+    Forward,
+    /// Into the past.
+    Back,
+}
+
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub const fn reverse(self) -> Self {
+        match self {
+            Self::Forward => Self::Back,
+            Self::Back => Self::Forward,
+        }
+    }
+}
+
+/// A context at an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Microengine.
+    pub me: u8,
+    /// Context.
+    pub context: u8,
+    /// Word address of the instruction.
+    pub pc: u16,
+}
+
+/// A moment that may be what is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Candidate {
+    /// When.
+    pub moment: Moment,
+    /// The condition's own mark.
+    pub mark: usize,
+    /// Who does what is looked for, if a context does.
+    pub place: Option<Place>,
+}
+
+/// What is looked for.
+pub trait Condition {
+    /// The kinds of events that lead to candidates.
+    fn wants(&self) -> Kinds {
+        Kinds::NONE
+    }
+
+    /// Something happens at a cycle.
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        let _ = (at, event, candidates);
+    }
+
+    /// Whether it looks at the chip after each cycle in which something happens.
+    fn looks(&self) -> bool {
+        false
+    }
+
+    /// The chip as it stands before a cycle, later in each call but the first of a
+    /// stretch (`begins`), which comes before all that is compared with it.
+    fn look(&mut self, at: Cycle, begins: bool, chip: &Chip, candidates: &mut Vec<Candidate>) {
+        let _ = (at, begins, chip, candidates);
+    }
+
+    /// Whether it has to see the chip at a candidate to decide.
+    fn must_judge(&self, candidate: &Candidate) -> bool {
+        let _ = candidate;
+        false
+    }
+
+    /// Whether a candidate is what is looked for; called in the order of moments, with
+    /// the chip at that moment where it [must be seen](Self::must_judge).
+    fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
+        let _ = (candidate, chip);
+        true
+    }
+
+    /// All candidates between two moments, the first included, have been named in order;
+    /// told before any of them is judged. Others may be added, also for later moments.
+    fn covered(&mut self, from: Moment, to: Moment, candidates: &mut Vec<Candidate>) {
+        let _ = (from, to, candidates);
+    }
+}
+
+/// What a search came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The machine is there: what was found, all marks of this moment.
+    Hit(Vec<Candidate>),
+    /// There is no such moment; the machine is at the end or the beginning of the run.
+    Nothing,
+    /// The search was broken off; the machine is where it had come to.
+    Interrupted,
+}
+
+struct Spotter<'c, C: ?Sized> {
+    condition: &'c mut C,
+    candidates: Vec<Candidate>,
+}
+
+impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
+    fn wants(&self) -> Kinds {
+        self.condition.wants()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.condition.see(at, event, &mut self.candidates);
+    }
+}
+
+impl<C: ?Sized> Sampler for Spotter<'_, C> {}
+
+impl<'a> Machine<'a> {
+    /// Goes to the next or last moment for which the condition holds, but this one.
+    /// `limit` is the last moment to look at; `stop` is asked between stretches whether
+    /// to break off.
+    pub fn search(
+        &mut self,
+        direction: Direction,
+        condition: &mut dyn Condition,
+        limit: Option<Moment>,
+        stop: &mut dyn FnMut(Cycle) -> bool,
+    ) -> Found {
+        match direction {
+            Direction::Forward => self.search_forward(condition, limit, stop),
+            Direction::Back => self.search_back(condition, limit, stop),
+        }
+    }
+
+    fn search_forward(
+        &mut self,
+        condition: &mut dyn Condition,
+        limit: Option<Moment>,
+        stop: &mut dyn FnMut(Cycle) -> bool,
+    ) -> Found {
+        let from = self.moment();
+        let last = limit.unwrap_or(Moment {
+            cycle: Cycle::MAX,
+            rank: u8::MAX,
+        });
+        loop {
+            let start = self.moment().cycle;
+            let beyond = last.cycle.saturating_add(1);
+            let to = self.next_stop(start).min(beyond);
+            let live = self.fork_here();
+            let within = |moment: Moment| moment > from && moment <= last;
+            let (hit, live) = self.look_through(live, to, condition, &within, Direction::Forward);
+            if let Some(hit) = hit {
+                self.goto_moment(hit[0].moment);
+                return Found::Hit(hit);
+            }
+            if live.has_ended() || to == beyond {
+                self.goto(to.min(last.cycle));
+                return Found::Nothing;
+            }
+            self.take_up(live);
+            if stop(self.moment().cycle) {
+                return Found::Interrupted;
+            }
+        }
+    }
+
+    fn search_back(
+        &mut self,
+        condition: &mut dyn Condition,
+        limit: Option<Moment>,
+        stop: &mut dyn FnMut(Cycle) -> bool,
+    ) -> Found {
+        let from = self.moment();
+        let last = limit.unwrap_or_default();
+        // What happens in the last cycle is seen when it is over.
+        let mut to = from.cycle + u64::from(from.rank > 0);
+        let within = |moment: Moment| moment < from && moment >= last;
+        loop {
+            let Some(before) = to.checked_sub(1) else {
+                self.goto(0);
+                return Found::Nothing;
+            };
+            let mut start = self.snapshot_before(before);
+            if to - start > 2 * STRETCH {
+                // New snapshots are laid on the way.
+                self.goto(before);
+                start = self.snapshot_before(before);
+            }
+            let live = self.fork_before(start);
+            let (hit, _) = self.look_through(live, to, condition, &within, Direction::Back);
+            if let Some(hit) = hit {
+                self.goto_moment(hit[0].moment);
+                return Found::Hit(hit);
+            }
+            if start <= last.cycle {
+                self.goto_moment(last);
+                return Found::Nothing;
+            }
+            if stop(start) {
+                self.goto(start);
+                return Found::Interrupted;
+            }
+            to = start;
+        }
+    }
+
+    /// Looks through a stretch from where a copy stands: the first or the last moment
+    /// for which the condition holds, and the copy at the stretch's end.
+    fn look_through(
+        &self,
+        mut live: Live<'a>,
+        to: Cycle,
+        condition: &mut dyn Condition,
+        within: &dyn Fn(Moment) -> bool,
+        direction: Direction,
+    ) -> (Option<Vec<Candidate>>, Live<'a>) {
+        let start = live.at();
+        let looks = condition.looks();
+        let mut spotter = Spotter {
+            condition,
+            candidates: Vec::new(),
+        };
+        if looks {
+            let Spotter {
+                condition,
+                candidates,
+            } = &mut spotter;
+            condition.look(start, true, live.chip(), candidates);
+        }
+        let mut goes_on = true;
+        while goes_on && live.at() < to {
+            let next = if looks {
+                // Nothing changes before the next event.
+                let event = live.chip().next_event().max(live.at());
+                event.saturating_add(1).min(to)
+            } else {
+                to
+            };
+            goes_on = live.advance(next, &mut spotter);
+            if looks {
+                let Spotter {
+                    condition,
+                    candidates,
+                } = &mut spotter;
+                condition.look(live.at(), false, live.chip(), candidates);
+            }
+        }
+        let Spotter {
+            condition,
+            mut candidates,
+        } = spotter;
+        let end = Moment::before(live.at());
+        // What a microengine was to do after the end is no part of the run.
+        candidates.retain(|it| it.moment <= end);
+        candidates.sort();
+        condition.covered(Moment::before(start), end, &mut candidates);
+        candidates.sort();
+        candidates.retain(|it| within(it.moment));
+        (
+            self.first_of(start, &candidates, condition, direction),
+            live,
+        )
+    }
+
+    /// Judges candidates in order: all of the first or last moment of which one is it.
+    fn first_of(
+        &self,
+        start: Cycle,
+        candidates: &[Candidate],
+        condition: &mut dyn Condition,
+        direction: Direction,
+    ) -> Option<Vec<Candidate>> {
+        let judged = candidates.iter().any(|it| condition.must_judge(it));
+        let mut live = None;
+        let mut found = None;
+        for group in candidates.chunk_by(|a, b| a.moment == b.moment) {
+            let mut hits = Vec::new();
+            for candidate in group {
+                let chip = if judged && condition.must_judge(candidate) {
+                    let live = live.get_or_insert_with(|| {
+                        if self.moment().cycle == start {
+                            self.fork_here()
+                        } else {
+                            self.fork_before(start)
+                        }
+                    });
+                    live.advance(
+                        candidate.moment.cycle,
+                        &mut npsim_chip::kernel::observer::NoObserver,
+                    );
+                    Some(live.chip())
+                } else {
+                    None
+                };
+                if condition.judge(candidate, chip) {
+                    hits.push(*candidate);
+                }
+            }
+            if !hits.is_empty() {
+                found = Some(hits);
+                if direction == Direction::Forward {
+                    break;
+                }
+            }
+        }
+        found
+    }
+}

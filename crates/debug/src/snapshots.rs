@@ -1,0 +1,173 @@
+//! States of the past within a budget of memory.
+
+use npsim_chip::Cycle;
+use npsim_session::links::LinksState;
+use npsim_session::simulation::Simulation;
+
+/// What a state takes at least besides its memories, in bytes.
+const LEAST: usize = 256 << 10;
+
+/// A state to start from.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// All before this cycle has happened.
+    pub cycle: Cycle,
+    pub simulation: Simulation,
+    /// Where the lines stood.
+    pub lines: LinksState,
+    /// When the last frame that was known had arrived.
+    pub arrivals_end: Cycle,
+    /// It cannot be had by running from an earlier one.
+    pub pinned: bool,
+    /// Bytes that it takes beside the one before it.
+    bytes: usize,
+}
+
+/// Snapshots by their cycle, the first at cycle 0.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    kept: Vec<Snapshot>,
+    budget: usize,
+    /// Bytes of a state but for its memories.
+    body: usize,
+    bytes: usize,
+}
+
+/// The budget does not hold the least that is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{budget} bytes do not hold two states of this chip, which take {needed} bytes at the start"
+)]
+pub struct BudgetTooSmall {
+    /// What was given, in bytes.
+    pub budget: usize,
+    /// What is needed at least, in bytes.
+    pub needed: usize,
+}
+
+impl Snapshots {
+    /// The first one, at cycle 0.
+    pub fn new(
+        simulation: Simulation,
+        lines: LinksState,
+        arrivals_end: Cycle,
+        budget: usize,
+    ) -> Result<Self, BudgetTooSmall> {
+        let memories = simulation.chip().host_bytes(None);
+        let saved = simulation.save().map_or(0, |state| state.len());
+        let body = saved.saturating_sub(memories).max(LEAST);
+        let mut snapshots = Self {
+            kept: Vec::new(),
+            budget,
+            body,
+            bytes: 0,
+        };
+        snapshots.lay(0, simulation, lines, arrivals_end, true, 0);
+        let needed = 2 * snapshots.bytes;
+        if budget < needed {
+            return Err(BudgetTooSmall { budget, needed });
+        }
+        Ok(snapshots)
+    }
+
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// The newest one at or before a cycle; the first is always there.
+    pub fn at_or_before(&self, cycle: Cycle) -> &Snapshot {
+        let after = self.kept.partition_point(|it| it.cycle <= cycle);
+        &self.kept[after.saturating_sub(1)]
+    }
+
+    /// The first one after a cycle that cannot be had from an earlier one.
+    pub fn next_pinned(&self, cycle: Cycle) -> Option<&Snapshot> {
+        let after = self.kept.partition_point(|it| it.cycle <= cycle);
+        self.kept[after..].iter().find(|it| it.pinned)
+    }
+
+    /// Lays one, or puts it into the place of another. Whichever is needed least at `focus`
+    /// goes while they take more than the budget.
+    pub fn lay(
+        &mut self,
+        cycle: Cycle,
+        simulation: Simulation,
+        lines: LinksState,
+        arrivals_end: Cycle,
+        pinned: bool,
+        focus: Cycle,
+    ) {
+        let place = self.kept.partition_point(|it| it.cycle < cycle);
+        if self.kept.get(place).is_some_and(|it| it.cycle == cycle) {
+            self.bytes -= self.kept.remove(place).bytes;
+        }
+        let snapshot = Snapshot {
+            cycle,
+            simulation,
+            lines,
+            arrivals_end,
+            pinned,
+            bytes: 0,
+        };
+        self.kept.insert(place, snapshot);
+        self.weigh(place);
+        self.weigh(place + 1);
+        while self.bytes > self.budget {
+            let Some(least) = self.least_needed(focus) else {
+                break;
+            };
+            self.bytes -= self.kept.remove(least).bytes;
+            self.weigh(least);
+        }
+    }
+
+    /// Forgets all after a cycle.
+    pub fn forget_after(&mut self, cycle: Cycle) {
+        let keep = self.kept.partition_point(|it| it.cycle <= cycle);
+        for gone in self.kept.drain(keep.max(1)..) {
+            self.bytes -= gone.bytes;
+        }
+    }
+
+    /// Changes all that are left after forgetting those from a cycle on.
+    pub fn change_all(&mut self, mut change: impl FnMut(&mut Simulation)) {
+        for snapshot in &mut self.kept {
+            change(&mut snapshot.simulation);
+        }
+    }
+
+    /// Counts anew what one takes beside the one before it.
+    fn weigh(&mut self, place: usize) {
+        let Some(snapshot) = self.kept.get(place) else {
+            return;
+        };
+        let before = place
+            .checked_sub(1)
+            .map(|at| self.kept[at].simulation.chip());
+        let bytes = self.body + snapshot.simulation.chip().host_bytes(before);
+        self.bytes = self.bytes - snapshot.bytes + bytes;
+        self.kept[place].bytes = bytes;
+    }
+
+    /// The one without which the gap is smallest, measured by how far it lies from
+    /// `focus`: gaps grow with the distance, so that they double where it does.
+    fn least_needed(&self, focus: Cycle) -> Option<usize> {
+        let inner = 1..self.kept.len().checked_sub(1)?;
+        let free = inner.filter(|&at| !self.kept[at].pinned);
+        let cost = |at: usize| {
+            let gap = self.kept[at + 1].cycle - self.kept[at - 1].cycle;
+            let far = self.kept[at].cycle.abs_diff(focus) + 1;
+            (gap, far)
+        };
+        free.min_by(|&a, &b| {
+            let ((gap_a, far_a), (gap_b, far_b)) = (cost(a), cost(b));
+            (u128::from(gap_a) * u128::from(far_b)).cmp(&(u128::from(gap_b) * u128::from(far_a)))
+        })
+    }
+}

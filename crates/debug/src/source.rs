@@ -1,0 +1,253 @@
+//! Source lines and the words that came from them.
+
+use npsim_image::{Image, Origin};
+
+/// A line of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Line {
+    /// Index into [`Image::files`].
+    pub file: u32,
+    /// From 1.
+    pub line: u32,
+}
+
+impl Line {
+    fn of(origin: &Origin) -> Self {
+        Self {
+            file: origin.file,
+            line: origin.line,
+        }
+    }
+}
+
+/// A line on the way from the program to a word: in the program, or in a macro that was
+/// used there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The macro, or the program.
+    pub name: String,
+    /// What its parameters stand for, none for the program.
+    pub arguments: Vec<(String, String)>,
+    /// File, as the image names it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in bytes, from 1.
+    pub column: u32,
+}
+
+/// The uses of macros around a word, the outermost first, as indices into
+/// [`Image::expansions`].
+#[must_use]
+pub fn uses(image: &Image, pc: u16) -> Vec<u32> {
+    let Some(origin) = image.origins.get(usize::from(pc)) else {
+        return Vec::new();
+    };
+    let outer = |used: &u32| image.expansions.get(*used as usize)?.call.expansion;
+    let mut uses: Vec<_> = std::iter::successors(origin.expansion, outer).collect();
+    uses.reverse();
+    uses
+}
+
+/// How many macros a word is in.
+#[must_use]
+pub fn depth(image: &Image, pc: u16) -> usize {
+    uses(image, pc).len()
+}
+
+/// The frames of a word, innermost first; the last one is the program's. Without a source
+/// there is one frame without a line.
+#[must_use]
+pub fn frames(image: &Image, pc: u16) -> Vec<Frame> {
+    let Some(origin) = image.origins.get(usize::from(pc)) else {
+        return vec![Frame {
+            name: image.name.clone(),
+            arguments: Vec::new(),
+            file: String::new(),
+            line: 0,
+            column: 0,
+        }];
+    };
+    let frame = |name: &str, arguments: &[(String, String)], at: &Origin| Frame {
+        name: name.to_owned(),
+        arguments: arguments.to_vec(),
+        file: image
+            .files
+            .get(at.file as usize)
+            .cloned()
+            .unwrap_or_default(),
+        line: at.line,
+        column: at.column,
+    };
+    let mut frames = Vec::new();
+    let mut at = origin;
+    for used in uses(image, pc).iter().rev() {
+        if let Some(expansion) = image.expansions.get(*used as usize) {
+            frames.push(frame(&expansion.name, &expansion.arguments, at));
+            at = &expansion.call;
+        }
+    }
+    let program = image.name.rsplit(['/', '\\']).next();
+    frames.push(frame(program.unwrap_or(&image.name), &[], at));
+    frames
+}
+
+/// What a step at a depth takes for one: the macro uses down to it, and the line there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stand {
+    /// The outermost uses of macros.
+    uses: Vec<u32>,
+    /// The line in the last of them; none where there is no source.
+    line: Option<Line>,
+    /// The word itself, where there is no source.
+    pc: Option<u16>,
+}
+
+impl Stand {
+    /// Where a word stands, with no more than `depth` macros around it opened.
+    #[must_use]
+    pub fn of(image: &Image, pc: u16, depth: usize) -> Self {
+        let Some(origin) = image.origins.get(usize::from(pc)) else {
+            return Self {
+                uses: Vec::new(),
+                line: None,
+                pc: Some(pc),
+            };
+        };
+        let mut uses = uses(image, pc);
+        let line = match uses.get(depth) {
+            Some(closed) => Line::of(&image.expansions[*closed as usize].call),
+            None => Line::of(origin),
+        };
+        uses.truncate(depth);
+        Self {
+            uses,
+            line: Some(line),
+            pc: None,
+        }
+    }
+
+    /// How many of the macros that are opened both have in common.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> usize {
+        let both = self.uses.iter().zip(&other.uses);
+        both.take_while(|(a, b)| a == b).count()
+    }
+}
+
+/// A path without `.` and what `..` takes back.
+fn plain(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path
+        .split(['/', '\\'])
+        .filter(|it| !matches!(*it, "" | "."))
+    {
+        if part == ".." && parts.last().is_some_and(|it| *it != "..") {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+/// Whether two paths can name one file: one is the end of the other.
+#[must_use]
+pub fn same_file(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    let (short, long) = if one.len() <= other.len() {
+        (&one, &other)
+    } else {
+        (&other, &one)
+    };
+    // What leads out of an unknown folder is not known.
+    let known = short.iter().position(|it| *it != "..").unwrap_or(0);
+    !short.is_empty() && long.ends_with(&short[known..])
+}
+
+/// The files of an image that a path can name.
+#[must_use]
+pub fn files(image: &Image, path: &str) -> Vec<u32> {
+    let named = (0..).zip(&image.files);
+    let found = named.filter(|(_, file)| same_file(file, path));
+    found.map(|(index, _)| index).collect()
+}
+
+/// The words at which a line begins to execute: those that it has itself, and the first
+/// one of each use of a macro that it has.
+#[must_use]
+pub fn addresses(image: &Image, line: Line) -> Vec<u16> {
+    let count = image.origins.len().min(usize::from(u16::MAX)) as u16;
+    let mut found = Vec::new();
+    let mut before: Option<Stand> = None;
+    for pc in 0..count {
+        let uses = uses(image, pc);
+        let calls = uses
+            .iter()
+            .map(|used| &image.expansions[*used as usize].call);
+        let lines: Vec<_> = calls
+            .chain([&image.origins[usize::from(pc)]])
+            .map(Line::of)
+            .collect();
+        // How deep the line is, if the word is of it.
+        let at = lines.iter().position(|it| *it == line);
+        let stand = at.map(|depth| Stand::of(image, pc, depth));
+        if stand.is_some() && stand != before {
+            found.push(pc);
+        }
+        before = stand;
+    }
+    found
+}
+
+/// The first line of a file at or after one that has words, if there is one.
+#[must_use]
+pub fn next_line(image: &Image, line: Line) -> Option<Line> {
+    lines(image, line.file)
+        .into_iter()
+        .find(|it| *it >= line.line)
+        .map(|number| Line {
+            line: number,
+            ..line
+        })
+}
+
+/// The lines of a file that have words, themselves or through a macro, ascending.
+#[must_use]
+pub fn lines(image: &Image, file: u32) -> Vec<u32> {
+    let calls = image.expansions.iter().map(|it| &it.call);
+    let used: std::collections::BTreeSet<_> = (0..image.origins.len() as u16)
+        .flat_map(|pc| uses(image, pc))
+        .collect();
+    let calls = (0..).zip(calls).filter(|(index, _)| used.contains(index));
+    let origins = image.origins.iter().chain(calls.map(|it| it.1));
+    let mut lines: Vec<_> = origins
+        .filter(|it| it.file == file)
+        .map(|it| it.line)
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_file;
+
+    #[test]
+    fn a_file_is_named_by_the_end_of_its_path() {
+        for (one, other) in [
+            ("ring.uc", "microcode/lib/ring.uc"),
+            ("lib/ring.uc", "/home/me/microcode/router/../lib/ring.uc"),
+            ("../lib/ring.uc", "/home/me/lib/ring.uc"),
+        ] {
+            assert!(
+                same_file(one, other) && same_file(other, one),
+                "{one} {other}"
+            );
+        }
+        assert!(!same_file("ring.uc", "lib/string.uc"));
+        assert!(!same_file("a/ring.uc", "b/ring.uc"));
+        assert!(!same_file("", "b/ring.uc"));
+    }
+}

@@ -1,0 +1,269 @@
+//! Steps of one context, as conditions of a search.
+
+use std::collections::HashMap;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
+use npsim_image::Image;
+
+use crate::machine::Moment;
+use crate::search::{Candidate, Condition, Place};
+use crate::source::{Stand, uses};
+use crate::thread::Thread;
+
+/// The mark of candidates that end a step.
+pub(crate) const STEP: usize = usize::MAX;
+
+/// A way to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// To the next instruction of the context.
+    Instruction,
+    /// To the next line of the context, over the macros that the line uses.
+    Line,
+    /// Into the macro that the line uses, or to the next line if it uses none.
+    Into,
+    /// Out of the macro that the context is in.
+    Out,
+    /// To when the context gets the pipeline again.
+    Run,
+    /// To when any context of the microengine gets the pipeline.
+    Any,
+}
+
+/// The instructions of a context among which a step ends at the first that is wanted.
+pub(crate) struct Ahead {
+    thread: Thread,
+    /// By address.
+    wanted: Vec<bool>,
+}
+
+impl Ahead {
+    /// To the next instruction.
+    pub fn instruction(thread: Thread, image: &Image) -> Self {
+        Self {
+            thread,
+            wanted: vec![true; image.words.len()],
+        }
+    }
+
+    /// To another line than that of `pc`, with `depth` macros open.
+    pub fn line(thread: Thread, image: &Image, pc: u16, depth: usize) -> Self {
+        let from = Stand::of(image, pc, depth);
+        let words = 0..image.words.len() as u16;
+        Self {
+            thread,
+            wanted: words
+                .map(|pc| Stand::of(image, pc, depth) != from)
+                .collect(),
+        }
+    }
+
+    /// Out of the innermost of `depth` macros around `pc`.
+    pub fn out(thread: Thread, image: &Image, pc: u16, depth: usize) -> Self {
+        let mut around = uses(image, pc);
+        around.truncate(depth);
+        let words = 0..image.words.len() as u16;
+        Self {
+            thread,
+            wanted: words
+                .map(|pc| !uses(image, pc).starts_with(&around))
+                .collect(),
+        }
+    }
+}
+
+/// The instructions of a context in an event, each with its cycle.
+fn issued(event: &TraceEvent, at: Cycle, thread: Thread) -> impl Iterator<Item = (Moment, Place)> {
+    let (first, count) = match *event {
+        TraceEvent::Issued {
+            me,
+            context,
+            pc,
+            count,
+        } if (me, context) == (thread.me, thread.context) => (pc, count),
+        _ => (0, 0),
+    };
+    (0..count).map(move |n| {
+        let place = Place {
+            me: thread.me,
+            context: thread.context,
+            pc: first + n,
+        };
+        (Moment::of(at + Cycle::from(n), thread.me), place)
+    })
+}
+
+fn candidate((moment, place): (Moment, Place)) -> Candidate {
+    Candidate {
+        moment,
+        mark: STEP,
+        place: Some(place),
+    }
+}
+
+impl Condition for Ahead {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Issued])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        for it in issued(event, at, self.thread) {
+            if self.wanted.get(usize::from(it.1.pc)) == Some(&true) {
+                candidates.push(candidate(it));
+            }
+        }
+    }
+}
+
+/// The beginnings of lines, or of instructions, that a context executed before a moment.
+pub(crate) struct Behind {
+    thread: Thread,
+    before: Moment,
+    /// By address: the same number for what is one step.
+    stands: Vec<usize>,
+    /// What a stretch had, in order.
+    seen: Vec<(Moment, Place)>,
+    /// The first instruction of the stretch after the one that comes next: whether it begins a
+    /// line is not known before that is.
+    pending: Option<(Moment, Place)>,
+    every: bool,
+}
+
+impl Behind {
+    /// All instructions before a moment.
+    pub fn instruction(thread: Thread, before: Moment) -> Self {
+        Self {
+            thread,
+            before,
+            stands: Vec::new(),
+            seen: Vec::new(),
+            pending: None,
+            every: true,
+        }
+    }
+
+    /// The beginnings of lines with `depth` macros open.
+    pub fn line(thread: Thread, before: Moment, image: &Image, depth: usize) -> Self {
+        let mut known = HashMap::new();
+        let mut number = |pc| {
+            let count = known.len();
+            *known.entry(Stand::of(image, pc, depth)).or_insert(count)
+        };
+        Self {
+            stands: (0..image.words.len() as u16).map(&mut number).collect(),
+            every: false,
+            ..Self::instruction(thread, before)
+        }
+    }
+
+    fn differ(&self, a: &Place, b: &Place) -> bool {
+        let stand = |place: &Place| self.stands.get(usize::from(place.pc));
+        self.every || stand(a) != stand(b)
+    }
+}
+
+impl Condition for Behind {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Issued])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, _: &mut Vec<Candidate>) {
+        let before = self.before;
+        let those = issued(event, at, self.thread).filter(|it| it.0 < before);
+        self.seen.extend(those);
+    }
+
+    fn covered(&mut self, from: Moment, _: Moment, candidates: &mut Vec<Candidate>) {
+        let seen = std::mem::take(&mut self.seen);
+        for pair in seen.windows(2) {
+            if self.differ(&pair[0].1, &pair[1].1) {
+                candidates.push(candidate(pair[1]));
+            }
+        }
+        if let (Some(last), Some(first)) = (seen.last(), self.pending)
+            && self.differ(&last.1, &first.1)
+        {
+            candidates.push(candidate(first));
+        }
+        if let Some(first) = seen.first() {
+            self.pending = Some(*first);
+        }
+        if from == Moment::default()
+            && let Some(first) = self.pending
+        {
+            candidates.push(candidate(first));
+        }
+    }
+}
+
+/// When a context, or any of a microengine, gets the pipeline.
+pub(crate) struct Turns {
+    pub me: u8,
+    pub context: Option<u8>,
+}
+
+impl Condition for Turns {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Context])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        if let TraceEvent::Context {
+            me,
+            context,
+            doing: ContextState::Executing,
+            pc,
+        } = *event
+            && me == self.me
+            && self.context.is_none_or(|it| it == context)
+        {
+            let place = Place { me, context, pc };
+            candidates.push(candidate((Moment::of(at, me), place)));
+        }
+    }
+}
+
+/// A step and breakpoints together: whatever comes first.
+pub(crate) struct Both<'a> {
+    pub step: &'a mut dyn Condition,
+    pub stops: &'a mut dyn Condition,
+}
+
+impl Condition for Both<'_> {
+    fn wants(&self) -> Kinds {
+        self.step.wants().and(self.stops.wants())
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        self.step.see(at, event, candidates);
+        self.stops.see(at, event, candidates);
+    }
+
+    fn looks(&self) -> bool {
+        self.stops.looks()
+    }
+
+    fn look(
+        &mut self,
+        at: Cycle,
+        begins: bool,
+        chip: &npsim_chip::chip::Chip,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        self.stops.look(at, begins, chip, candidates);
+    }
+
+    fn must_judge(&self, candidate: &Candidate) -> bool {
+        candidate.mark != STEP && self.stops.must_judge(candidate)
+    }
+
+    fn judge(&mut self, candidate: &Candidate, chip: Option<&npsim_chip::chip::Chip>) -> bool {
+        candidate.mark == STEP || self.stops.judge(candidate, chip)
+    }
+
+    fn covered(&mut self, from: Moment, to: Moment, candidates: &mut Vec<Candidate>) {
+        self.step.covered(from, to, candidates);
+        self.stops.covered(from, to, candidates);
+    }
+}

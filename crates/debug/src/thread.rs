@@ -1,0 +1,39 @@
+//! Contexts by their number.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::complaint::Complaint;
+
+/// A context of a microengine, written `4.3`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Thread {
+    /// Microengine, by its index.
+    pub me: u8,
+    /// Context, 0 to 7.
+    pub context: u8,
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.me, self.context)
+    }
+}
+
+impl FromStr for Thread {
+    type Err = Complaint;
+
+    fn from_str(text: &str) -> Result<Self, Complaint> {
+        let wrong = || {
+            Complaint::new(format!("`{text}` names no context"))
+                .help("write microengine and context, such as `4.3`")
+        };
+        let (me, context) = text.split_once('.').ok_or_else(wrong)?;
+        let me = me.parse().map_err(|_| wrong())?;
+        let context = context.parse().ok().filter(|it| *it < 8);
+        Ok(Self {
+            me,
+            context: context.ok_or_else(wrong)?,
+        })
+    }
+}

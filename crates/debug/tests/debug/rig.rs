@@ -1,0 +1,156 @@
+//! Systems to be debugged.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_debug::Debugger;
+use npsim_debug::machine::{Machine, NoDebug, Setup};
+use npsim_net::load::Load;
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::{Overrides, Project};
+use npsim_session::links::{Frames, Links, LinksState};
+use npsim_session::simulation::{Ending, Settings, Simulation};
+
+/// What a system has come to: the chip's state and where the lines stand.
+pub type State = (Vec<u8>, LinksState);
+
+/// A system with its traffic.
+pub struct System {
+    pub project: Project,
+    pub programs: Vec<Program>,
+    pub settings: Settings,
+    load: Option<Load>,
+}
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+impl System {
+    /// A project with frames at a part of its lines' rate for a time.
+    pub fn of(target: &str, load: Option<(&str, &str)>) -> Self {
+        Self::at(&root().join(target), load)
+    }
+
+    pub fn at(target: &Path, load: Option<(&str, &str)>) -> Self {
+        let overrides = Overrides {
+            include: vec![root().join("microcode/lib"), root().join("microcode")],
+            ..Overrides::default()
+        };
+        let project = Project::load(target, &overrides, &npsim_protocols::registry()).unwrap();
+        let (programs, messages) = assemble_project(&project);
+        let programs = programs.unwrap_or_else(|| panic!("{:?}", messages.rendered));
+        let load = load.map(|(rate, time)| {
+            let load = Load {
+                rate: Some(rate.parse().unwrap()),
+                time: time.parse().unwrap(),
+                ..Load::default()
+            };
+            npsim_project::load::resolved(load, &project)
+        });
+        let settings = Settings {
+            drain: load.is_some().then_some(60_000),
+            ..Settings::default()
+        };
+        Self {
+            project,
+            programs,
+            settings,
+            load,
+        }
+    }
+
+    pub fn wire8() -> Self {
+        Self::of("microcode/tutorial/wire8.uc", Some(("0.5", "300us")))
+    }
+
+    pub fn forward() -> Self {
+        Self::of("microcode/forward", Some(("1", "300us")))
+    }
+
+    pub fn router() -> Self {
+        Self::of("microcode/router", Some(("1", "300us")))
+    }
+
+    pub fn hertz(&self) -> u64 {
+        self.project.capacity.hertz
+    }
+
+    pub fn simulation(&self) -> Simulation {
+        Simulation::new(&self.project, &self.programs, self.settings.clone()).unwrap()
+    }
+
+    pub fn frames(&self) -> Frames<'static> {
+        match &self.load {
+            Some(load) => {
+                let frames = npsim_project::load::generator(load, &self.project).unwrap();
+                Box::new(frames.map(Ok))
+            }
+            None => Box::new(std::iter::empty()),
+        }
+    }
+
+    pub fn machine(&self, budget: usize) -> Machine<'static> {
+        Machine::new(Setup {
+            simulation: self.simulation(),
+            frames: NoDebug(self.frames()),
+            until: self.settings.until,
+            hertz: self.hertz(),
+            budget,
+        })
+        .unwrap()
+    }
+
+    pub fn debugger(&self) -> Debugger<'static> {
+        let setup = Setup {
+            simulation: self.simulation(),
+            frames: NoDebug(self.frames()),
+            until: self.settings.until,
+            hertz: self.hertz(),
+            budget: 512 << 20,
+        };
+        Debugger::new(setup, &self.project, &self.settings.allow).unwrap()
+    }
+
+    /// A run that is gone on with, cycle by cycle.
+    pub fn run(&self) -> Run {
+        Run {
+            simulation: self.simulation(),
+            links: Links::streaming(self.frames(), 0, self.hertz(), None),
+        }
+    }
+
+    /// The state of a run to a cycle.
+    pub fn at_cycle(&self, cycle: Cycle) -> State {
+        let mut run = self.run();
+        run.to(cycle);
+        run.state()
+    }
+}
+
+pub struct Run {
+    pub simulation: Simulation,
+    links: Links<'static>,
+}
+
+impl Run {
+    pub fn to(&mut self, cycle: Cycle) -> Ending {
+        self.simulation.run_until(Some(cycle));
+        let on = &mut |_, _: &_| ControlFlow::Continue(());
+        let ending = self
+            .simulation
+            .run_to(Cycle::MAX, &mut self.links, &mut NoObserver, on);
+        ending.unwrap()
+    }
+
+    pub fn state(&self) -> State {
+        (self.simulation.save().unwrap(), self.links.standing())
+    }
+}
+
+/// The state at which a machine is.
+pub fn state(machine: &Machine<'_>) -> State {
+    (machine.chip().save().unwrap(), machine.lines())
+}

@@ -1,0 +1,239 @@
+//! Going to a cycle is running to it.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_debug::BudgetTooSmall;
+use npsim_debug::machine::{Machine, Moment, NoDebug, Setup};
+use npsim_debug::search::{Candidate, Condition, Direction, Found, Place};
+use npsim_net::Random;
+
+use crate::rig::{System, state};
+
+const PLENTY: usize = 512 << 20;
+
+/// Instructions at some addresses of a microengine; `judged` ones only where the
+/// context's number is odd, for which the chip is looked at.
+struct At {
+    me: u8,
+    pcs: [u16; 2],
+    judged: bool,
+}
+
+impl Condition for At {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Issued])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
+        let TraceEvent::Issued {
+            me,
+            context,
+            pc: first,
+            count,
+        } = *event
+        else {
+            return;
+        };
+        for pc in self.pcs {
+            if me == self.me && (first..first + count).contains(&pc) {
+                candidates.push(Candidate {
+                    moment: Moment::of(at + u64::from(pc - first), me),
+                    mark: 0,
+                    place: Some(Place { me, context, pc }),
+                });
+            }
+        }
+    }
+
+    fn must_judge(&self, _: &Candidate) -> bool {
+        self.judged
+    }
+
+    fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
+        let place = candidate.place.unwrap();
+        let Some(chip) = chip else {
+            return true;
+        };
+        let context = chip.microengines()[usize::from(place.me)].context(place.context);
+        assert_eq!(context.pc, place.pc, "it is about to execute");
+        place.context % 2 == 1
+    }
+}
+
+/// A longword of scratch or SRAM changes.
+struct Changes {
+    last: u64,
+}
+
+impl Condition for Changes {
+    fn looks(&self) -> bool {
+        true
+    }
+
+    fn look(&mut self, at: Cycle, begins: bool, chip: &Chip, candidates: &mut Vec<Candidate>) {
+        let now = chip.microengines()[0].stats_at(at).instructions / 100;
+        if !begins && now != self.last {
+            candidates.push(Candidate {
+                moment: Moment::before(at),
+                mark: 0,
+                place: None,
+            });
+        }
+        self.last = now;
+    }
+}
+
+fn wander(system: &System, budget: usize, jumps: usize, seed: u64) {
+    let mut machine = system.machine(budget);
+    let mut random = Random::new(seed, 0);
+    for _ in 0..jumps {
+        match random.below(4) {
+            0 | 1 => machine.goto(random.below(200_000)),
+            2 => {
+                let near = machine.moment().cycle.saturating_sub(random.below(50));
+                machine.goto(near);
+            }
+            _ => {
+                let direction = if random.below(2) == 0 {
+                    Direction::Forward
+                } else {
+                    Direction::Back
+                };
+                let words = system.programs[0].image.words.len() as u64;
+                let mut condition = At {
+                    me: system.programs[0].me,
+                    pcs: [random.below(words) as u16, random.below(words) as u16],
+                    judged: random.below(2) == 0,
+                };
+                let limit = machine.moment().cycle;
+                let limit = match direction {
+                    Direction::Forward => Moment::before(limit + 30_000),
+                    Direction::Back => Moment::before(limit.saturating_sub(30_000)),
+                };
+                machine.search(direction, &mut condition, Some(limit), &mut |_| false);
+            }
+        }
+        let at = machine.moment().cycle;
+        assert!(
+            state(&machine) == system.at_cycle(at),
+            "the state at {at} is another one"
+        );
+    }
+}
+
+#[test]
+fn the_state_is_that_of_a_run_to_the_cycle_on_a_wire() {
+    wander(&System::wire8(), PLENTY, 40, 1);
+}
+
+#[test]
+fn the_state_is_that_of_a_run_to_the_cycle_on_a_forwarder() {
+    wander(&System::forward(), PLENTY, 25, 2);
+}
+
+#[test]
+fn the_state_is_that_of_a_run_to_the_cycle_on_a_router() {
+    wander(&System::router(), PLENTY, 20, 3);
+}
+
+#[test]
+fn little_memory_costs_time_alone() {
+    let system = System::forward();
+    let needed = {
+        let small = Setup {
+            simulation: system.simulation(),
+            frames: NoDebug(system.frames()),
+            until: None,
+            hertz: system.hertz(),
+            budget: 1000,
+        };
+        let error = Machine::new(small).unwrap_err();
+        assert_eq!(error.budget, 1000);
+        assert!(error.to_string().contains("1000 bytes do not hold"));
+        let BudgetTooSmall { needed, .. } = error;
+        needed
+    };
+    let mut machine = system.machine(needed);
+    machine.goto(200_000);
+    let (bytes, snapshots) = machine.memory();
+    assert!(snapshots >= 2, "{snapshots} of {bytes} bytes");
+    wander(&system, needed, 8, 4);
+}
+
+/// All hits forward, then all hits back.
+fn there_and_back(system: &System, condition: &mut dyn Condition, to: Cycle) -> usize {
+    let mut machine = system.machine(PLENTY);
+    let limit = Some(Moment::before(to));
+    let (mut there, mut back) = (Vec::new(), Vec::new());
+    while let Found::Hit(hit) = machine.search(Direction::Forward, condition, limit, &mut |_| false)
+    {
+        there.push((machine.moment(), hit));
+    }
+    assert_eq!(machine.moment().cycle, to);
+    while let Found::Hit(hit) = machine.search(Direction::Back, condition, None, &mut |_| false) {
+        back.push((machine.moment(), hit));
+    }
+    assert_eq!(machine.moment(), Moment::default());
+    back.reverse();
+    assert_eq!(there, back);
+    assert!(there.is_sorted_by(|a, b| a.0 < b.0));
+    there.len()
+}
+
+#[test]
+fn a_search_back_finds_what_a_search_forward_found() {
+    let system = System::forward();
+    for judged in [false, true] {
+        let words = system.programs[0].image.words.len() as u16;
+        let condition = &mut At {
+            me: system.programs[0].me,
+            pcs: [words / 2, words / 2 + 1],
+            judged,
+        };
+        let hits = there_and_back(&system, condition, 70_000);
+        assert!(hits > 20, "{hits}");
+    }
+    let hits = there_and_back(&system, &mut Changes { last: 0 }, 21_000);
+    assert!(hits > 20, "{hits}");
+}
+
+#[test]
+fn the_end_is_the_end_however_it_is_come_to() {
+    let system = System::wire8();
+    let mut machine = system.machine(PLENTY);
+    machine.goto(Cycle::MAX);
+    let end = machine.end().unwrap().clone();
+    assert_eq!(end.cycle, machine.moment().cycle);
+    let last = state(&machine);
+    assert!(last == system.at_cycle(end.cycle));
+    machine.goto(end.cycle / 2);
+    assert!(machine.ending().is_none());
+    assert!(state(&machine) == system.at_cycle(end.cycle / 2));
+    machine.goto(end.cycle + 5);
+    assert!(state(&machine) == last);
+    assert_eq!(machine.ending(), Some(&end.ending));
+}
+
+#[test]
+fn a_change_makes_another_future_and_leaves_the_past() {
+    let system = System::forward();
+    let mut machine = system.machine(PLENTY);
+    machine.goto(50_000);
+    let before = state(&machine);
+    machine.goto(90_000);
+    let otherwise = state(&machine);
+    machine.goto(50_000);
+    machine.change(|chip| assert!(chip.units_mut().scratch.write(0x3ff0, 7)));
+    assert!(state(&machine) != before);
+    machine.goto(90_000);
+    let changed = state(&machine);
+    assert!(changed != otherwise);
+    machine.goto(30_000);
+    assert!(state(&machine) == system.at_cycle(30_000));
+    machine.goto(90_000);
+    assert!(state(&machine) == changed);
+    machine.goto(50_000);
+    assert_eq!(machine.changes(), [50_000]);
+    assert_eq!(machine.chip().units().scratch.read(0x3ff0), Some(7));
+}
