@@ -5,6 +5,7 @@
 //! [`session`] runs it on a chip or on several between [`links`]; see [`npsim_session`] for a whole
 //! example.
 
+pub mod dap;
 pub mod explain;
 pub mod generated;
 pub mod lsp;
@@ -12,6 +13,7 @@ pub mod vocabulary;
 
 pub use npsim_asm as asm;
 pub use npsim_chip as chip;
+pub use npsim_debug as debug;
 pub use npsim_image as image;
 pub use npsim_isa as isa;
 pub use npsim_net as net;

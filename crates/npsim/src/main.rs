@@ -37,6 +37,8 @@ struct Arguments {
 #[expect(clippy::large_enum_variant, reason = "made once")]
 enum Command {
     Run(cmd::run::Arguments),
+    Debug(cmd::debug::Arguments),
+    Dap(cmd::dap::Arguments),
     Asm(cmd::asm::Arguments),
     Disasm(cmd::disasm::Arguments),
     Explain(cmd::explain::Arguments),
@@ -61,7 +63,8 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let json = match &arguments.command {
-        Command::Run(arguments) => arguments.messages.json(),
+        Command::Run(arguments) => arguments.system.messages.json(),
+        Command::Debug(arguments) => arguments.system.messages.json(),
         Command::Asm(arguments) => arguments.messages.json(),
         Command::Explain(arguments) => arguments.messages.json(),
         Command::Check(arguments) => arguments.messages.json(),
@@ -69,6 +72,8 @@ fn main() -> ExitCode {
     };
     let result = match &arguments.command {
         Command::Run(arguments) => cmd::run::run(arguments),
+        Command::Debug(arguments) => cmd::debug::run(arguments),
+        Command::Dap(arguments) => cmd::dap::run(arguments),
         Command::Asm(arguments) => cmd::asm::run(arguments),
         Command::Disasm(arguments) => cmd::disasm::run(arguments),
         Command::Explain(arguments) => cmd::explain::run(arguments),

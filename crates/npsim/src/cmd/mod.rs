@@ -6,6 +6,8 @@ pub mod checks;
 pub mod chip;
 pub mod codes;
 pub mod completions;
+pub mod dap;
+pub mod debug;
 pub mod disasm;
 pub mod explain;
 pub mod generate;

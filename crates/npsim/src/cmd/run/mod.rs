@@ -10,23 +10,20 @@ pub mod results;
 mod resume;
 mod routers;
 mod saver;
-mod source;
+pub mod source;
+pub mod system;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use npsim::assemble::assemble_project_from;
 use npsim::checkpoint::{Checkpoint, inputs};
-use npsim::files::Disk;
 use npsim::memory_dump;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
-use npsim::project::Project;
-use npsim::remarks;
 use npsim::session::{Plan, Session};
-use npsim::simulation::{Ending, Settings};
+use npsim::simulation::Ending;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
@@ -37,10 +34,6 @@ use progress::Progress;
 use results::Ended;
 use saver::Saver;
 use source::Source;
-
-/// Simulated milliseconds after which a run without --trace and --until is given
-/// up: what ends at all without traffic ends long before.
-const PATIENCE_MS: u64 = 100;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(path) = arguments.saving.resume() else {
@@ -57,30 +50,16 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a project file, its folder, or a source")
             .into());
     };
-    let mut overrides = arguments.source.overrides(arguments.me.clone());
-    overrides.stalls.clone_from(&arguments.stall);
-    let project = Project::load(target, &overrides, &npsim::registry())?;
-    if let Some(remark) = remarks::of_ports(&project, arguments.source.board()) {
-        output::line(&format!("note: {remark}"));
-    }
-    let load = source::load(arguments, &project)?;
+    let project = arguments.system.project(target)?;
+    let load = source::load(&arguments.system, &project)?;
     if arguments.explain {
         output::print(&(project.explain() + "\n"))?;
-        if arguments.trace.is_none() && load.is_none() && arguments.until.is_none() {
+        if arguments.system.trace.is_none() && load.is_none() && arguments.system.until.is_none() {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
-    arguments.messages.show(&messages);
-    let Some(programs) = programs else {
-        if messages.errors > 0 {
-            return Ok(ExitCode::from(1));
-        }
-        return Err(
-            Problem::new("there is nothing to run: no instruction was assembled")
-                .help("run a program that includes the macros")
-                .into(),
-        );
+    let Some(programs) = arguments.system.programs(&project)? else {
+        return Ok(ExitCode::from(1));
     };
     outputs::keep_inputs(arguments, &project, &programs)?;
     let dumps = arguments
@@ -88,21 +67,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let source = Source::open(arguments, &project, load)?;
+    let source = Source::open(&arguments.system, &project, load)?;
     let hertz = project.capacity.hertz;
-    let open_end = !source.comes() && arguments.until.is_none();
-    let until = match arguments.until {
-        Some(time) => Some(time.cycles(hertz)),
-        None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
-    };
-    let settings = Settings {
-        until,
-        drain: source.comes().then(|| arguments.drain.cycles(hertz)),
-        allow: arguments.allow.clone(),
-        seed: arguments.seed,
-        core: arguments.core.0,
-        no_skip: arguments.no_skip,
-    };
+    let (settings, open_end) = arguments.system.settings(hertz, source.comes());
+    let until = settings.until;
     let hops = arguments.chain.hops();
     if hops > 1 && !source.comes() {
         return Err(Problem::new("nothing comes in at the first router")
@@ -121,7 +89,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let mut inputs = Vec::new();
     if arguments.saving.checkpoint().is_some() {
         inputs = inputs::of_session(&session)?;
-        inputs.extend(source.inputs(arguments)?);
+        inputs.extend(source.inputs(&arguments.system)?);
     }
     let mut saver = Saver::new(arguments, checkpoint, hertz, inputs)?;
     if let Some(sink) = saver::sink(arguments, checkpoint)? {

@@ -87,21 +87,22 @@ pub fn settings(
     if report.nodes.len() > 1 {
         add("Router", format!("{} of {}", node.node, report.nodes.len()));
     }
-    if let Some(trace) = &arguments.trace {
+    if let Some(trace) = &arguments.system.trace {
         add("Capture", trace.display().to_string());
         let pace = arguments
+            .system
             .speed
-            .map_or(arguments.pace, |speed| Pace::Trace { speed });
+            .map_or(arguments.system.pace, |speed| Pace::Trace { speed });
         add("Pace", pace.to_string());
-        add("Ports", arguments.ports.to_string());
+        add("Ports", arguments.system.ports.to_string());
     }
     if let Some(load) = &report.load {
         add("Traffic", format!("{load}, for {}", load.time));
     }
-    if let Some(until) = arguments.until {
+    if let Some(until) = arguments.system.until {
         add("Until", until.to_string());
     }
-    if let Some(seed) = arguments.seed {
+    if let Some(seed) = arguments.system.seed {
         add("Seed", seed.to_string());
     }
     if !node.disturbances.is_none() {

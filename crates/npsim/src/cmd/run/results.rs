@@ -21,7 +21,8 @@ use npsim_net::pace::Pace;
 
 use super::super::interrupt::INTERRUPTED;
 use super::source::Source;
-use super::{Arguments, PATIENCE_MS, report};
+use super::system::PATIENCE_MS;
+use super::{Arguments, report};
 use crate::output;
 
 /// A run that is over.
@@ -141,7 +142,7 @@ impl Ended<'_> {
 
     /// The races that were found, as faults, if the user does not allow them.
     fn races(&self, observed: &[Seen]) -> Vec<Fault> {
-        if self.arguments.allow.contains(&Check::LostUpdate) {
+        if self.arguments.system.allow.contains(&Check::LostUpdate) {
             return Vec::new();
         }
         let project = self.plan.project;
@@ -320,10 +321,10 @@ fn hints(arguments: &Arguments, report: &Report, session: &Session<'_>) {
 
 /// Says so when a capture came so slowly that there was little to do.
 fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
-    let as_captured = arguments.speed.is_none()
+    let as_captured = arguments.system.speed.is_none()
         && "trace"
             .parse()
-            .is_ok_and(|pace: Pace| pace == arguments.pace);
+            .is_ok_and(|pace: Pace| pace == arguments.system.pace);
     remarks::of_slow_arrivals(report).filter(|_| as_captured)
 }
 

@@ -79,8 +79,8 @@ fn parse(command: &[String], path: &Path) -> Result<Arguments, Problem> {
 
 /// Lets a later command say anew what it may.
 fn overlay(arguments: &mut Arguments, later: &Arguments, given_every: bool) {
-    if later.until.is_some() {
-        arguments.until = later.until;
+    if later.system.until.is_some() {
+        arguments.system.until = later.system.until;
     }
     if later.stats.is_some() {
         arguments.stats.clone_from(&later.stats);
@@ -89,7 +89,7 @@ fn overlay(arguments: &mut Arguments, later: &Arguments, given_every: bool) {
         arguments.dump.clone_from(&later.dump);
     }
     arguments.quiet |= later.quiet;
-    arguments.messages.take_format(&later.messages);
+    arguments.system.messages.take_format(&later.system.messages);
     let file = later.saving.checkpoint.as_ref().or(later.saving.resume());
     if let Some(file) = file {
         arguments.saving.checkpoint = Some(file.clone());

@@ -11,7 +11,7 @@ use npsim_net::capture::Links;
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 
-use super::Arguments;
+use super::system::SystemArguments;
 
 /// The traffic of a run, which can be put on its lines again and again.
 pub struct Source<'a> {
@@ -24,7 +24,7 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// The capture or the load that the arguments and the project name.
     pub fn open(
-        arguments: &Arguments,
+        arguments: &SystemArguments,
         project: &'a Project,
         load: Option<Load>,
     ) -> anyhow::Result<Self> {
@@ -82,7 +82,7 @@ impl<'a> Source<'a> {
     }
 
     /// What must not change while a run is saved.
-    pub fn inputs(&self, arguments: &Arguments) -> Result<Vec<Input>, Problem> {
+    pub fn inputs(&self, arguments: &SystemArguments) -> Result<Vec<Input>, Problem> {
         let mut list: Vec<_> = self.load.iter().map(inputs::load).collect();
         if let Some(trace) = &arguments.trace {
             list.push(Input::capture(trace)?);
@@ -92,7 +92,7 @@ impl<'a> Source<'a> {
 }
 
 /// The traffic to make, if any is to be made.
-pub fn load(arguments: &Arguments, project: &Project) -> Result<Option<Load>, Problem> {
+pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Load>, Problem> {
     if arguments.trace.is_some() {
         return Ok(None);
     }
@@ -109,7 +109,7 @@ pub fn load(arguments: &Arguments, project: &Project) -> Result<Option<Load>, Pr
 }
 
 /// The capture of the run on the project's ports, if there is one.
-fn replay(arguments: &Arguments, project: &Project) -> anyhow::Result<Option<Replay>> {
+fn replay(arguments: &SystemArguments, project: &Project) -> anyhow::Result<Option<Replay>> {
     let Some(path) = &arguments.trace else {
         return Ok(None);
     };

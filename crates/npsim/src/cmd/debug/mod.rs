@@ -1,0 +1,81 @@
+//! `npsim debug`: a run that one goes through forward and back.
+
+pub mod opened;
+mod script;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+
+use super::interrupt::interrupt_flag;
+use super::run::system::SystemArguments;
+use opened::{Disk, with_debugger};
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim debug microcode/router --load 1 --time 2ms
+  npsim debug microcode/tutorial/wire8.uc --load 0.5 --script steps.txt --batch
+  echo 'break wire8.uc:46
+  continue
+  names' | npsim debug microcode/tutorial/wire8.uc --load 0.5 --batch
+
+`help` lists the commands, docs/src/debugger.md has an example of each.";
+
+/// Go through a run forward and back: breakpoints, values, who did what and why not
+///
+/// The run is made as by `npsim run`, of which it takes the options, and it is the
+/// same run each time. Commands are read from a script, then from standard input.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Project file, its folder, one `.uc`, or assembled firmware
+    target: PathBuf,
+    /// Do the commands of a file first, one a line
+    ///
+    /// Lines that begin with `;` are comments. A command that cannot be done ends
+    /// the script with exit code 1.
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// End after the script; without a script do the commands of standard input as one
+    #[arg(long)]
+    batch: bool,
+    /// Megabytes of memory for states of the past; the more, the faster one gets back
+    #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    memory: u64,
+    #[command(flatten)]
+    pub system: SystemArguments,
+}
+
+impl Arguments {
+    /// What is debugged, and the bytes of memory for it.
+    pub fn target(&self) -> (&Path, usize) {
+        (&self.target, self.memory as usize * 1_000_000)
+    }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let stop = interrupt_flag();
+    let (target, memory) = arguments.target();
+    let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
+        // The first Ctrl-C ends a search and not the debugger.
+        debugger.ask(move |_| stop.swap(false, Ordering::Relaxed));
+        let disk = Disk::default();
+        let sources = |file: &str| disk.source(file);
+        if let Some(path) = &arguments.script
+            && script::file(&mut debugger, &sources, path)?
+        {
+            return Ok(());
+        }
+        match (&arguments.script, arguments.batch) {
+            (Some(_), true) => Ok(()),
+            (None, true) => script::standard_input(&mut debugger, &sources),
+            (_, false) => script::console(&mut debugger, &sources),
+        }
+    })?;
+    Ok(match done {
+        Some(()) => ExitCode::SUCCESS,
+        None => ExitCode::from(1),
+    })
+}

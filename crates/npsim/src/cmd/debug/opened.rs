@@ -1,0 +1,61 @@
+//! A debugger over a system as the command line describes it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use npsim::problem::Problem;
+use npsim::simulation::Simulation;
+use npsim_debug::machine::{NoDebug, Setup};
+use npsim_debug::{BudgetTooSmall, Debugger};
+
+use crate::cmd::run::source::{self, Source};
+use crate::cmd::run::system::SystemArguments;
+
+/// Makes a debugger at the beginning of the run and hands it to `use_it`; nothing where
+/// the microcode has errors, which have been told then.
+pub fn with_debugger<T>(
+    system: &SystemArguments,
+    target: &Path,
+    budget: usize,
+    use_it: impl FnOnce(Debugger<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    let project = system.project(target)?;
+    let load = source::load(system, &project)?;
+    let Some(programs) = system.programs(&project)? else {
+        return Ok(None);
+    };
+    let source = Source::open(system, &project, load)?;
+    let hertz = project.capacity.hertz;
+    let (settings, _) = system.settings(hertz, source.comes());
+    let until = settings.until;
+    let allowed = settings.allow.clone();
+    let setup = Setup {
+        simulation: Simulation::new(&project, &programs, settings)?,
+        frames: NoDebug(source.ends()?.frames.unwrap_or_else(|| Box::new(std::iter::empty()))),
+        until,
+        hertz,
+        budget,
+    };
+    let debugger = Debugger::new(setup, &project, &allowed).map_err(too_small)?;
+    use_it(debugger).map(Some)
+}
+
+/// What the user is told of a budget that holds too little.
+fn too_small(error: BudgetTooSmall) -> Problem {
+    let megabytes = error.needed.div_ceil(1_000_000);
+    Problem::new(error.to_string()).help(format!("give at least `--memory {megabytes}`"))
+}
+
+/// Sources as they are on the disk, each read once.
+#[derive(Debug, Default)]
+pub struct Disk(RefCell<BTreeMap<String, Option<String>>>);
+
+impl Disk {
+    /// The text of a file, if it can be read.
+    pub fn source(&self, file: &str) -> Option<String> {
+        let read = || Some(String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned());
+        let mut known = self.0.borrow_mut();
+        known.entry(file.to_owned()).or_insert_with(read).clone()
+    }
+}

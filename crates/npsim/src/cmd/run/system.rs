@@ -1,0 +1,181 @@
+//! What runs: a system, its traffic, and how long; for all commands that run one.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use npsim::assemble::{Program, assemble_project_from};
+use npsim::files::Disk;
+use npsim::problem::Problem;
+use npsim::project::Project;
+use npsim::project::disturb::StallOption;
+use npsim::quantity::Time;
+use npsim::simulation::Settings;
+use npsim::remarks;
+use npsim_chip::core::CoreKind;
+use npsim_chip::engine::ENGINE;
+use npsim_chip::kernel::check::Check;
+use npsim_net::Ratio;
+use npsim_net::pace::{Pace, PortAssignment};
+use npsim_reference::REFERENCE;
+
+use crate::cmd::load_options::LoadOptions;
+use crate::cmd::message_options::MessageOptions;
+use crate::cmd::source_options::SourceOptions;
+use crate::cmd::value::parser;
+use crate::output;
+
+/// Simulated milliseconds after which a run without --trace and --until is given
+/// up: what ends at all without traffic ends long before.
+pub const PATIENCE_MS: u64 = 100;
+
+/// The options that make traffic, which comes instead of a capture.
+const MADE: [&str; 10] = [
+    "load",
+    "rate",
+    "size",
+    "arrivals",
+    "burst",
+    "flows",
+    "flow_packets",
+    "interleave",
+    "destinations",
+    "time",
+];
+
+/// The cores that `--core` chooses among.
+const CORES: [CoreKind; 2] = [ENGINE, REFERENCE];
+
+/// A core by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Core(pub CoreKind);
+
+impl FromStr for Core {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = CORES.into_iter().find(|core| core.name == name);
+        found.map(Self).ok_or_else(|| {
+            let names = CORES.map(|core| format!("`{}`", core.name)).join(" and ");
+            format!("there is no core `{name}`; the cores are {names}")
+        })
+    }
+}
+
+/// Which traffic comes, how the run goes, what is set over the project file.
+#[derive(Debug, Args)]
+pub struct SystemArguments {
+    /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
+    #[arg(long, value_name = "IN.pcap", conflicts_with_all = MADE)]
+    pub trace: Option<PathBuf>,
+    /// Put made-up Ethernet headers before packets that were captured without
+    ///
+    /// For captures of link types that carry IP: `LINUX_SLL` and `LINUX_SLL2` (the device
+    /// `any`), NULL and LOOP, RAW, IPV4 and IPV6, PPP. The frames go from
+    /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet of which nothing says what it
+    /// carries is left out. A note says how many were framed.
+    #[arg(long, requires = "trace")]
+    pub link: bool,
+    /// Microengines that run the source: `0`, `0-3`, `0-2,4`
+    ///
+    /// Only where there is one source; a project with several says in its file
+    /// which runs where.
+    #[arg(long, value_name = "RANGE")]
+    pub me: Option<String>,
+    /// When frames arrive: `trace` (times of the capture), `2x` (twice as fast), `line` (back to back), or a rate such as `200kpps`
+    #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<Pace>())]
+    pub pace: Pace,
+    /// Play the capture X times as fast; the same as `--pace Xx`
+    #[arg(long, value_name = "X", requires = "trace", conflicts_with = "pace", conflicts_with_all = MADE, value_parser = parser::<Ratio>())]
+    pub speed: Option<Ratio>,
+    /// How frames are given to ports: `interface` (of the capture), `round-robin`, `flow`, or a port number
+    #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<PortAssignment>())]
+    pub ports: PortAssignment,
+    /// Stop at this time: `2ms`, `500us`, or `100000` (cycles)
+    #[arg(long, value_name = "TIME", value_parser = parser::<Time>())]
+    pub until: Option<Time>,
+    /// How long the media interface must be idle after the last frame
+    #[arg(long, value_name = "TIME", default_value = "100us", value_parser = parser::<Time>())]
+    pub drain: Time,
+    /// Go on where this check would stop the run (`npsim checks` lists them); may be repeated
+    #[arg(long, value_name = "CHECK", value_parser = parser::<Check>())]
+    pub allow: Vec<Check>,
+    /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine with a value made from N, not with 1
+    ///
+    /// The same N gives the same run; another N gives firmware that draws random
+    /// numbers other ones, and makes other traffic of the same kind.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower
+    ///
+    /// The reference executes one instruction at a time, at its own cycle, and shares
+    /// no code with the engine. A run whose results differ between the two shows a
+    /// mistake in one of them. A checkpoint goes on with the core that wrote it.
+    #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
+    pub core: Core,
+    /// Simulate also the time in which nothing happens but what has just happened
+    ///
+    /// When contexts poll and nothing comes, the state of the chip recurs, and the run
+    /// goes to the next frame, timer or end in one step. The results are the same in
+    /// every byte with and without it.
+    #[arg(long)]
+    pub no_skip: bool,
+    /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
+    ///
+    /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
+    /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The
+    /// summary and the stats say that the run is disturbed. `--set disturb.dram=400` makes answers come late at random
+    /// (docs/src/project.md).
+    #[arg(long, value_name = "[ROUTER:]ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
+    pub stall: Vec<StallOption>,
+    #[command(flatten)]
+    pub source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
+    #[command(flatten)]
+    pub traffic: LoadOptions,
+}
+
+impl SystemArguments {
+    /// The project of a target, with what is set over it.
+    pub fn project(&self, target: &Path) -> anyhow::Result<Project> {
+        let mut overrides = self.source.overrides(self.me.clone());
+        overrides.stalls.clone_from(&self.stall);
+        let project = Project::load(target, &overrides, &npsim::registry())?;
+        if let Some(remark) = remarks::of_ports(&project, self.source.board()) {
+            output::line(&format!("note: {remark}"));
+        }
+        Ok(project)
+    }
+
+    /// Its programs, and what the assembler said of them; nothing where that was errors.
+    pub fn programs(&self, project: &Project) -> Result<Option<Vec<Program>>, Problem> {
+        let (programs, messages) = assemble_project_from(&Disk, project, &self.messages.lints());
+        self.messages.show(&messages);
+        if programs.is_none() && messages.errors == 0 {
+            return Err(
+                Problem::new("there is nothing to run: no instruction was assembled")
+                    .help("run a program that includes the macros"),
+            );
+        }
+        Ok(programs)
+    }
+
+    /// How long it runs and what it passes over, and whether nothing says when it ends.
+    pub fn settings(&self, hertz: u64, comes: bool) -> (Settings, bool) {
+        let open_end = !comes && self.until.is_none();
+        let until = match self.until {
+            Some(time) => Some(time.cycles(hertz)),
+            None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
+        };
+        let settings = Settings {
+            until,
+            drain: comes.then(|| self.drain.cycles(hertz)),
+            allow: self.allow.clone(),
+            seed: self.seed,
+            core: self.core.0,
+            no_skip: self.no_skip,
+        };
+        (settings, open_end)
+    }
+}
