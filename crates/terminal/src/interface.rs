@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
-use npsim_debug::Debugger;
 use npsim_debug::breakpoints::What;
 use npsim_debug::console::{Sources, completions, execute};
+use npsim_debug::machine::Moment;
+use npsim_debug::search::Place;
+use npsim_debug::{Debugger, Reason, Thread};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -183,6 +185,7 @@ impl<'a, 's> Interface<'a, 's> {
             }
             Action::Pane(pane) => self.view.focus(pane),
             Action::Context(forward) => self.neighbour(if forward { 1 } else { -1 }),
+            Action::Return(forth) => self.go_again(forth),
             Action::Alone => self.view.alone = !self.view.alone,
             Action::Here => {
                 self.view.line = None;
@@ -210,6 +213,7 @@ impl<'a, 's> Interface<'a, 's> {
     fn command(&mut self, line: &str) {
         self.view.tell(Kind::Command, [line.to_owned()]);
         let before = self.debugger.thread();
+        let stood = self.stands();
         if let Some(progress) = &self.progress {
             progress.begin();
         }
@@ -223,11 +227,46 @@ impl<'a, 's> Interface<'a, 's> {
                 if answer.stop.is_some() || self.debugger.thread() != before {
                     self.view.line = None;
                 }
+                let jumped = { answer.stop }.is_some_and(|it| it.reason != Reason::Step);
+                if jumped && self.stands().0 != stood.0 {
+                    self.view.places.truncate(self.view.place);
+                    self.view.places.push(stood);
+                    self.view.place = self.view.places.len();
+                }
                 self.view.tell(Kind::Answer, answer.lines);
             }
             Err(complaint) => self.mistake(complaint.to_string()),
         }
         // The run may be another one now.
+        self.past = None;
+    }
+
+    fn stands(&self) -> (Moment, Place) {
+        let Thread { me, context } = self.debugger.thread();
+        let pc = self.debugger.pc(self.debugger.thread());
+        (self.debugger.machine().moment(), Place { me, context, pc })
+    }
+
+    /// To where one stood before a jump, or forth again.
+    fn go_again(&mut self, forth: bool) {
+        let here = self.stands();
+        let view = &mut self.view;
+        if !forth && view.place == view.places.len() && view.place > 0 {
+            view.places.push(here);
+        }
+        let to = if forth {
+            Some(view.place + 1)
+        } else {
+            view.place.checked_sub(1)
+        };
+        let Some((to, &(moment, place))) = to.and_then(|to| Some((to, view.places.get(to)?)))
+        else {
+            self.mistake("there was no jump before or behind this one".to_owned());
+            return;
+        };
+        view.place = to;
+        view.line = None;
+        let _ = self.debugger.go(moment, Some(place));
         self.past = None;
     }
 

@@ -44,6 +44,8 @@ pub enum Action {
     Pane(Pane),
     /// The next context, or the one before.
     Context(bool),
+    /// To where one stood before a jump, or forth again.
+    Return(bool),
     /// One pane on the whole screen, or all.
     Alone,
     /// Back to where the context is.
@@ -217,6 +219,15 @@ pub const KEYS: &[Key] = &[
         "wake",
         "Ahead to what wakes the context",
         false,
+    ),
+    key(
+        &[
+            (Char('b'), Action::Return(false)),
+            (Char('B'), Action::Return(true)),
+        ],
+        "jumped",
+        "To where one stood before `goto`, `continue` and the like; forth again",
+        true,
     ),
     key(
         &[(Char('z'), Action::Alone)],

@@ -63,6 +63,9 @@ impl Pane {
     }
 }
 
+/// The columns below which a pane beside the source leaves out what is less important.
+pub(crate) const NARROW: u16 = 44;
+
 /// The least screen on which there is something to see.
 pub(crate) const LEAST: (u16, u16) = (40, 12);
 
@@ -99,8 +102,8 @@ impl Layout {
             return layout;
         }
         // Two lines for the heading and for the frames.
-        let lanes = part(inner, 28, 5, 60).min(contexts + 2).max(4);
-        let console = part(inner, 22, 5, 16);
+        let lanes = part(inner, 28, 3, 60).min(contexts.saturating_add(2).max(3));
+        let console = part(inner, 24, 3, 16);
         let body = inner - lanes - console;
         layout.body(row(1, body), beside);
         layout.panes.push((Pane::Contexts, row(1 + body, lanes)));
@@ -118,7 +121,7 @@ impl Layout {
             71..=149 => (area.width * 42 / 100).min(56),
             _ => area.width / 3,
         };
-        let per_column = usize::from((area.height / 10).clamp(1, 4));
+        let per_column = usize::from((area.height / 8).clamp(1, 4));
         let count = (columns * per_column).min(Pane::SIDE.len());
         let per_column = count.div_ceil(columns);
         let mut shown: Vec<_> = Pane::SIDE[..count].to_vec();
@@ -158,8 +161,7 @@ mod tests {
             for beside in Pane::SIDE {
                 let area = Rect::new(0, 0, width, height);
                 let layout = Layout::of(area, beside, None, 64);
-                assert!(layout.rect(beside).is_some(), "{width}x{height} {beside:?}");
-                let all = layout.panes.iter().map(|it| it.1);
+                X.panes.iter().map(|it| it.1);
                 let all = all.chain(layout.rules.iter().copied());
                 let all: Vec<_> = all.chain([layout.title, layout.keys]).collect();
                 for y in 0..height {

@@ -1,6 +1,8 @@
 //! How the debugger is looked at.
 
+use npsim_debug::machine::Moment;
 use npsim_debug::questions::Trail;
+use npsim_debug::search::Place;
 
 use crate::input::Input;
 use crate::layout::Pane;
@@ -53,6 +55,9 @@ pub struct View {
     pub(crate) back: usize,
     /// The packet that is looked at.
     pub(crate) trail: Option<Trail>,
+    /// Where one stood before jumps, and which of these one has come back to.
+    pub(crate) places: Vec<(Moment, Place)>,
+    pub(crate) place: usize,
     /// Ctrl-C was pressed where nothing was under way.
     pub(crate) leaving: bool,
 }
@@ -73,6 +78,8 @@ impl Default for View {
             lines: Vec::new(),
             back: 0,
             trail: None,
+            places: Vec::new(),
+            place: 0,
             leaving: false,
         }
     }

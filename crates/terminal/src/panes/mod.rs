@@ -60,7 +60,7 @@ pub(crate) fn items(look: &Look<'_, '_>, pane: Pane, width: u16) -> Vec<Item> {
         Pane::Names => names::items(look, width),
         Pane::Rings => rings::items(look, width),
         Pane::Units => units::items(look, width),
-        Pane::Packets => packets::items(look),
+        Pane::Packets => packets::items(look, width),
         Pane::Source | Pane::Contexts | Pane::Console => Vec::new(),
     }
 }

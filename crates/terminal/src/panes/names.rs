@@ -6,6 +6,7 @@ use npsim_image::Direction;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look, cut, indented};
+use crate::layout::NARROW;
 
 /// The widest name that has its value beside it in line with others.
 const NAME: usize = 14;
@@ -49,7 +50,9 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
                     continue;
                 };
                 spans.push(Span::styled(format!("{:08x}", it.value), theme.strong()));
-                spans.push(Span::raw(format!(" {:<10}", it.value)));
+                if width >= NARROW {
+                    spans.push(Span::raw(format!(" {:<10}", it.value)));
+                }
                 let out = if side == Direction::Write { " out" } else { "" };
                 spans.push(Span::styled(
                     format!(" {}{out}", symbol.operand),

@@ -7,6 +7,7 @@ use npsim_chip::inspect::BufferHolder;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look};
+use crate::layout::NARROW;
 use crate::past::{Fate, Packet};
 
 /// Where buffers of the media interface have parts of packets.
@@ -56,7 +57,7 @@ pub(crate) fn heading(look: &Look<'_, '_>) -> String {
     }
 }
 
-pub(crate) fn items(look: &Look<'_, '_>) -> Vec<Item> {
+pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
     if look.view.trail.is_some() {
         return stations(look);
     }
@@ -74,10 +75,12 @@ pub(crate) fn items(look: &Look<'_, '_>) -> Vec<Item> {
     let mut items = Vec::new();
     // The newest first.
     for (frame, packet) in all.into_iter().rev() {
-        let came = packet.came.map_or_else(
-            || "     before  ".to_owned(),
-            |(port, bytes, _)| format!("{bytes:>5} B port {port}"),
-        );
+        let came = match packet.came {
+            Some((port, _, _)) if width < NARROW => format!("port {port}"),
+            Some((port, bytes, _)) => format!("{bytes:>5} B port {port}"),
+            None if width < NARROW => "before".to_owned(),
+            None => "       before ".to_owned(),
+        };
         let (place, style) = match (&packet.fate, buffers.get(&frame)) {
             (Fate::Lost { reason, at }, _) => (format!("lost at {at}: {reason}"), theme.alarm()),
             (Fate::Left { port, at }, _) => (format!("left by {port} at {at}"), theme.faint()),

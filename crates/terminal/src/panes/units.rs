@@ -4,6 +4,7 @@ use npsim_chip::inspect::Place;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look, cut};
+use crate::layout::NARROW;
 
 pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
@@ -43,11 +44,13 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
                 format!(", {in_cycles} to go")
             });
             let what = format!("{}[{}]", command.op.info().name, command.count);
-            let text = format!(
-                " {who:<5} {what:<14} {:>4}  {place}{}",
-                now.saturating_sub(flight.issued),
-                due.unwrap_or_default()
-            );
+            let due = due.unwrap_or_default();
+            let age = now.saturating_sub(flight.issued);
+            let text = if width < NARROW {
+                format!(" {who} {what} {place}{due}")
+            } else {
+                format!(" {who:<5} {what:<14} {age:>4}  {place}{due}")
+            };
             items.push(Item {
                 lines: vec![Line::from(cut(&text, width.into()))],
                 choice,
