@@ -4,7 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::{ContextPhase, ContextView};
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_image::Image;
+use npsim_image::{Image, Point};
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
@@ -311,7 +311,27 @@ impl<'a> Debugger<'a> {
             cycle: self.cycle(),
             me: thread.me,
             context: thread.context,
-            pc: self.pc(thread),
+            point: self.point(thread),
+        }
+    }
+
+    /// Where the names of a context are looked up: before the instruction that it is about
+    /// to execute, or after the one with which it went to sleep.
+    #[must_use]
+    pub fn point(&self, thread: Thread) -> Point {
+        let pc = self.pc(thread);
+        let stands = self
+            .look
+            .place
+            .is_some_and(|it| (it.me, it.context) == (thread.me, thread.context));
+        let cores = self.chip().microengines();
+        let core = cores.get(usize::from(thread.me));
+        let sleeps =
+            core.is_some_and(|core| core.context(thread.context).phase == ContextPhase::Sleeping);
+        if sleeps && !stands {
+            Point::after(pc)
+        } else {
+            Point::before(pc)
         }
     }
 
@@ -336,13 +356,15 @@ impl<'a> Debugger<'a> {
     pub fn add(&mut self, point: Breakpoint) -> Result<u32, Complaint> {
         let texts = point.log.iter().flat_map(|it| it.expressions());
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
-        let places = match &point.what {
-            What::Code(places) => places.clone(),
-            What::Watch { thread, pc, .. } => vec![(thread.me, *pc)],
+        let places: Vec<_> = match &point.what {
+            What::Code(places) => { places.iter() }
+                .map(|&(me, pc)| (me, Point::before(pc)))
+                .collect(),
+            What::Watch { thread, point, .. } => vec![(thread.me, *point)],
         };
         for expression in expressions {
-            let check = |&(me, pc): &(u8, u16)| match self.image(me) {
-                Some(image) => expression.check(image, &self.names, pc),
+            let check = |&(me, point): &(u8, Point)| match self.image(me) {
+                Some(image) => expression.check(image, &self.names, point),
                 None => Ok(()),
             };
             let mut results = places.iter().map(check);
@@ -439,7 +461,7 @@ impl<'a> Debugger<'a> {
             location,
             access,
             thread,
-            pc: scope.pc,
+            point: scope.point,
         })
     }
 
@@ -718,6 +740,7 @@ impl<'a> Debugger<'a> {
             Found::Hit(hits) => {
                 let place = hits.iter().find_map(|it| it.place);
                 self.land(place);
+                self.close_to_line(hits);
                 self.reason_of(hits)
             }
             Found::Nothing => {
@@ -733,6 +756,24 @@ impl<'a> Debugger<'a> {
             }
         };
         self.stopped(reason)
+    }
+
+    /// Closes the macros behind the line of a breakpoint that is met.
+    fn close_to_line(&mut self, hits: &[Candidate]) {
+        let points = hits.iter().filter(|it| it.mark != STEP);
+        let lines = points.filter_map(|it| self.stops.hit(it)?.0.line.clone());
+        let Some((file, line)) = lines.last() else {
+            return;
+        };
+        let thread = self.look.thread;
+        let Some(image) = self.image(thread.me) else {
+            return;
+        };
+        let frames = source::frames(image, self.pc(thread));
+        let of_line = |frame: &Frame| frame.file == file && frame.line == line;
+        if let Some(outside) = frames.iter().rev().position(of_line) {
+            self.look.level = outside;
+        }
     }
 
     fn reason_of(&self, hits: &[Candidate]) -> Reason {

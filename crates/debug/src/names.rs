@@ -209,41 +209,38 @@ fn alive(image: &Image, symbol: &RegisterSymbol, point: Point) -> Option<Directi
     }
 }
 
-/// All names that are alive where a context is at an instruction, by name. Of several
-/// with one name the innermost is meant.
+/// All names that are alive at a point, by name. Of several with one name the innermost
+/// is meant.
 #[must_use]
-pub fn alive_at(image: &Image, pc: u16) -> Vec<Named<'_>> {
+pub fn alive_at(image: &Image, point: Point) -> Vec<Named<'_>> {
     let mut found: Vec<(usize, Named<'_>)> = Vec::new();
-    for point in [Point::before(pc), Point::after(pc)] {
-        for symbol in &image.registers {
-            if let Some(side) = alive(image, symbol, point) {
-                let named = Named::Register(symbol, side);
-                found.push((depth(image, symbol.scope), named));
-            }
-        }
-        for symbol in &image.signals {
-            let ranges = image.has_live_ranges();
-            if !ranges || symbol.live.iter().any(|range| range.contains(point)) {
-                found.push((depth(image, symbol.scope), Named::Signal(symbol)));
-            }
+    for symbol in &image.registers {
+        if let Some(side) = alive(image, symbol, point) {
+            let named = Named::Register(symbol, side);
+            found.push((depth(image, symbol.scope), named));
         }
     }
-    // The sort is stable: what is alive before the word stands before what is after it.
+    for symbol in &image.signals {
+        let ranges = image.has_live_ranges();
+        if !ranges || symbol.live.iter().any(|range| range.contains(point)) {
+            found.push((depth(image, symbol.scope), Named::Signal(symbol)));
+        }
+    }
     found.sort_by(|a, b| (a.1.name(), b.0).cmp(&(b.1.name(), a.0)));
     found.dedup_by(|a, b| a.1.name() == b.1.name());
     found.into_iter().map(|it| it.1).collect()
 }
 
-/// What a name means where a context is at an instruction.
+/// What a name means at a point.
 ///
 /// # Errors
 /// Nothing is called so, or not there.
-pub fn named<'a>(image: &'a Image, name: &str, pc: u16) -> Result<Named<'a>, Complaint> {
-    let mut here = alive_at(image, pc);
+pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>, Complaint> {
+    let mut here = alive_at(image, point);
     if let Some(at) = here.iter().position(|it| it.name() == name) {
         return Ok(here.swap_remove(at));
     }
-    let place = image.place(pc);
+    let place = image.place(point.address);
     let live = { image.registers.iter() }
         .filter(|it| it.name == name)
         .flat_map(|it| it.live.iter().chain(&it.live_out));

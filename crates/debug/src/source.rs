@@ -87,7 +87,8 @@ pub fn frames(image: &Image, pc: u16) -> Vec<Frame> {
             at = &expansion.call;
         }
     }
-    frames.push(frame(&image.name, &[], at));
+    let program = image.name.rsplit(['/', '\\']).next();
+    frames.push(frame(program.unwrap_or(&image.name), &[], at));
     frames
 }
 

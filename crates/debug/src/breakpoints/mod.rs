@@ -11,6 +11,8 @@ pub use hits::Hits;
 pub use log::Template;
 pub use stops::{Said, Stops};
 
+use npsim_image::Point;
+
 use crate::expression::{Expression, Location};
 use crate::machine::Moment;
 use crate::thread::Thread;
@@ -43,8 +45,8 @@ pub enum What {
         access: Access,
         /// The context whose registers are meant.
         thread: Thread,
-        /// The instruction at which names were looked up.
-        pc: u16,
+        /// Where names were looked up.
+        point: Point,
     },
 }
 
@@ -57,6 +59,9 @@ pub struct Breakpoint {
     pub title: String,
     /// What it looks for.
     pub what: What,
+    /// File and line of the breakpoint, if it is on one: that of a macro's use is shown
+    /// with the macro closed.
+    pub line: Option<(String, u32)>,
     /// The contexts that it is for; none for all.
     pub threads: Vec<Thread>,
     /// What must hold as well.
@@ -81,6 +86,7 @@ impl Breakpoint {
             id: 0,
             title: title.into(),
             what,
+            line: None,
             threads: Vec::new(),
             condition: None,
             hits: None,

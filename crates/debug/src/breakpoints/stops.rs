@@ -7,6 +7,8 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 
+use npsim_image::Point;
+
 use super::{Access, Breakpoint, What};
 use crate::access::touches;
 use crate::complaint::Complaint;
@@ -138,7 +140,8 @@ impl Stops {
 
     /// All hits up to a moment have been counted.
     pub(crate) fn counted_through(&mut self, moment: Moment) {
-        for point in &mut self.points {
+        let counting = { self.points.iter_mut() }.filter(|it| it.enabled && it.hits.is_some());
+        for point in counting {
             point.counted.known_through(moment);
         }
     }
@@ -163,14 +166,20 @@ impl Stops {
         Some((point, change.copied()))
     }
 
-    fn scope<'s>(&'s self, chip: &'s Chip, cycle: Cycle, place: Place) -> Scope<'s> {
+    fn scope<'s>(
+        &'s self,
+        chip: &'s Chip,
+        cycle: Cycle,
+        thread: Thread,
+        point: Point,
+    ) -> Scope<'s> {
         Scope {
             chip,
             names: &self.names,
             cycle,
-            me: place.me,
-            context: place.context,
-            pc: place.pc,
+            me: thread.me,
+            context: thread.context,
+            point,
         }
     }
 
@@ -300,17 +309,16 @@ impl Condition for Stops {
         let mut changes = std::mem::take(&mut self.changes);
         for (mark, point) in self.watches() {
             let What::Watch {
-                value, thread, pc, ..
+                value,
+                thread,
+                point: looked_up,
+                ..
             } = &point.what
             else {
                 continue;
             };
-            let place = Place {
-                me: thread.me,
-                context: thread.context,
-                pc: *pc,
-            };
-            values[mark] = match (value.value(&self.scope(chip, at, place)), values[mark]) {
+            let scope = self.scope(chip, at, *thread, *looked_up);
+            values[mark] = match (value.value(&scope), values[mark]) {
                 (Ok(now), Some(before)) if !begins && now != before => {
                     let moment = Moment::before(at);
                     changes.insert((moment, mark), (before, now));
@@ -338,16 +346,15 @@ impl Condition for Stops {
         let Some(point) = self.points.get(mark) else {
             return false;
         };
-        let place = match (&point.what, candidate.place) {
-            (What::Watch { thread, pc, .. }, _) => Place {
-                me: thread.me,
-                context: thread.context,
-                pc: *pc,
-            },
-            (What::Code(_), Some(place)) => place,
+        let (thread, looked_up) = match (&point.what, candidate.place) {
+            (What::Watch { thread, point, .. }, _) => (*thread, *point),
+            (What::Code(_), Some(Place { me, context, pc })) => {
+                (Thread { me, context }, Point::before(pc))
+            }
             (What::Code(_), None) => return false,
         };
-        let scope = chip.map(|chip| self.scope(chip, candidate.moment.cycle, place));
+        let cycle = candidate.moment.cycle;
+        let scope = chip.map(|chip| self.scope(chip, cycle, thread, looked_up));
         if let (Some(condition), Some(scope)) = (&point.condition, &scope) {
             // What names nothing here does not hold.
             if condition.value(scope).unwrap_or(0) == 0 {
@@ -387,7 +394,8 @@ impl Condition for Stops {
 
     fn covered(&mut self, from: Moment, _: Moment, _: &mut Vec<Candidate>) {
         // A search forward goes on to the next stretch when all of the one before was judged.
-        if self.direction == Some(Direction::Forward) {
+        // A step looks at part of the breakpoints only.
+        if self.direction == Some(Direction::Forward) && self.only.is_none() {
             self.counted_through(from);
         }
     }

@@ -10,13 +10,13 @@ use crate::names::alive_at;
 /// word begins, in bytes.
 #[must_use]
 pub fn completions(debugger: &Debugger<'_>, line: &str) -> (usize, Vec<String>) {
-    let from = line
-        .rfind(|c: char| c.is_whitespace() || "()[]{}!~<>=&|^+-*/%?:,".contains(c))
-        .map_or(0, |at| {
+    let after = |last: Option<usize>| {
+        last.map_or(0, |at| {
             at + line[at..].chars().next().map_or(1, char::len_utf8)
-        });
-    let begun = &line[from..];
-    let mut words: Vec<_> = line[..from].split_whitespace().collect();
+        })
+    };
+    let word = after(line.rfind(char::is_whitespace));
+    let mut words: Vec<_> = line[..word].split_whitespace().collect();
     if words.first().is_some_and(|it| *it == "back" || *it == "b") {
         words.remove(0);
     }
@@ -24,7 +24,15 @@ pub fn completions(debugger: &Debugger<'_>, line: &str) -> (usize, Vec<String>) 
         None => Completes::Command,
         Some(word) => find(word).map_or(Completes::Nothing, |it| it.completes),
     };
-    let expression = words.contains(&"if") || line[..from].ends_with('{');
+    let inside = line.rfind('{') > line.rfind('}');
+    let expression = completes == Completes::Expression || words.contains(&"if") || inside;
+    let from = if expression {
+        let ends = |c: char| c.is_whitespace() || "()[]{}!~<>=&|^+-*/%?:,".contains(c);
+        after(line.rfind(ends))
+    } else {
+        word
+    };
+    let begun = &line[from..];
     let all = if expression {
         of(debugger, Completes::Expression)
     } else {
@@ -64,7 +72,7 @@ fn of(debugger: &Debugger<'_>, completes: Completes) -> Vec<String> {
             all.extend(names.rings().iter().map(|it| it.0.clone()));
             all.extend(names.memories().iter().map(|it| it.0.clone()));
             if let Some(image) = debugger.image(thread.me) {
-                let alive = alive_at(image, debugger.pc(thread));
+                let alive = alive_at(image, debugger.point(thread));
                 all.extend(alive.iter().map(|it| it.name().to_owned()));
             }
             all

@@ -121,7 +121,7 @@ impl Call<'_, '_, '_> {
         };
         let come = view.context(thread.context).signals;
         let mut lines = Vec::new();
-        for named in alive_at(image, self.debugger.pc(thread)) {
+        for named in alive_at(image, self.debugger.point(thread)) {
             match named {
                 Named::Register(symbol, side) => {
                     let Some(it) = view.register(symbol.operand, side, thread.context) else {

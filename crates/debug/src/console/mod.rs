@@ -17,7 +17,7 @@ use npsim_project::quantity::Time;
 use crate::breakpoints::{Access, Breakpoint};
 use crate::complaint::Complaint;
 use crate::debugger::{Debugger, Stop};
-use crate::machine::Moment;
+use crate::expression::Expression;
 use crate::search::Direction;
 use crate::step::Step;
 use crate::thread::Thread;
@@ -105,8 +105,12 @@ fn first_word(line: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
-/// The last word of a text as a number, and what is before it.
+/// The last word of a text as a number, and what is before it, unless all of it is one
+/// expression.
 fn last_count(text: &str, default: u32) -> (&str, u32) {
+    if text.parse::<Expression>().is_ok() {
+        return (text, default);
+    }
     if let Some((before, last)) = text.rsplit_once(char::is_whitespace)
         && let Ok(count) = last.parse()
     {
@@ -225,7 +229,8 @@ impl Call<'_, '_, '_> {
                         .help(format!("give one from 1 to {MOST_STEPS}"))
                 })?,
         };
-        if step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
+        let forward = direction == Direction::Forward;
+        if forward && step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
             return Err(
                 Complaint::new("the context is in no macro").help("`next` goes to the next line")
             );
@@ -294,8 +299,14 @@ impl Call<'_, '_, '_> {
                 trail.stations.len()
             )));
         };
-        let place = at.place;
-        let stop = self.debugger.go(Moment::before(at.cycle), place);
+        let mut stop = self.debugger.goto(at.cycle);
+        if let Some(place) = at.place {
+            stop.thread = Thread {
+                me: place.me,
+                context: place.context,
+            };
+            self.debugger.look_at(stop.thread)?;
+        }
         Ok(self.arrived(stop))
     }
 

@@ -27,6 +27,9 @@ impl FromStr for Asked {
     }
 }
 
+/// Microengines and addresses, a title, and the line.
+type Found = (Vec<(u8, u16)>, String, Option<(String, u32)>);
+
 /// What stands before and after a word between blanks.
 fn around<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     let mut from = 0;
@@ -78,7 +81,7 @@ impl Asked {
         debugger: &Debugger<'_>,
         say: Option<&str>,
     ) -> Result<Breakpoint, Complaint> {
-        let (mut places, title) = self.places(debugger)?;
+        let (mut places, title, line) = self.places(debugger)?;
         if !self.only.is_empty() {
             places.retain(|place| self.only.iter().any(|it| it.0 == place.0));
             if places.is_empty() {
@@ -89,6 +92,7 @@ impl Asked {
             }
         }
         let mut point = Breakpoint::new(title, What::Code(places));
+        point.line = line;
         point.log = say.map(str::parse).transpose()?;
         self.restrict(debugger, &mut point)?;
         Ok(point)
@@ -135,8 +139,8 @@ impl Asked {
         Ok(())
     }
 
-    /// The words and how the place is called.
-    fn places(&self, debugger: &Debugger<'_>) -> Result<(Vec<(u8, u16)>, String), Complaint> {
+    /// The words, how the place is called, and the line if it is one.
+    fn places(&self, debugger: &Debugger<'_>) -> Result<Found, Complaint> {
         let what = self.what.as_str();
         let thread = debugger.thread();
         if let Some(address) = what.strip_prefix('*') {
@@ -152,7 +156,7 @@ impl Asked {
             if places.is_empty() {
                 return Err(Complaint::new(format!("no program has a label `{label}#`")));
             }
-            return Ok((places, what.to_owned()));
+            return Ok((places, what.to_owned(), None));
         }
         let (file, line) = match what.rsplit_once(':') {
             Some((file, line)) => (file.to_owned(), line),
@@ -167,7 +171,7 @@ impl Asked {
                 .help("write a line such as `ring.uc:12`, an address such as `*64`, or a label such as `next#`")
         })?;
         let (places, file, line) = debugger.line(&file, number)?;
-        Ok((places, format!("{file}:{line}")))
+        Ok((places, format!("{file}:{line}"), Some((file, line))))
     }
 
     fn address(
@@ -175,7 +179,7 @@ impl Asked {
         debugger: &Debugger<'_>,
         address: &str,
         thread: Thread,
-    ) -> Result<(Vec<(u8, u16)>, String), Complaint> {
+    ) -> Result<Found, Complaint> {
         let address = debugger.evaluate(address, thread)?;
         let named: Vec<_> = self.only.iter().map(|it| it.0).collect();
         let mes = if named.is_empty() {
@@ -193,7 +197,7 @@ impl Asked {
             }
             places.push((me, address as u16));
         }
-        Ok((places, format!("address {address}")))
+        Ok((places, format!("address {address}"), None))
     }
 }
 

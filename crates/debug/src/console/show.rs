@@ -1,6 +1,7 @@
 //! Answers as lines of text. The same run gives the same lines.
 
 use npsim_chip::Cycle;
+use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_session::simulation::Ending;
 
@@ -256,11 +257,13 @@ pub(super) fn woken_text(debugger: &Debugger<'_>, thread: Thread, woken: &Woken)
         "{thread} wakes in cycle {} after {slept} cycles",
         woken.at
     )];
-    let image = debugger.image(thread.me);
+    let pc = debugger.pc(thread);
     for (cycle, signals, cause) in &woken.signals {
-        let names = image.map_or_else(String::new, |image| {
-            npsim_observe::names::signals(image, *signals, false)
-        });
+        let come = (1..16).filter(|signal| signals >> signal & 1 == 1);
+        let names: Vec<_> = { debugger.image(thread.me).into_iter() }
+            .flat_map(|image| come.clone().map(move |it| signal_name_at(image, it, pc)))
+            .collect();
+        let names = names.join(" and ");
         let cause = debugger.cause_text(*cause);
         lines.push(format!("  {names} in cycle {cycle}, from {cause}"));
     }

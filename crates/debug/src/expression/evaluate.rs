@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::inspect::BufferHolder;
 use npsim_chip::kernel::fabric::TransferKind;
-use npsim_image::{Direction, Image};
+use npsim_image::{Direction, Image, Point};
 use npsim_isa::Operand;
 
 use super::parse::relative;
@@ -26,8 +26,9 @@ pub struct Scope<'a> {
     pub me: u8,
     /// Context.
     pub context: u8,
-    /// The instruction at which names are looked up.
-    pub pc: u16,
+    /// Where names are looked up: before the instruction that is about to execute, or
+    /// after the one with which the context went to sleep.
+    pub point: Point,
 }
 
 impl Expression {
@@ -75,26 +76,26 @@ impl Expression {
         }
     }
 
-    /// Whether names in it can mean something at an instruction.
+    /// Whether names in it can mean something at a point.
     ///
     /// # Errors
     /// One cannot.
-    pub fn check(&self, image: &Image, names: &Names, pc: u16) -> Result<(), Complaint> {
-        check(&self.node, image, names, pc)
+    pub fn check(&self, image: &Image, names: &Names, point: Point) -> Result<(), Complaint> {
+        check(&self.node, image, names, point)
     }
 }
 
-fn check(node: &Node, image: &Image, names: &Names, pc: u16) -> Result<(), Complaint> {
-    let inner = |node: &Node| check(node, image, names, pc);
+fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), Complaint> {
+    let inner = |node: &Node| check(node, image, names, point);
     match node {
         Node::Constant(_) | Node::Own(_) | Node::Register(..) | Node::Csr(_) => Ok(()),
         Node::Name(name) if names.memory(name).is_some() => Ok(()),
-        Node::Name(name) => match named(image, name, pc) {
+        Node::Name(name) => match named(image, name, point) {
             Err(_) if relative(name).is_some() => Ok(()),
             found => found.map(|_| ()),
         },
-        Node::Out(name) => named(image, name, pc).map(|_| ()),
-        Node::Signal(name) => signal(image, name, pc).map(|_| ()),
+        Node::Out(name) => named(image, name, point).map(|_| ()),
+        Node::Signal(name) => signal(image, name, point).map(|_| ()),
         Node::Ring(name, _) => names.ring(name).map(|_| ()),
         Node::Named(name, address) => {
             memory(names, name)?;
@@ -117,11 +118,11 @@ fn memory(names: &Names, name: &str) -> Result<(Memory, u32, u32), Complaint> {
 }
 
 /// The number of a signal by name or number.
-fn signal(image: &Image, name: &str, pc: u16) -> Result<u8, Complaint> {
+fn signal(image: &Image, name: &str, point: Point) -> Result<u8, Complaint> {
     if let Ok(number @ 1..=15) = name.parse() {
         return Ok(number);
     }
-    match named(image, name, pc)? {
+    match named(image, name, point)? {
         Named::Signal(symbol) => Ok(symbol.number),
         Named::Register(..) => Err(Complaint::new(format!(
             "`{name}` is a register and no signal"
@@ -224,7 +225,7 @@ impl Scope<'_> {
     fn bound(&self, node: &Node) -> Result<Node, Complaint> {
         Ok(match node {
             Node::Name(name) => self.of_name(name)?,
-            Node::Out(name) => match named(self.image()?, name, self.pc)? {
+            Node::Out(name) => match named(self.image()?, name, self.point)? {
                 Named::Register(symbol, _) => Node::Register(symbol.operand, Direction::Write),
                 Named::Signal(_) => {
                     return Err(Complaint::new(format!(
@@ -232,7 +233,9 @@ impl Scope<'_> {
                     )));
                 }
             },
-            Node::Signal(name) => Node::Signal(signal(self.image()?, name, self.pc)?.to_string()),
+            Node::Signal(name) => {
+                Node::Signal(signal(self.image()?, name, self.point)?.to_string())
+            }
             Node::Named(name, address) => {
                 let (memory, first, bytes) = memory(self.names, name)?;
                 let offset = self.bound(address)?;
@@ -264,7 +267,7 @@ impl Scope<'_> {
 
     /// A name of the program, of the project, or a register by number.
     fn of_name(&self, name: &str) -> Result<Node, Complaint> {
-        match named(self.image()?, name, self.pc) {
+        match named(self.image()?, name, self.point) {
             Ok(Named::Register(symbol, side)) => Ok(Node::Register(symbol.operand, side)),
             Ok(Named::Signal(symbol)) => Ok(Node::Signal(symbol.number.to_string())),
             Err(complaint) => {
@@ -286,11 +289,11 @@ impl Scope<'_> {
             Node::Own(Number::Packet) => self.packet()?,
             Node::Own(Number::Me) => self.me.into(),
             Node::Own(Number::Context) => self.context.into(),
-            Node::Own(Number::Pc) => self.pc.into(),
+            Node::Own(Number::Pc) => self.point.address.into(),
             Node::Register(operand, side) => self.register(*operand, *side)?.into(),
             Node::Name(_) | Node::Out(_) | Node::Named(..) => self.value(&self.bound(node)?)?,
             Node::Signal(name) => {
-                let number = signal(self.image()?, name, self.pc)?;
+                let number = signal(self.image()?, name, self.point)?;
                 let come = self.core()?.context(self.context).signals;
                 u64::from(come >> number & 1)
             }

@@ -180,7 +180,7 @@ impl Debugger<'_> {
                 continue;
             };
             let scope = self.scope(it.thread);
-            for named in alive_at(image, it.pc) {
+            for named in alive_at(image, scope.point) {
                 if let Named::Register(symbol, side) = named
                     && let Ok(value) = scope.register(symbol.operand, side)
                     && is(&value)

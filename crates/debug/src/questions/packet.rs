@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEvent};
+use npsim_isa::Unit;
 use npsim_observe::names;
 
 use crate::complaint::Complaint;
@@ -43,29 +44,33 @@ pub struct Trail {
     pub until: Cycle,
 }
 
+/// Microengine, context, and the unit to which it has sent a command for that.
+type By = (u8, u8, Option<Unit>);
+
 struct Follow {
     packet: u64,
     stations: Vec<Station>,
     /// Where contexts are.
     at: BTreeMap<Thread, u16>,
-    /// The commands of contexts that units dealt with last.
-    commands: BTreeMap<Thread, (Cycle, BusCommand)>,
+    /// The commands of contexts that each unit dealt with last.
+    commands: BTreeMap<(Thread, Unit), BusCommand>,
 }
 
 impl Follow {
-    fn place(&self, me: u8, context: u8, at: Cycle) -> Place {
+    /// Where a context is, or the command is with which it does something in a unit.
+    fn place(&self, (me, context, unit): By) -> Place {
         let thread = Thread { me, context };
-        let command = self.commands.get(&thread).filter(|it| it.0 == at);
+        let command = unit.and_then(|unit| self.commands.get(&(thread, unit)));
         let known = self.at.get(&thread).copied().unwrap_or(0);
         Place {
             me,
             context,
-            pc: command.map_or(known, |it| it.1.pc),
+            pc: command.map_or(known, |it| it.pc),
         }
     }
 
-    fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<(u8, u8)>) {
-        let place = by.map(|(me, context)| self.place(me, context, cycle));
+    fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<By>) {
+        let place = by.map(|by| self.place(by));
         self.stations.push(Station {
             cycle,
             what: what.into(),
@@ -120,7 +125,8 @@ impl Condition for Follow {
                     me: command.me,
                     context: command.context,
                 };
-                self.commands.insert(thread, (at, command));
+                self.commands
+                    .insert((thread, command.op.info().unit), command);
             }
             TraceEvent::Arrives {
                 port, frame, bytes, ..
@@ -154,27 +160,30 @@ impl Condition for Follow {
                 let (what, by) = match step {
                     RbufStep::Filled { bytes, .. } => (format!("{bytes} bytes in"), None),
                     RbufStep::Handed { me, context } => {
-                        ("handed over:".into(), Some((me, context)))
+                        ("handed over".to_owned(), Some((me, context, None)))
                     }
                     RbufStep::Read { me, context } => {
-                        ("moved to DRAM:".into(), Some((me, context)))
+                        let by = (me, context, Some(Unit::Dram));
+                        ("moved to DRAM".to_owned(), Some(by))
                     }
-                    RbufStep::Freed { me, context } => ("freed:".into(), Some((me, context))),
+                    RbufStep::Freed { me, context } => {
+                        ("freed".to_owned(), Some((me, context, Some(Unit::Msf))))
+                    }
                 };
                 let text = match by {
                     None => format!("{what} RBUF element {element}"),
-                    Some(_) => format!("RBUF element {element} {}", what.trim_end_matches(':')),
+                    Some(_) => format!("RBUF element {element} {what}"),
                 };
                 self.station(at, text, by);
             }
             TraceEvent::Touched { frame, me, context } if frame == packet => {
                 let thread = Thread { me, context };
-                let command = self.commands.get(&thread).filter(|it| it.0 == at);
+                let command = self.commands.get(&(thread, Unit::Dram));
                 let what = command.map_or_else(
                     || "its DRAM block read or written".to_owned(),
-                    |it| format!("its DRAM block: {}", names::operation(it.1.op)),
+                    |it| format!("its DRAM block: {}", names::operation(it.op)),
                 );
-                self.station(at, what, Some((me, context)));
+                self.station(at, what, Some((me, context, Some(Unit::Dram))));
             }
             TraceEvent::Tbuf {
                 element,
@@ -182,8 +191,12 @@ impl Condition for Follow {
                 step,
             } if frame == packet => {
                 let (what, by) = match step {
-                    TbufStep::Written { me, context } => ("filled", Some((me, context))),
-                    TbufStep::Valid { me, context, .. } => ("may be sent", Some((me, context))),
+                    TbufStep::Written { me, context } => {
+                        ("filled", Some((me, context, Some(Unit::Dram))))
+                    }
+                    TbufStep::Valid { me, context, .. } => {
+                        ("may be sent", Some((me, context, Some(Unit::Msf))))
+                    }
                     TbufStep::Sent => ("is with its MAC", None),
                 };
                 self.station(at, format!("TBUF element {element} {what}"), by);

@@ -4,7 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
 use npsim_chip::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
-use npsim_image::{Direction as Side, Image};
+use npsim_image::{Direction as Side, Image, Point};
 use npsim_isa::{Bank, Operand};
 use npsim_observe::names;
 
@@ -244,7 +244,7 @@ impl Condition for Deeds<'_> {
             cycle: candidate.moment.cycle,
             me: self.thread.me,
             context: self.thread.context,
-            pc: 0,
+            point: Point::before(0),
         };
         let now = scope.word(memory, address).ok();
         if candidate.mark == BEFORE {

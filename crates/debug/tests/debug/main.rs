@@ -1,4 +1,5 @@
 //! The debugger on the systems that are shipped.
 
 mod rig;
+mod stepping;
 mod time;

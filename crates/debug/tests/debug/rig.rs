@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_debug::Debugger;
 use npsim_debug::machine::{Machine, NoDebug, Setup};
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
@@ -100,6 +101,17 @@ impl System {
             budget,
         })
         .unwrap()
+    }
+
+    pub fn debugger(&self) -> Debugger<'static> {
+        let setup = Setup {
+            simulation: self.simulation(),
+            frames: NoDebug(self.frames()),
+            until: self.settings.until,
+            hertz: self.hertz(),
+            budget: 512 << 20,
+        };
+        Debugger::new(setup, &self.project, &self.settings.allow).unwrap()
     }
 
     /// A run that is gone on with, cycle by cycle.

@@ -16,6 +16,8 @@ fn help_teaches() {
     );
     for command in [
         "run",
+        "debug",
+        "dap",
         "asm",
         "disasm",
         "pp",

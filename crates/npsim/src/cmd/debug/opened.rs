@@ -32,7 +32,12 @@ pub fn with_debugger<T>(
     let allowed = settings.allow.clone();
     let setup = Setup {
         simulation: Simulation::new(&project, &programs, settings)?,
-        frames: NoDebug(source.ends()?.frames.unwrap_or_else(|| Box::new(std::iter::empty()))),
+        frames: NoDebug(
+            source
+                .ends()?
+                .frames
+                .unwrap_or_else(|| Box::new(std::iter::empty())),
+        ),
         until,
         hertz,
         budget,

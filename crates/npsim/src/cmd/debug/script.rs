@@ -76,7 +76,12 @@ pub fn file(
 
 /// Does the commands of standard input as those of a script.
 pub fn standard_input(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Result<()> {
-    script(debugger, sources, io::stdin().lock().lines(), "standard input")?;
+    script(
+        debugger,
+        sources,
+        io::stdin().lock().lines(),
+        "standard input",
+    )?;
     Ok(())
 }
 

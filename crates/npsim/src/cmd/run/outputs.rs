@@ -50,7 +50,11 @@ pub fn keep_inputs(
     });
     let files = project.text.files.iter().cloned();
     let file = files.map(|path| (path, "the project file"));
-    let trace = arguments.system.trace.clone().map(|path| (path, "the capture"));
+    let trace = arguments
+        .system
+        .trace
+        .clone()
+        .map(|path| (path, "the capture"));
     let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));

@@ -89,7 +89,10 @@ fn overlay(arguments: &mut Arguments, later: &Arguments, given_every: bool) {
         arguments.dump.clone_from(&later.dump);
     }
     arguments.quiet |= later.quiet;
-    arguments.system.messages.take_format(&later.system.messages);
+    arguments
+        .system
+        .messages
+        .take_format(&later.system.messages);
     let file = later.saving.checkpoint.as_ref().or(later.saving.resume());
     if let Some(file) = file {
         arguments.saving.checkpoint = Some(file.clone());

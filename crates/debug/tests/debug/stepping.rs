@@ -1,0 +1,525 @@
+//! Steps, breakpoints and questions on systems that are shipped.
+
+use npsim_chip::Cycle;
+use npsim_debug::breakpoints::{Access, Breakpoint, What};
+use npsim_debug::console::{completions, execute};
+use npsim_debug::machine::Moment;
+use npsim_debug::{Debugger, Direction, Reason, Step, Thread};
+use npsim_net::Random;
+
+use crate::rig::System;
+
+fn silent(_: &str) -> Option<String> {
+    None
+}
+
+/// Where the debugger looks: moment, context, address, and how many frames it shows.
+type Look = (Moment, Thread, u16, usize);
+
+fn look(debugger: &Debugger<'_>) -> Look {
+    let thread = debugger.thread();
+    let frames = debugger.frames(thread).len();
+    (
+        debugger.machine().moment(),
+        thread,
+        debugger.pc(thread),
+        frames,
+    )
+}
+
+fn commands(debugger: &mut Debugger<'_>, text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let answer =
+            execute(debugger, &silent, line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        lines.extend(answer.lines);
+    }
+    lines
+}
+
+fn complaint(debugger: &mut Debugger<'_>, line: &str) -> String {
+    execute(debugger, &silent, line).unwrap_err().to_string()
+}
+
+/// Steps forward, each of which is taken back: the same places in reverse.
+fn there_and_back(system: &System, steps: usize, seed: u64) {
+    let mut debugger = system.debugger();
+    debugger.goto(20_000);
+    let mut random = Random::new(seed, 0);
+    let kinds = [
+        Step::Line,
+        Step::Line,
+        Step::Into,
+        Step::Instruction,
+        Step::Out,
+        Step::Run,
+    ];
+    let mut made = Vec::new();
+    for _ in 0..steps {
+        let mut step = kinds[random.below(kinds.len() as u64) as usize];
+        if step == Step::Out && debugger.frames(debugger.thread()).len() < 2 {
+            step = Step::Line;
+        }
+        let from = look(&debugger);
+        let stop = debugger.step(step, Direction::Forward);
+        if stop.reason != Reason::Step {
+            break;
+        }
+        assert_ne!(look(&debugger), from, "{step:?} goes on");
+        made.push((step, from));
+    }
+    assert!(made.len() >= steps / 2, "{}", made.len());
+    while let Some((step, from)) = made.pop() {
+        debugger.step(step, Direction::Back);
+        assert_eq!(look(&debugger), from, "{step:?} back");
+    }
+}
+
+#[test]
+fn a_step_back_takes_a_step_back() {
+    there_and_back(&System::wire8(), 250, 1);
+    there_and_back(&System::forward(), 150, 2);
+    there_and_back(&System::router(), 100, 3);
+}
+
+/// The same without any memory of the steps: a debugger that was not there before goes
+/// back through the beginnings of lines that the other went forward through.
+fn without_memory(system: &System, step: Step, steps: usize) {
+    let mut debugger = system.debugger();
+    debugger.goto(15_000);
+    // To where a line begins.
+    debugger.step(step, Direction::Forward);
+    let thread = debugger.thread();
+    let mut there = vec![debugger.machine().moment()];
+    for _ in 0..steps {
+        assert_eq!(debugger.step(step, Direction::Forward).reason, Reason::Step);
+        if there.last() != Some(&debugger.machine().moment()) {
+            there.push(debugger.machine().moment());
+        }
+    }
+    let mut other = system.debugger();
+    other.look_at(thread).unwrap();
+    other.go(debugger.machine().moment(), None);
+    let mut back = vec![other.machine().moment()];
+    while back.len() < there.len() {
+        assert_eq!(other.step(step, Direction::Back).reason, Reason::Step);
+        if back.last() != Some(&other.machine().moment()) {
+            back.push(other.machine().moment());
+        }
+    }
+    back.reverse();
+    assert_eq!(there, back, "{step:?}");
+}
+
+#[test]
+fn the_way_back_is_the_way_forward_without_any_memory_of_it() {
+    let system = System::wire8();
+    without_memory(&system, Step::Instruction, 120);
+    without_memory(&system, Step::Into, 120);
+    without_memory(&system, Step::Run, 30);
+    without_memory(&System::forward(), Step::Into, 60);
+}
+
+#[test]
+fn a_line_is_stepped_over_with_the_macros_that_it_uses() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    let lines = commands(&mut debugger, "break wire8.uc:40 in 0.2\ncontinue");
+    assert!(lines[0].starts_with("1: break"), "{lines:?}");
+    let thread = debugger.thread();
+    assert_eq!(thread, Thread { me: 0, context: 2 });
+    debugger.remove(1).unwrap();
+    let mut depths = Vec::new();
+    for _ in 0..12 {
+        debugger.step(Step::Line, Direction::Forward);
+        let frames = debugger.frames(thread);
+        depths.push(frames.len());
+        assert!(frames[0].file.ends_with("wire8.uc"), "{frames:?}");
+    }
+    assert!(depths.iter().all(|it| *it == 1), "{depths:?}");
+    // Into a macro and out of it.
+    while !debugger.has_closed() {
+        debugger.step(Step::Line, Direction::Forward);
+    }
+    let before = debugger.machine().moment();
+    debugger.step(Step::Into, Direction::Forward);
+    assert_eq!(
+        debugger.machine().moment(),
+        before,
+        "the macro is opened where it begins"
+    );
+    assert_eq!(debugger.frames(thread).len(), 2);
+    debugger.step(Step::Out, Direction::Forward);
+    assert_eq!(debugger.frames(thread).len(), 1);
+    assert!(debugger.machine().moment() > before);
+}
+
+#[test]
+fn breakpoints_are_met_both_ways() {
+    let system = System::forward();
+    let mut debugger = system.debugger();
+    let me = system.programs[0].me;
+    let pc = (system.programs[0].image.words.len() / 2) as u16;
+    debugger
+        .add(Breakpoint::new("half", What::Code(vec![(me, pc)])))
+        .unwrap();
+    let mut there = Vec::new();
+    for _ in 0..12 {
+        let stop = debugger.run(Direction::Forward);
+        assert_eq!(stop.reason, Reason::Breakpoint(vec![(1, None)]));
+        assert_eq!(debugger.pc(stop.thread), pc);
+        there.push((debugger.machine().moment(), stop.thread));
+    }
+    there.pop();
+    while let Some(last) = there.pop() {
+        let stop = debugger.run(Direction::Back);
+        assert_eq!((debugger.machine().moment(), stop.thread), last);
+    }
+    assert_eq!(debugger.run(Direction::Back).reason, Reason::Beginning);
+    assert_eq!(debugger.cycle(), 0);
+}
+
+/// The cycles at which a breakpoint with these words stops, going forward.
+fn stops(system: &System, line: &str, most: usize) -> Vec<Cycle> {
+    let mut debugger = system.debugger();
+    commands(&mut debugger, line);
+    let mut cycles = Vec::new();
+    while cycles.len() < most {
+        let Reason::Breakpoint(_) = debugger.run(Direction::Forward).reason else {
+            break;
+        };
+        cycles.push(debugger.cycle());
+    }
+    cycles
+}
+
+#[test]
+fn conditions_contexts_and_hits_choose_among_hits() {
+    let system = System::wire8();
+    let all = stops(&system, "break wire8.uc:47", 24);
+    assert_eq!(all.len(), 24);
+    let of_one = stops(&system, "break wire8.uc:47 in 0.3", 3);
+    let same = stops(&system, "break wire8.uc:47 if context == 3", 3);
+    assert_eq!(of_one, same);
+    assert!(of_one.iter().all(|it| all.contains(it)));
+    assert_eq!(stops(&system, "break wire8.uc:47 hit 5", 2), [all[4]]);
+    assert_eq!(
+        stops(&system, "break wire8.uc:47 hit %4", 3),
+        [all[3], all[7], all[11]]
+    );
+    // The number of a hit is a matter of the run and not of the way one came.
+    let mut debugger = system.debugger();
+    debugger.goto(all[9] + 1);
+    commands(&mut debugger, "break wire8.uc:47 hit >=3");
+    debugger.run(Direction::Back);
+    assert_eq!(debugger.cycle(), all[9]);
+    for _ in 0..7 {
+        debugger.run(Direction::Back);
+    }
+    assert_eq!(debugger.cycle(), all[2]);
+    assert_eq!(debugger.run(Direction::Back).reason, Reason::Beginning);
+}
+
+#[test]
+fn what_a_log_point_says_is_said_once() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    commands(
+        &mut debugger,
+        "log wire8.uc:47 in 0.1 say status {status:x} in {cycle}",
+    );
+    commands(&mut debugger, "break wire8.uc:47 in 0.1 hit 4");
+    let stop = debugger.run(Direction::Forward);
+    assert_eq!(stop.said.len(), 4, "{:?}", stop.said);
+    let first = &stop.said[0];
+    assert!(first.text.starts_with("status 0x"), "{}", first.text);
+    assert!(first.text.ends_with(&format!("in {}", first.moment.cycle)));
+    debugger.run(Direction::Back);
+    let again = debugger.run(Direction::Forward);
+    assert_eq!(again.said, []);
+    assert_eq!(debugger.cycle(), stop.said[3].moment.cycle);
+}
+
+#[test]
+fn a_watchpoint_stops_at_each_change() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    commands(
+        &mut debugger,
+        "break wire8.uc:47 in 0.1\ncontinue\ndelete 1\nwatch status",
+    );
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let Reason::Breakpoint(points) = debugger.run(Direction::Forward).reason else {
+            panic!("no change");
+        };
+        let (before, now) = points[0].1.unwrap();
+        assert_ne!(before, now);
+        seen.push((debugger.cycle(), before, now));
+    }
+    assert!(seen.windows(2).all(|it| it[0].2 == it[1].1), "{seen:?}");
+    seen.pop();
+    while let Some((cycle, before, now)) = seen.pop() {
+        let reason = debugger.run(Direction::Back).reason;
+        assert_eq!(reason, Reason::Breakpoint(vec![(2, Some((before, now)))]));
+        assert_eq!(debugger.cycle(), cycle);
+    }
+}
+
+#[test]
+fn commands_that_touch_a_longword_are_met() {
+    let system = System::forward();
+    let mut debugger = system.debugger();
+    let thread = debugger.thread();
+    let what = debugger.watch("dram[0]", Access::Any, thread).unwrap();
+    assert!(matches!(what, What::Watch { .. }));
+    let wrong = debugger.watch("a0", Access::Read, thread).unwrap_err();
+    assert!(wrong.to_string().contains("`a0` is none"), "{wrong}");
+    // A packet's first block is written when it leaves RBUF.
+    let trail = debugger.packet(0).unwrap();
+    assert!(trail.over, "{trail:?}");
+    let texts: Vec<_> = trail.stations.iter().map(|it| it.what.as_str()).collect();
+    assert!(
+        texts[0].starts_with("begins to arrive at port"),
+        "{texts:?}"
+    );
+    assert!(
+        texts.last().unwrap().starts_with("has left by port"),
+        "{texts:?}"
+    );
+    assert!(trail.stations.is_sorted_by_key(|it| it.cycle));
+    assert!(trail.stations.iter().any(|it| it.place.is_some()));
+    assert_eq!(debugger.cycle(), 0, "asking goes nowhere");
+}
+
+#[test]
+fn who_names_the_writers_in_their_order() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    commands(&mut debugger, "break wire8.uc:49 in 0.1\ncontinue");
+    let thread = debugger.thread();
+    let now = debugger.machine().moment();
+    let deeds = debugger.who("status", thread, 2).unwrap();
+    assert_eq!(debugger.machine().moment(), now);
+    assert_eq!(deeds.len(), 2, "{deeds:?}");
+    assert!(deeds[0].cycle > deeds[1].cycle);
+    let writer = deeds[0].place.unwrap();
+    let image = &system.programs[0].image;
+    assert!(
+        image.place(writer.pc).ends_with("wire8.uc:46"),
+        "{}",
+        image.place(writer.pc)
+    );
+    assert_eq!(deeds[0].value, debugger.evaluate("status", thread).ok());
+    let signals = debugger.who("signal(2)", thread, 1).unwrap();
+    assert_eq!(signals[0].what, "mpacket");
+}
+
+#[test]
+fn wake_runs_ahead_to_the_signal_that_was_missing() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    debugger.goto(3000);
+    let sleeping = debugger.threads().into_iter().find(|it| {
+        it.view.phase == npsim_chip::core::ContextPhase::Sleeping && it.view.wakeup != 0
+    });
+    let thread = sleeping.unwrap().thread;
+    assert!(
+        debugger.why(thread)[0].contains("wait"),
+        "{:?}",
+        debugger.why(thread)
+    );
+    let wanted = debugger.chip().microengines()[0]
+        .context(thread.context)
+        .wakeup;
+    let (woken, _) = debugger.wake(thread).unwrap();
+    let woken = woken.unwrap();
+    assert!(woken.at >= 3000);
+    let last = woken.signals.last().unwrap();
+    assert_ne!(last.1 & wanted, 0, "{woken:?}");
+    let view = debugger.chip().microengines()[0].context(thread.context);
+    assert_ne!(view.phase, npsim_chip::core::ContextPhase::Sleeping);
+    let wrong = debugger.wake(thread).unwrap_err();
+    assert!(wrong.to_string().contains("does not sleep"));
+}
+
+#[test]
+fn mistakes_are_answered_and_change_nothing() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    debugger.goto(1000);
+    let at = look(&debugger);
+    for (line, part) in [
+        ("brake 12", "did you mean `break`?"),
+        (
+            "break wire8.uc:9999",
+            "has no code at line 9999 or behind it",
+        ),
+        ("break nothing.uc:1", "no program has a file `nothing.uc`"),
+        ("break *9999", "no address 9999"),
+        (
+            "break wire8.uc:47 if nothing > 3",
+            "nothing is called `nothing`",
+        ),
+        ("break wire8.uc:47 if bytes > 3", "`bytes` is not alive at"),
+        ("break wire8.uc:47 in 5", "none of these microengines"),
+        ("break wire8.uc:47 hit 0", "no number of hits"),
+        ("watch statu", "nothing is called `statu`"),
+        ("print 1 +", "is expected at the end"),
+        ("print 1 / 0", "it divides by zero"),
+        ("print sram0[0xfffffff0]", "sram0 ends before"),
+        ("print ring(NONE).fill", "no ring or queue is called `NONE`"),
+        ("print ring(0).colour", "`.fill`"),
+        ("print \u{e4}", "means nothing in an expression"),
+        ("goto nowhere", "`nowhere`"),
+        ("goto packet 1000000", "no packet 1000000 comes"),
+        ("context 7.1", "does not run"),
+        ("next never", "no number of steps"),
+        ("delete 3", "there is no breakpoint 3"),
+        ("set signal(1) = 1", "signals cannot be written"),
+        ("log wire8.uc:47", "what is to be said?"),
+        ("log wire8.uc:47 say {", "no closing brace"),
+        ("pass nothing", "no check is named `nothing`"),
+        ("back goto 3", "cannot be done backwards"),
+        ("who 1 + 1", "has no place of its own"),
+    ] {
+        let text = complaint(&mut debugger, line);
+        assert!(text.contains(part), "{line}: {text}");
+        assert_eq!(look(&debugger), at, "{line}");
+    }
+    assert!(debugger.breakpoints().is_empty());
+    let deep = format!("print {}1{}", "(".repeat(300), ")".repeat(300));
+    assert!(complaint(&mut debugger, &deep).contains("nested too deeply"));
+    let deep = format!("print {}1", "-".repeat(300));
+    assert!(complaint(&mut debugger, &deep).contains("nested too deeply"));
+}
+
+#[test]
+fn expressions_compute_as_in_c() {
+    let system = System::wire8();
+    let debugger = system.debugger();
+    let thread = debugger.thread();
+    for (text, value) in [
+        ("1 + 2 * 3", 7),
+        ("(1 + 2) * 3", 9),
+        ("-1", 0xffff_ffff),
+        ("~0 >> 28", 15),
+        ("1 << 40", 0),
+        ("5 - 7", 0xffff_fffe),
+        ("6 & 3 == 3", 0),
+        ("(6 & 3) == 2", 1),
+        ("1 || 1 / 0", 1),
+        ("0 && 1 / 0", 0),
+        ("3 > 2 ? 10 : 20", 10),
+        ("!7 | !0", 1),
+        ("0x_ff % 16", 15),
+        ("0b101", 5),
+        ("cycle", 0),
+        ("me * 10 + context", 0),
+        ("cam(0).state", 0),
+    ] {
+        assert_eq!(debugger.evaluate(text, thread), Ok(value), "{text}");
+    }
+}
+
+#[test]
+fn a_value_that_is_set_is_there_and_the_past_is_as_it_was() {
+    let system = System::forward();
+    let mut debugger = system.debugger();
+    commands(
+        &mut debugger,
+        "goto 30000\nset scratch[0x3ff0] = 0x1234\nset a3 = 99",
+    );
+    let thread = debugger.thread();
+    assert_eq!(debugger.evaluate("scratch[0x3ff0]", thread), Ok(0x1234));
+    assert_eq!(debugger.evaluate("a3", thread), Ok(99));
+    commands(&mut debugger, "goto 29999");
+    assert_ne!(debugger.evaluate("scratch[0x3ff0]", thread), Ok(0x1234));
+    commands(&mut debugger, "goto 40000");
+    assert_eq!(debugger.evaluate("scratch[0x3ff0]", thread), Ok(0x1234));
+}
+
+/// Firmware that reads what nobody wrote.
+const FAULTY: &str = "\
+.reg a b
+    immed[a, 5]
+    nop
+    alu[a, a, +, 1]
+    ctx_arb[voluntary]
+    alu[b, b, +, a]
+    ctx_arb[kill]
+";
+
+#[test]
+fn a_fault_is_met_on_every_way_and_can_be_passed() {
+    let folder = std::env::temp_dir().join(format!("npsim-debug-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("faulty.uc");
+    std::fs::write(&file, FAULTY).unwrap();
+    let system = System::at(&file, None);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let mut debugger = system.debugger();
+    let Reason::Fault(fault) = debugger.run(Direction::Forward).reason else {
+        panic!("{:?}", debugger.reason());
+    };
+    assert_eq!(fault.check.unwrap().name(), "uninitialised-read");
+    assert_eq!(debugger.cycle(), fault.cycle + 1);
+    let end = look(&debugger);
+    // The end can be left backwards and is met again, by a jump as well.
+    debugger.step(Step::Instruction, Direction::Back);
+    assert!(debugger.cycle() <= fault.cycle);
+    assert_eq!(
+        debugger.run(Direction::Forward).reason,
+        Reason::Fault(fault.clone())
+    );
+    assert_eq!(look(&debugger), end);
+    debugger.goto(2);
+    assert_eq!(debugger.goto(1_000_000).reason, Reason::Fault(fault));
+    commands(&mut debugger, "pass uninitialised-read\ncontinue");
+    assert!(
+        matches!(debugger.reason(), Reason::End(_)),
+        "{:?}",
+        debugger.reason()
+    );
+    commands(
+        &mut debugger,
+        "stop-on uninitialised-read\ngoto start\ncontinue",
+    );
+    assert!(matches!(debugger.reason(), Reason::Fault(_)));
+}
+
+#[test]
+fn every_command_explains_itself_and_its_example_is_one() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    for info in npsim_debug::console::COMMANDS {
+        let lines = commands(&mut debugger, &format!("help {}", info.name));
+        assert!(
+            lines.iter().any(|it| it.contains(info.example)),
+            "{lines:?}"
+        );
+        assert!(info.example.starts_with(info.name), "{}", info.name);
+        for alias in info.aliases {
+            assert_eq!(commands(&mut debugger, &format!("help {alias}")), lines);
+        }
+    }
+    assert_eq!(
+        completions(&debugger, "contin"),
+        (0, vec!["continue".to_owned()])
+    );
+    assert_eq!(
+        completions(&debugger, "pass ring-"),
+        (5, vec!["ring-overflow".to_owned()])
+    );
+    let (from, names) = completions(&debugger, "print cyc");
+    assert_eq!((from, names), (6, vec!["cycle".to_owned()]));
+}
+
+#[test]
+fn a_search_can_be_broken_off() {
+    let system = System::forward();
+    let mut debugger = system.debugger();
+    debugger.ask(|cycle| cycle >= 60_000);
+    assert_eq!(debugger.run(Direction::Forward).reason, Reason::Interrupted);
+    assert_eq!(debugger.cycle(), 60_000);
+}

@@ -1,0 +1,174 @@
+//! Numbers by which the client names threads, frames, instructions and memory.
+
+use npsim_debug::names::Memory;
+use npsim_debug::{Complaint, Thread};
+
+/// Where instructions begin in the space of references: behind 32-bit memory.
+const CODE: i64 = 0x1_0000_0000;
+/// From one microengine's instructions to the next one's.
+const OF_ME: i64 = 0x10_0000;
+/// Bytes that an instruction counts as.
+const WORD: i64 = 8;
+/// Where the core sees SRAM, and how far its channels are apart.
+const SRAM: u32 = 0x8000_0000;
+const CHANNEL: u32 = 0x1000_0000;
+/// Where the core sees the scratchpad.
+const SCRATCH: u32 = 0xca00_0000;
+
+/// The number of a thread, from 1.
+pub(super) fn thread_id(thread: Thread) -> i64 {
+    i64::from(thread.me) * 8 + i64::from(thread.context) + 1
+}
+
+/// The thread of a number.
+pub(super) fn thread(id: i64) -> Result<Thread, Complaint> {
+    let number = id - 1;
+    u8::try_from(number.div_euclid(8))
+        .ok()
+        .filter(|_| number >= 0)
+        .map(|me| Thread {
+            me,
+            context: number.rem_euclid(8) as u8,
+        })
+        .ok_or_else(|| Complaint::new(format!("there is no thread {id}")))
+}
+
+/// The number of a frame of a thread, the innermost 0.
+pub(super) fn frame_id(thread: Thread, frame: usize) -> i64 {
+    thread_id(thread) << 8 | (frame as i64 & 0xff)
+}
+
+/// The thread of a frame.
+pub(super) fn thread_of_frame(frame: i64) -> Result<Thread, Complaint> {
+    thread(frame >> 8)
+}
+
+/// The reference of an instruction.
+pub(super) fn code(me: u8, pc: i64) -> i64 {
+    CODE + i64::from(me) * OF_ME + pc * WORD
+}
+
+/// The microengine and the address of an instruction; the address may lie outside of any
+/// program.
+pub(super) fn instruction(reference: i64) -> Result<(u8, i64), Complaint> {
+    let offset = reference - CODE;
+    let me = u8::try_from(offset.div_euclid(OF_ME)).ok();
+    me.map(|me| (me, offset.rem_euclid(OF_ME).div_euclid(WORD)))
+        .ok_or_else(|| Complaint::new(format!("{reference:#x} is no instruction")))
+}
+
+/// A number as clients write it.
+pub(super) fn number(text: &str) -> Result<i64, Complaint> {
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => i64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| Complaint::new(format!("`{text}` is no address")))
+}
+
+/// The memory behind an address of the core, and the address in it.
+pub(super) fn memory(address: i64) -> Result<(Memory, u32), Complaint> {
+    let none = || Complaint::new(format!("there is no memory at {address:#x}"));
+    let address = u32::try_from(address).map_err(|_| none())?;
+    match address {
+        ..SRAM => Ok((Memory::Dram, address)),
+        SRAM..0xc000_0000 => {
+            let offset = address - SRAM;
+            Ok((Memory::Sram((offset / CHANNEL) as u8), offset % CHANNEL))
+        }
+        SCRATCH..0xcb00_0000 => Ok((Memory::Scratch, address - SCRATCH)),
+        _ => Err(none()),
+    }
+}
+
+/// The address at which the core sees a longword; none for local memory.
+pub(super) fn of_memory(memory: Memory, address: u32) -> Option<i64> {
+    let base = match memory {
+        Memory::Dram => 0,
+        Memory::Sram(channel) => SRAM + u32::from(channel) * CHANNEL,
+        Memory::Scratch => SCRATCH,
+        Memory::Local => return None,
+    };
+    Some(i64::from(base) + i64::from(address))
+}
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Bytes as base64.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let get = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = get(0) << 16 | get(1) << 8 | get(2);
+        for at in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
+            text.push(if at <= chunk.len() {
+                digit as char
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+/// The bytes of a base64 text.
+pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, Complaint> {
+    let wrong = || Complaint::new("the data is no base64");
+    let mut bytes = Vec::new();
+    let plain = text.trim_end_matches('=').as_bytes();
+    if plain.len() % 4 == 1 {
+        return Err(wrong());
+    }
+    for chunk in plain.chunks(4) {
+        let mut bits = 0;
+        for at in 0..4 {
+            let digit = match chunk.get(at) {
+                Some(c) => DIGITS.iter().position(|it| it == c).ok_or_else(wrong)?,
+                None => 0,
+            };
+            bits = bits << 6 | digit as u32;
+        }
+        let whole = bits.to_be_bytes();
+        bytes.extend_from_slice(&whole[1..chunk.len()]);
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive_base64() {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes), text);
+            assert_eq!(from_base64(text).unwrap(), bytes);
+        }
+        assert!(from_base64("Z").is_err() && from_base64("Zg!=").is_err());
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_core() {
+        for memory_ in [
+            Memory::Scratch,
+            Memory::Sram(0),
+            Memory::Sram(3),
+            Memory::Dram,
+        ] {
+            let address = of_memory(memory_, 0x104).unwrap();
+            assert_eq!(memory(address), Ok((memory_, 0x104)));
+        }
+        assert!(memory(0xd000_0000).is_err() && memory(-4).is_err());
+        let thread_ = Thread { me: 4, context: 3 };
+        assert_eq!(thread(thread_id(thread_)), Ok(thread_));
+        assert!(thread(0).is_err());
+        assert_eq!(instruction(code(3, 17)), Ok((3, 17)));
+    }
+}

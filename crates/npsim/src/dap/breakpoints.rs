@@ -1,0 +1,224 @@
+//! Requests that set breakpoints. Each replaces what it set before.
+
+use npsim_chip::kernel::check::Check;
+use npsim_debug::breakpoints::{Access, Breakpoint, What};
+use npsim_debug::expression::{Expression, Location};
+use npsim_debug::names::Memory;
+use npsim_debug::{Complaint, Thread, source};
+use serde_json::{Value, json};
+
+use super::address;
+use super::arguments::{
+    DataBreakpoint, DataInfo, InstructionBreakpoint, Locations, SetBreakpoints, SetData,
+    SetExceptions, SetInstructions, SourceBreakpoint,
+};
+use super::requests::Session;
+
+/// What a breakpoint says besides its place.
+fn restricted(
+    mut point: Breakpoint,
+    condition: Option<&String>,
+    hits: Option<&String>,
+) -> Result<Breakpoint, Complaint> {
+    let given = |text: Option<&String>| text.filter(|it| !it.trim().is_empty()).cloned();
+    point.condition = given(condition).map(|it| it.parse()).transpose()?;
+    point.hits = given(hits).map(|it| it.parse()).transpose()?;
+    Ok(point)
+}
+
+/// A breakpoint that could not be set.
+fn unverified(complaint: &Complaint) -> Value {
+    json!({ "verified": false, "message": complaint.to_string() })
+}
+
+impl Session<'_, '_> {
+    fn replace(&mut self, group: &str) {
+        for id in self.points.remove(group).unwrap_or_default() {
+            // It may have been taken away on the console.
+            let _ = self.debugger.remove(id);
+        }
+    }
+
+    fn add(&mut self, group: &str, point: Breakpoint) -> Result<u32, Complaint> {
+        let id = self.debugger.add(point)?;
+        self.points.entry(group.to_owned()).or_default().push(id);
+        Ok(id)
+    }
+
+    pub(super) fn set_breakpoints(&mut self, asked: &SetBreakpoints) -> Value {
+        let path = asked.source.path.as_ref().or(asked.source.name.as_ref());
+        let path = path.cloned().unwrap_or_default();
+        let group = format!("source {path}");
+        self.replace(&group);
+        let set = |point| match self.line(&group, &path, point) {
+            Ok((id, line)) => json!({
+                "id": id, "verified": true, "line": line, "source": asked_source(&path),
+            }),
+            Err(complaint) => unverified(&complaint),
+        };
+        let set: Vec<_> = asked.breakpoints.iter().map(set).collect();
+        json!({ "breakpoints": set })
+    }
+
+    fn line(
+        &mut self,
+        group: &str,
+        path: &str,
+        asked: &SourceBreakpoint,
+    ) -> Result<(u32, u32), Complaint> {
+        let (places, file, line) = self.debugger.line(path, asked.line)?;
+        let point = Breakpoint::new(format!("{file}:{line}"), What::Code(places));
+        let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
+        let mut point = restricted(point, condition, hits)?;
+        point.line = Some((file, line));
+        point.log = asked
+            .log_message
+            .as_ref()
+            .map(|it| it.parse())
+            .transpose()?;
+        Ok((self.add(group, point)?, line))
+    }
+
+    pub(super) fn breakpoint_locations(&self, asked: &Locations) -> Value {
+        let path = asked.source.path.as_ref().or(asked.source.name.as_ref());
+        let last = asked.end_line.unwrap_or(asked.line);
+        let mut lines = std::collections::BTreeSet::new();
+        for core in self.debugger.chip().microengines() {
+            let image = core.program().image();
+            for file in source::files(image, path.map_or("", String::as_str)) {
+                lines.extend(source::lines(image, file));
+            }
+        }
+        let lines: Vec<_> = lines.range(asked.line..=last.max(asked.line)).collect();
+        let lines: Vec<_> = lines.iter().map(|line| json!({ "line": line })).collect();
+        json!({ "breakpoints": lines })
+    }
+
+    pub(super) fn set_exceptions(&mut self, asked: &SetExceptions) -> Result<Value, Complaint> {
+        let mut stopping = Vec::new();
+        for filter in &asked.filters {
+            stopping.push(filter.parse::<Check>().map_err(Complaint::new)?);
+        }
+        let passing = Check::ALL
+            .iter()
+            .copied()
+            .filter(|it| !stopping.contains(it));
+        let passing: Vec<_> = passing.collect();
+        // What the launch allowed stays so while the client has asked for nothing else.
+        let all = passing.is_empty() && !self.filtered;
+        if !all && passing != self.debugger.allowed() {
+            self.debugger.allow(&passing);
+        }
+        self.filtered |= !all;
+        let set: Vec<_> = asked
+            .filters
+            .iter()
+            .map(|_| json!({ "verified": true }))
+            .collect();
+        Ok(json!({ "breakpoints": set }))
+    }
+
+    pub(super) fn set_instructions(&mut self, asked: &SetInstructions) -> Value {
+        self.replace("instructions");
+        let set = |point| match self.instruction(point) {
+            Ok((id, reference)) => json!({
+                "id": id, "verified": true, "instructionReference": format!("{reference:#x}"),
+            }),
+            Err(complaint) => unverified(&complaint),
+        };
+        let set: Vec<_> = asked.breakpoints.iter().map(set).collect();
+        json!({ "breakpoints": set })
+    }
+
+    fn instruction(&mut self, asked: &InstructionBreakpoint) -> Result<(u32, i64), Complaint> {
+        let reference = address::number(&asked.instruction_reference)? + asked.offset;
+        let (me, pc) = address::instruction(reference)?;
+        let words = self.debugger.image(me).map_or(0, |image| image.words.len());
+        if pc >= words as i64 {
+            return Err(Complaint::new(format!(
+                "the program of microengine {me} has {words} words, and none at {pc}"
+            )));
+        }
+        let title = format!("address {pc} of microengine {me}");
+        let point = Breakpoint::new(title, What::Code(vec![(me, pc as u16)]));
+        let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
+        let point = restricted(point, condition, hits)?;
+        Ok((self.add("instructions", point)?, reference))
+    }
+
+    pub(super) fn data_info(&self, asked: &DataInfo) -> Result<Value, Complaint> {
+        let (thread, text) = if asked.as_address {
+            let (memory, address) = address::memory(address::number(&asked.name)?)?;
+            let text = format!("{}[{address:#x}]", memory.name());
+            (self.debugger.thread(), text)
+        } else {
+            let thread = match (asked.variables_reference, asked.frame_id) {
+                (Some(reference), _) if reference > 0 => super::variables::thread_of(reference)?,
+                (_, Some(frame)) => address::thread_of_frame(frame)?,
+                _ => self.debugger.thread(),
+            };
+            let text = match asked.variables_reference {
+                Some(reference) if reference > 0 => {
+                    super::variables::expression(reference, &asked.name)
+                }
+                _ => asked.name.clone(),
+            };
+            (thread, text)
+        };
+        let scope = self.debugger.scope(thread);
+        let expression = text.parse::<Expression>();
+        let location = match expression.and_then(|it| it.value(&scope).map(|_| it)) {
+            Ok(expression) => expression.location(&scope).ok(),
+            Err(complaint) => {
+                return Ok(json!({ "dataId": null, "description": complaint.to_string() }));
+            }
+        };
+        let accesses = match location {
+            Some(Location::Word(memory, _)) if memory != Memory::Local => {
+                &["read", "write", "readWrite"][..]
+            }
+            _ => &["write"][..],
+        };
+        Ok(json!({
+            "dataId": format!("{thread}:{text}"),
+            "description": format!("{text} of {thread}"),
+            "accessTypes": accesses,
+            "canPersist": false,
+        }))
+    }
+
+    pub(super) fn set_data(&mut self, asked: &SetData) -> Value {
+        self.replace("data");
+        let set = |point| match self.data(point) {
+            Ok(id) => json!({ "id": id, "verified": true }),
+            Err(complaint) => unverified(&complaint),
+        };
+        let set: Vec<_> = asked.breakpoints.iter().map(set).collect();
+        json!({ "breakpoints": set })
+    }
+
+    fn data(&mut self, asked: &DataBreakpoint) -> Result<u32, Complaint> {
+        let wrong = || Complaint::new(format!("`{}` names no data", asked.data_id));
+        let (thread, text) = asked.data_id.split_once(':').ok_or_else(wrong)?;
+        let thread: Thread = thread.parse()?;
+        let scope = self.debugger.scope(thread);
+        let location = text.parse::<Expression>()?.location(&scope);
+        let word = matches!(location, Ok(Location::Word(memory, _)) if memory != Memory::Local);
+        let access = match asked.access_type.as_deref() {
+            Some("read") => Access::Read,
+            Some("readWrite") => Access::Any,
+            _ if word => Access::Write,
+            _ => Access::Change,
+        };
+        let what = self.debugger.watch(text, access, thread)?;
+        let point = Breakpoint::new(text, what);
+        let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
+        let point = restricted(point, condition, hits)?;
+        self.add("data", point)
+    }
+}
+
+fn asked_source(path: &str) -> Value {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    json!({ "name": name, "path": path })
+}

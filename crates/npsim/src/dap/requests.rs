@@ -1,0 +1,505 @@
+//! The requests of a session in which something is debugged.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use npsim_debug::console::{completions, end_text, execute, time_text};
+use npsim_debug::expression::{Expression, Location};
+use npsim_debug::{Complaint, Debugger, Direction, Reason, Step, Stop, Thread};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::address;
+use super::arguments::{
+    Completions, Disassemble, Evaluate, OfThread, ReadMemory, Scopes, SourceText, StackTrace,
+    WriteMemory,
+};
+use super::server::Server;
+use super::variables;
+use super::wire::Request;
+
+/// Instructions that are disassembled at most for a request.
+const MOST_WORDS: i64 = 100_000;
+/// Bytes of memory that are read at most for a request.
+const MOST_BYTES: i64 = 1 << 20;
+
+/// A debugger with the client that looks at it.
+pub(super) struct Session<'s, 'd> {
+    server: &'s mut Server,
+    pub debugger: Debugger<'d>,
+    /// The breakpoints that each request has set.
+    pub points: BTreeMap<String, Vec<u32>>,
+    /// The client has chosen checks.
+    pub filtered: bool,
+    stops_on_entry: bool,
+    configured: bool,
+    terminated: bool,
+}
+
+/// What goes to the client after an answer.
+enum Then {
+    Nothing,
+    Stopped(Box<Stop>),
+    End,
+}
+
+type Answer = Result<(Option<Value>, Then), Complaint>;
+
+fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, Complaint> {
+    serde_json::from_value(request.arguments.clone())
+        .map_err(|error| Complaint::new(format!("`{}`: {error}", request.command)))
+}
+
+impl<'s, 'd> Session<'s, 'd> {
+    pub fn new(server: &'s mut Server, debugger: Debugger<'d>, stops_on_entry: bool) -> Self {
+        Self {
+            server,
+            debugger,
+            points: BTreeMap::new(),
+            filtered: false,
+            stops_on_entry,
+            configured: false,
+            terminated: false,
+        }
+    }
+
+    /// Answers until the client ends the session or goes away.
+    pub fn serve(mut self) -> io::Result<()> {
+        while let Some(request) = self.server.next()? {
+            // What is on its way is broken off by what comes while it goes on.
+            self.server.go_on();
+            let goes = matches!(
+                request.command.as_str(),
+                "continue" | "reverseContinue" | "next" | "stepIn" | "stepOut" | "stepBack"
+            );
+            if goes {
+                let way = match self.way(&request) {
+                    Ok(way) => way,
+                    Err(complaint) => {
+                        self.server.refuse(&request, &complaint)?;
+                        continue;
+                    }
+                };
+                // The client is to show that it runs.
+                let body =
+                    (request.command == "continue").then(|| json!({ "allThreadsContinued": true }));
+                self.server.respond(&request, body)?;
+                let stop = match way {
+                    (None, direction) => self.debugger.run(direction),
+                    (Some(step), direction) => self.debugger.step(step, direction),
+                };
+                self.stopped(&stop)?;
+                continue;
+            }
+            match self.answer(&request) {
+                Ok((body, then)) => {
+                    self.server.respond(&request, body)?;
+                    match then {
+                        Then::Nothing => {}
+                        Then::Stopped(stop) => self.stopped(&stop)?,
+                        Then::End => {
+                            if !std::mem::replace(&mut self.terminated, true) {
+                                self.server.event("terminated", None)?;
+                            }
+                            if request.command == "disconnect" {
+                                return Ok(());
+                            }
+                        }
+                    }
+                }
+                Err(complaint) => self.server.refuse(&request, &complaint)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn here(&self, reason: Reason) -> Stop {
+        Stop {
+            reason,
+            thread: self.debugger.thread(),
+            said: Vec::new(),
+        }
+    }
+
+    /// Which step is asked for, if it is one, and which way; its context is looked at.
+    fn way(&mut self, request: &Request) -> Result<(Option<Step>, Direction), Complaint> {
+        let asked: OfThread = arguments(request)?;
+        let direction = match request.command.as_str() {
+            "reverseContinue" | "stepBack" => Direction::Back,
+            _ => Direction::Forward,
+        };
+        let by_word = asked.granularity.as_deref() == Some("instruction");
+        let step = match request.command.as_str() {
+            "continue" | "reverseContinue" => return Ok((None, direction)),
+            "stepOut" => Step::Out,
+            _ if by_word => Step::Instruction,
+            "stepIn" => Step::Into,
+            _ => Step::Line,
+        };
+        self.debugger.look_at(address::thread(asked.thread_id)?)?;
+        if step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
+            return Err(Complaint::new("the context is in no macro"));
+        }
+        Ok((Some(step), direction))
+    }
+
+    fn say(&mut self, text: &str, category: &str) -> io::Result<()> {
+        let body = json!({ "category": category, "output": format!("{text}\n") });
+        self.server.event("output", Some(body))
+    }
+
+    /// Tells the client where the run stands and why.
+    fn stopped(&mut self, stop: &Stop) -> io::Result<()> {
+        for said in &stop.said {
+            let place = said.place.map(|it| format!(" {}.{}", it.me, it.context));
+            let place = place.unwrap_or_default();
+            self.say(
+                &format!("[{}{place}] {}", said.moment.cycle, said.text),
+                "console",
+            )?;
+        }
+        let cycle = self.debugger.cycle();
+        let time = time_text(cycle, self.debugger.machine().hertz());
+        let at = format!("cycle {cycle} ({time})");
+        let mut hits = Vec::new();
+        let (reason, text) = match &stop.reason {
+            Reason::Entry => ("entry", None),
+            Reason::Step => ("step", None),
+            Reason::Goto => ("goto", None),
+            Reason::Breakpoint(points) => {
+                hits = points.iter().map(|it| it.0).collect();
+                let watch = points.iter().any(|it| it.1.is_some());
+                (
+                    if watch {
+                        "data breakpoint"
+                    } else {
+                        "breakpoint"
+                    },
+                    None,
+                )
+            }
+            Reason::Fault(fault) => ("exception", Some(fault.message.clone())),
+            Reason::End(ending) => ("pause", Some(end_text(ending))),
+            Reason::Beginning => ("pause", Some("the beginning of the run".to_owned())),
+            Reason::Interrupted => ("pause", None),
+        };
+        let description = match &text {
+            Some(text) => format!("{at}: {text}"),
+            None => format!("{reason} at {at}"),
+        };
+        let mut body = json!({
+            "reason": reason,
+            "description": description,
+            "threadId": address::thread_id(stop.thread),
+            "allThreadsStopped": true,
+        });
+        if let Some(text) = text {
+            body["text"] = text.into();
+        }
+        if !hits.is_empty() {
+            body["hitBreakpointIds"] = json!(hits);
+        }
+        self.server.event("stopped", Some(body))
+    }
+
+    fn answer(&mut self, request: &Request) -> Answer {
+        let body = match request.command.as_str() {
+            "configurationDone" => return self.configured(),
+            "pause" => {
+                let stop = self.here(Reason::Interrupted);
+                return Ok((None, Then::Stopped(Box::new(stop))));
+            }
+            "disconnect" | "terminate" => return Ok((None, Then::End)),
+            "evaluate" => return self.evaluate(&arguments(request)?),
+            "cancel" => return Ok((None, Then::Nothing)),
+            "threads" => self.threads(),
+            "stackTrace" => self.stack(&arguments(request)?)?,
+            "scopes" => {
+                let asked: Scopes = arguments(request)?;
+                variables::scopes(address::thread_of_frame(asked.frame_id)?)
+            }
+            "variables" => self.variables(&arguments(request)?)?,
+            "setVariable" => self.set_variable(&arguments(request)?)?,
+            "setBreakpoints" => self.set_breakpoints(&arguments(request)?),
+            "setExceptionBreakpoints" => self.set_exceptions(&arguments(request)?)?,
+            "setInstructionBreakpoints" => self.set_instructions(&arguments(request)?),
+            "dataBreakpointInfo" => self.data_info(&arguments(request)?)?,
+            "setDataBreakpoints" => self.set_data(&arguments(request)?),
+            "breakpointLocations" => self.breakpoint_locations(&arguments(request)?),
+            "exceptionInfo" => self.exception()?,
+            "completions" => self.completions(&arguments(request)?),
+            "disassemble" => self.disassemble(&arguments(request)?)?,
+            "readMemory" => self.read_memory(&arguments(request)?)?,
+            "writeMemory" => self.write_memory(&arguments(request)?)?,
+            "source" => self.source(&arguments(request)?)?,
+            "loadedSources" => self.sources(),
+            other => {
+                return Err(Complaint::new(format!(
+                    "there is no request `{other}` here"
+                )));
+            }
+        };
+        Ok((Some(body), Then::Nothing))
+    }
+
+    fn configured(&mut self) -> Answer {
+        if std::mem::replace(&mut self.configured, true) {
+            return Ok((None, Then::Nothing));
+        }
+        let stop = if self.stops_on_entry {
+            self.here(Reason::Entry)
+        } else {
+            self.debugger.run(Direction::Forward)
+        };
+        Ok((None, Then::Stopped(Box::new(stop))))
+    }
+
+    fn threads(&self) -> Value {
+        let threads = self.debugger.threads();
+        let threads = threads.iter().map(|it| {
+            let Thread { me, context } = it.thread;
+            let name = format!("ME{me} ctx{context} {}", it.stage);
+            json!({ "id": address::thread_id(it.thread), "name": name })
+        });
+        json!({ "threads": threads.collect::<Vec<_>>() })
+    }
+
+    fn stack(&self, asked: &StackTrace) -> Result<Value, Complaint> {
+        let thread = address::thread(asked.thread_id)?;
+        let frames = self.debugger.frames(thread);
+        let total = frames.len();
+        let levels = if asked.levels == 0 {
+            total
+        } else {
+            asked.levels
+        };
+        let pc = self.debugger.pc(thread);
+        let shown = frames
+            .iter()
+            .enumerate()
+            .skip(asked.start_frame)
+            .take(levels);
+        let shown = shown.map(|(at, frame)| {
+            let mut shown = json!({
+                "id": address::frame_id(thread, at),
+                "name": frame.name,
+                "line": frame.line,
+                "column": frame.column,
+            });
+            if !frame.file.is_empty() {
+                shown["source"] = source_of(&frame.file);
+            }
+            if at == 0 {
+                let reference = address::code(thread.me, pc.into());
+                shown["instructionPointerReference"] = format!("{reference:#x}").into();
+            }
+            shown
+        });
+        let frames: Vec<_> = shown.collect();
+        Ok(json!({ "stackFrames": frames, "totalFrames": total }))
+    }
+
+    fn evaluate(&mut self, asked: &Evaluate) -> Answer {
+        let thread = match asked.frame_id {
+            Some(frame) => address::thread_of_frame(frame)?,
+            None => self.debugger.thread(),
+        };
+        let value = self.debugger.evaluate(&asked.expression, thread);
+        if asked.context != "repl" {
+            let body = self.shown(&asked.expression, value?, thread, asked);
+            return Ok((Some(body), Then::Nothing));
+        }
+        let sources = |file: &str| std::fs::read_to_string(file).ok();
+        self.debugger.look_at(thread)?;
+        match execute(&mut self.debugger, &sources, &asked.expression) {
+            Ok(answer) => {
+                let text = answer.lines.join("\n");
+                let body = json!({ "result": text, "variablesReference": 0 });
+                let then = match answer.stop {
+                    Some(stop) => Then::Stopped(Box::new(Stop {
+                        said: Vec::new(),
+                        ..stop
+                    })),
+                    None => Then::Nothing,
+                };
+                Ok((Some(body), then))
+            }
+            // What is no command may be a value.
+            Err(complaint) => match value {
+                Ok(value) => {
+                    let body = self.shown(&asked.expression, value, thread, asked);
+                    Ok((Some(body), Then::Nothing))
+                }
+                Err(_) => Err(complaint),
+            },
+        }
+    }
+
+    fn shown(&self, expression: &str, value: u64, thread: Thread, asked: &Evaluate) -> Value {
+        let mut body = json!({
+            "result": variables::text(value, &asked.format),
+            "variablesReference": 0,
+        });
+        let scope = self.debugger.scope(thread);
+        let location = expression
+            .parse::<Expression>()
+            .and_then(|it| it.location(&scope));
+        if let Ok(Location::Word(memory, address)) = location
+            && let Some(reference) = address::of_memory(memory, address)
+        {
+            body["memoryReference"] = format!("{reference:#x}").into();
+        }
+        body
+    }
+
+    fn exception(&self) -> Result<Value, Complaint> {
+        let Reason::Fault(fault) = self.debugger.reason() else {
+            return Err(Complaint::new("no check has stopped the run here"));
+        };
+        let name = fault.check.map_or("fault", |check| check.name());
+        let mut details = fault.notes.clone();
+        details.extend(fault.also.iter().map(|it| {
+            let image = self.debugger.image(it.me);
+            let place = image.map_or_else(String::new, |image| image.place(it.pc));
+            format!("{}.{} {}, at {place}", it.me, it.context, it.what)
+        }));
+        details.extend(fault.help.iter().map(|help| format!("help: {help}")));
+        Ok(json!({
+            "exceptionId": name,
+            "description": fault.message,
+            "breakMode": "always",
+            "details": { "message": fault.message, "typeName": name, "stackTrace": details.join("\n") },
+        }))
+    }
+
+    fn completions(&self, asked: &Completions) -> Value {
+        let column = asked.column.saturating_sub(1);
+        let before: String = asked.text.chars().take(column).collect();
+        let (from, found) = completions(&self.debugger, &before);
+        let start = before[..from].chars().count();
+        let length = column.saturating_sub(start);
+        let targets = found
+            .iter()
+            .map(|it| json!({ "label": it, "start": start, "length": length }));
+        json!({ "targets": targets.collect::<Vec<_>>() })
+    }
+
+    fn disassemble(&self, asked: &Disassemble) -> Result<Value, Complaint> {
+        let count = asked.instruction_count;
+        if !(0..=MOST_WORDS).contains(&count) {
+            return Err(Complaint::new(format!("{count} instructions are too many")));
+        }
+        let base = address::number(&asked.memory_reference)? + asked.offset;
+        let (me, pc) = address::instruction(base)?;
+        let image = self.debugger.image(me);
+        let first = pc + asked.instruction_offset;
+        let words = (first..first + count).map(|at| {
+            let reference = format!("{:#x}", address::code(me, at));
+            let word = u16::try_from(at).ok().and_then(|pc| {
+                let image = image?;
+                let bits = image.words.get(usize::from(pc))?;
+                Some((pc, *bits, image))
+            });
+            let Some((pc, bits, image)) = word else {
+                return json!({
+                    "address": reference, "instruction": "", "presentationHint": "invalid",
+                });
+            };
+            let text = image
+                .instruction(pc)
+                .map_or_else(|| ".word".to_owned(), |it| it.to_string());
+            let mut shown = json!({
+                "address": reference,
+                "instruction": text,
+                "instructionBytes": format!("{bits:010x}"),
+            });
+            if let Some(frame) = npsim_debug::source::frames(image, pc).first()
+                && !frame.file.is_empty()
+            {
+                shown["location"] = source_of(&frame.file);
+                shown["line"] = frame.line.into();
+            }
+            shown
+        });
+        Ok(json!({ "instructions": words.collect::<Vec<_>>() }))
+    }
+
+    fn read_memory(&self, asked: &ReadMemory) -> Result<Value, Complaint> {
+        let start = address::number(&asked.memory_reference)? + asked.offset;
+        let count = asked.count.clamp(0, MOST_BYTES);
+        let scope = self.debugger.scope(self.debugger.thread());
+        let mut bytes = Vec::new();
+        // Longwords are big-endian, as the network's bytes lie in them.
+        for at in start..start + count {
+            let Ok((memory, address)) = address::memory(at) else {
+                break;
+            };
+            let Ok(word) = scope.word(memory, address) else {
+                break;
+            };
+            bytes.push(word.to_be_bytes()[(address & 3) as usize]);
+        }
+        Ok(json!({
+            "address": format!("{start:#x}"),
+            "unreadableBytes": asked.count.max(0) - bytes.len() as i64,
+            "data": address::base64(&bytes),
+        }))
+    }
+
+    fn write_memory(&mut self, asked: &WriteMemory) -> Result<Value, Complaint> {
+        let start = address::number(&asked.memory_reference)? + asked.offset;
+        let bytes = address::from_base64(&asked.data)?;
+        let thread = self.debugger.thread();
+        let mut words: Vec<(npsim_debug::names::Memory, u32, u32)> = Vec::new();
+        for (at, byte) in (start..).zip(&bytes) {
+            let (memory, address) = address::memory(at)?;
+            let first = address & !3;
+            if words
+                .last()
+                .is_none_or(|it| (it.0, it.1) != (memory, first))
+            {
+                let word = self.debugger.scope(thread).word(memory, first)?;
+                words.push((memory, first, word));
+            }
+            if let Some(last) = words.last_mut() {
+                let mut whole = last.2.to_be_bytes();
+                whole[(address & 3) as usize] = *byte;
+                last.2 = u32::from_be_bytes(whole);
+            }
+        }
+        for (memory, address, word) in words {
+            self.debugger.write(memory, address, &[word], thread)?;
+        }
+        Ok(json!({ "bytesWritten": bytes.len() }))
+    }
+
+    fn source(&self, asked: &SourceText) -> Result<Value, Complaint> {
+        let path = asked.source.path.clone().unwrap_or_default();
+        // Only what the programs were made of is read.
+        let cores = self.debugger.chip().microengines().iter();
+        let mut files = cores.flat_map(|core| &core.program().image().files);
+        let file = files.find(|file| npsim_debug::source::same_file(file, &path));
+        let file = file.ok_or_else(|| Complaint::new(format!("no program has a file `{path}`")))?;
+        let text = std::fs::read(file)
+            .map_err(|error| Complaint::new(format!("`{file}` cannot be read: {error}")))?;
+        Ok(json!({ "content": String::from_utf8_lossy(&text), "mimeType": "text/plain" }))
+    }
+
+    fn sources(&self) -> Value {
+        let cores = self.debugger.chip().microengines().iter();
+        let files: std::collections::BTreeSet<_> = cores
+            .flat_map(|core| core.program().image().files.clone())
+            .collect();
+        let sources: Vec<_> = files.iter().map(|file| source_of(file)).collect();
+        json!({ "sources": sources })
+    }
+}
+
+/// A file as the client is to find it.
+fn source_of(file: &str) -> Value {
+    let full = std::path::absolute(file).unwrap_or_else(|_| Path::new(file).to_path_buf());
+    let full = std::fs::canonicalize(&full).unwrap_or(full);
+    let name = full.file_name().map(|it| it.to_string_lossy().into_owned());
+    json!({ "name": name.unwrap_or_default(), "path": full.to_string_lossy() })
+}

@@ -1,0 +1,245 @@
+//! The conversation: requests in, responses and events out.
+
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use npsim_debug::{Complaint, Debugger};
+use serde_json::{Map, Value, json};
+
+use super::requests::Session;
+use super::wire::{self, Request};
+
+/// What a launch request says.
+pub struct Launch {
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    request: Request,
+}
+
+/// One end of a conversation with an editor.
+pub struct Server {
+    input: Receiver<io::Result<Request>>,
+    output: Box<dyn Write>,
+    seq: i64,
+    /// Set when something came in that has to break off what is done.
+    stop: Arc<AtomicBool>,
+    /// Nothing comes in any more.
+    gone: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Server")
+            .field("seq", &self.seq)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Launch {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Launch")
+            .field("arguments", &self.arguments)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Speaks over these streams. What comes in is read on a thread of its own, so that a
+    /// pause reaches a search that goes on.
+    #[must_use]
+    pub fn new(mut input: impl BufRead + Send + 'static, output: impl Write + 'static) -> Self {
+        let (sender, receiver) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let gone = Arc::new(AtomicBool::new(false));
+        let (flag, hung_up) = (Arc::clone(&stop), Arc::clone(&gone));
+        thread::spawn(move || {
+            loop {
+                let message = match wire::read(&mut input) {
+                    Ok(Some(message)) => serde_json::from_value::<Request>(message)
+                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+                    Ok(None) => break,
+                    Err(error) => Err(error),
+                };
+                let ends = message.is_err();
+                let breaks = message.as_ref().is_ok_and(|it| {
+                    matches!(
+                        it.command.as_str(),
+                        "pause" | "cancel" | "disconnect" | "terminate"
+                    )
+                });
+                if breaks {
+                    flag.store(true, Ordering::Relaxed);
+                }
+                if sender.send(message).is_err() || ends {
+                    break;
+                }
+            }
+            // Nobody waits for what is searched any more.
+            hung_up.store(true, Ordering::Relaxed);
+        });
+        Self {
+            input: receiver,
+            output: Box::new(output),
+            seq: 0,
+            stop,
+            gone,
+        }
+    }
+
+    /// The next request; nothing when the client has gone.
+    pub(super) fn next(&mut self) -> io::Result<Option<Request>> {
+        match self.input.recv() {
+            Ok(Ok(request)) => Ok(Some(request)),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn send(&mut self, mut message: Value) -> io::Result<()> {
+        self.seq += 1;
+        message["seq"] = self.seq.into();
+        wire::write(&mut self.output, &message)
+    }
+
+    pub(super) fn respond(&mut self, request: &Request, body: Option<Value>) -> io::Result<()> {
+        let mut message = json!({
+            "type": "response",
+            "request_seq": request.seq,
+            "success": true,
+            "command": request.command,
+        });
+        if let Some(body) = body {
+            message["body"] = body;
+        }
+        self.send(message)
+    }
+
+    pub(super) fn refuse(&mut self, request: &Request, why: &Complaint) -> io::Result<()> {
+        self.send(json!({
+            "type": "response",
+            "request_seq": request.seq,
+            "success": false,
+            "command": request.command,
+            "message": why.message,
+            "body": { "error": { "id": 1, "format": why.to_string().replace('{', "(").replace('}', ")"), "showUser": true } },
+        }))
+    }
+
+    pub(super) fn event(&mut self, event: &str, body: Option<Value>) -> io::Result<()> {
+        let mut message = json!({ "type": "event", "event": event });
+        if let Some(body) = body {
+            message["body"] = body;
+        }
+        self.send(message)
+    }
+
+    /// Answers until the client launches something; nothing if it goes away before.
+    ///
+    /// # Errors
+    /// The streams break, or what comes in is no protocol.
+    pub fn launch(&mut self) -> io::Result<Option<Launch>> {
+        while let Some(request) = self.next()? {
+            match request.command.as_str() {
+                "initialize" => self.respond(&request, Some(capabilities()))?,
+                "launch" => {
+                    let arguments = request.arguments.as_object().cloned();
+                    return Ok(Some(Launch {
+                        arguments: arguments.unwrap_or_default(),
+                        request,
+                    }));
+                }
+                "disconnect" | "terminate" => {
+                    self.respond(&request, None)?;
+                    return Ok(None);
+                }
+                "attach" => {
+                    let why = Complaint::new("there is nothing that runs to attach to")
+                        .help("use a launch configuration");
+                    self.refuse(&request, &why)?;
+                }
+                _ => {
+                    let why = Complaint::new("nothing is launched yet");
+                    self.refuse(&request, &why)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells the client that what it launched cannot run.
+    ///
+    /// # Errors
+    /// The streams break.
+    pub fn refuse_launch(&mut self, launch: &Launch, why: &str) -> io::Result<()> {
+        self.event(
+            "output",
+            Some(json!({ "category": "stderr", "output": format!("{why}\n") })),
+        )?;
+        let first = why.lines().next().unwrap_or_default();
+        self.refuse(&launch.request, &Complaint::new(first))?;
+        self.event("terminated", None)
+    }
+
+    /// Lets the client debug what it launched until it ends the session or goes away.
+    ///
+    /// # Errors
+    /// The streams break, or what comes in is no protocol.
+    pub fn debug(&mut self, launch: &Launch, mut debugger: Debugger<'_>) -> io::Result<()> {
+        let (stop, gone) = (Arc::clone(&self.stop), Arc::clone(&self.gone));
+        stop.store(false, Ordering::Relaxed);
+        debugger.ask(move |_| stop.load(Ordering::Relaxed) || gone.load(Ordering::Relaxed));
+        self.respond(&launch.request, None)?;
+        self.event("initialized", None)?;
+        let entry = launch.arguments.get("stopOnEntry").and_then(Value::as_bool);
+        Session::new(self, debugger, entry.unwrap_or(true)).serve()
+    }
+
+    /// What was to break off has been.
+    pub(super) fn go_on(&self) {
+        self.stop.store(false, Ordering::Relaxed);
+    }
+}
+
+/// What the debugger can do.
+fn capabilities() -> Value {
+    let filters: Vec<_> = npsim_chip::kernel::check::Check::ALL
+        .iter()
+        .map(|check| {
+            json!({
+                "filter": check.name(),
+                "label": check.name(),
+                "description": check.explanation(),
+                "default": true,
+            })
+        })
+        .collect();
+    json!({
+        "supportsConfigurationDoneRequest": true,
+        "supportsConditionalBreakpoints": true,
+        "supportsHitConditionalBreakpoints": true,
+        "supportsLogPoints": true,
+        "supportsEvaluateForHovers": true,
+        "supportsStepBack": true,
+        "supportsSetVariable": true,
+        "supportsCompletionsRequest": true,
+        "completionTriggerCharacters": [" ", "$", "@", "(", "["],
+        "supportsDelayedStackTraceLoading": true,
+        "supportsExceptionInfoRequest": true,
+        "exceptionBreakpointFilters": filters,
+        "supportsDataBreakpoints": true,
+        "supportsDataBreakpointBytes": true,
+        "supportsInstructionBreakpoints": true,
+        "supportsBreakpointLocationsRequest": true,
+        "supportsDisassembleRequest": true,
+        "supportsReadMemoryRequest": true,
+        "supportsWriteMemoryRequest": true,
+        "supportsSteppingGranularity": true,
+        "supportsCancelRequest": true,
+        "supportsTerminateRequest": true,
+        "supportsLoadedSourcesRequest": true,
+        "supportsValueFormattingOptions": true,
+    })
+}

@@ -1,0 +1,331 @@
+//! Scopes and what is in them.
+
+use npsim_chip::core::signal_name_at;
+use npsim_chip::inspect::BufferHolder;
+use npsim_debug::names::{Named, Ring, alive_at};
+use npsim_debug::{Complaint, Thread};
+use npsim_image::Direction as Side;
+use npsim_isa::{Bank, Operand};
+use serde_json::{Value, json};
+
+use super::address;
+use super::arguments::{Format, SetVariable, Variables};
+use super::requests::Session;
+
+/// A group of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Names,
+    Registers,
+    Transfer,
+    Signals,
+    Local,
+    Cam,
+    Csrs,
+    Rings,
+    Commands,
+    Buffers,
+}
+
+const KINDS: [(Kind, &str, bool); 10] = [
+    (Kind::Names, "Names", false),
+    (Kind::Registers, "Registers", true),
+    (Kind::Transfer, "Transfer registers", true),
+    (Kind::Signals, "Signals", false),
+    (Kind::Local, "Local memory", true),
+    (Kind::Cam, "CAM", true),
+    (Kind::Csrs, "Local CSRs", true),
+    (Kind::Rings, "Rings and queues", true),
+    (Kind::Commands, "Commands under way", true),
+    (Kind::Buffers, "RBUF and TBUF", true),
+];
+
+fn reference(thread: Thread, kind: usize) -> i64 {
+    address::thread_id(thread) << 4 | kind as i64
+}
+
+fn split(reference: i64) -> Result<(Thread, Kind), Complaint> {
+    let thread = address::thread(reference >> 4)?;
+    let kind = KINDS.get((reference & 15) as usize);
+    kind.map(|it| (thread, it.0))
+        .ok_or_else(|| Complaint::new(format!("there are no variables {reference}")))
+}
+
+/// The thread whose values a reference means.
+pub(super) fn thread_of(reference: i64) -> Result<Thread, Complaint> {
+    split(reference).map(|it| it.0)
+}
+
+/// How an expression names a variable.
+pub(super) fn expression(reference: i64, name: &str) -> String {
+    match split(reference) {
+        Ok((_, Kind::Rings)) => format!("ring({name}).fill"),
+        Ok((_, Kind::Csrs)) => format!("csr({name})"),
+        Ok((_, Kind::Signals)) => format!("signal({name})"),
+        Ok((_, Kind::Cam)) => format!("cam({name}).tag"),
+        Ok((_, Kind::Local)) => format!("lm[{name}]"),
+        _ => name.to_owned(),
+    }
+}
+
+pub(super) fn scopes(thread: Thread) -> Value {
+    let scope = |(at, (kind, name, expensive)): (usize, &(Kind, &str, bool))| {
+        let mut scope = json!({
+            "name": name,
+            "variablesReference": reference(thread, at),
+            "expensive": expensive,
+        });
+        match kind {
+            Kind::Names => scope["presentationHint"] = "locals".into(),
+            Kind::Registers => scope["presentationHint"] = "registers".into(),
+            _ => {}
+        }
+        scope
+    };
+    let scopes: Vec<_> = KINDS.iter().enumerate().map(scope).collect();
+    json!({ "scopes": scopes })
+}
+
+/// A value as it is shown.
+pub(super) fn text(value: u64, format: &Format) -> String {
+    if format.hex {
+        format!("{value:#x}")
+    } else {
+        format!("{value} ({value:#x})")
+    }
+}
+
+fn variable(name: impl Into<String>, value: impl Into<String>) -> Value {
+    json!({ "name": name.into(), "value": value.into(), "variablesReference": 0 })
+}
+
+fn named(name: &str, value: String, expression: &str) -> Value {
+    let mut variable = variable(name, value);
+    variable["evaluateName"] = expression.into();
+    variable
+}
+
+impl Session<'_, '_> {
+    pub(super) fn variables(&self, asked: &Variables) -> Result<Value, Complaint> {
+        let (thread, kind) = split(asked.variables_reference)?;
+        let format = &asked.format;
+        let all = match kind {
+            Kind::Names => self.names(thread, format),
+            Kind::Registers => self.registers(thread, format),
+            Kind::Transfer => self.transfer(thread, format),
+            Kind::Signals => self.signals(thread),
+            Kind::Local => {
+                let core = self
+                    .debugger
+                    .chip()
+                    .microengines()
+                    .get(usize::from(thread.me));
+                let words = core.map_or(&[][..], |core| core.local_memory());
+                let words = (0..).step_by(4).zip(words);
+                words
+                    .map(|(at, word)| {
+                        let expression = format!("lm[{at}]");
+                        named(&at.to_string(), text((*word).into(), format), &expression)
+                    })
+                    .collect()
+            }
+            Kind::Cam => {
+                let inspect = self.debugger.chip().inspect();
+                let cam = inspect.microengine(thread.me).map(|it| it.cam());
+                let entries = cam.iter().flatten().enumerate();
+                entries
+                    .map(|(entry, (tag, state))| {
+                        let value = format!("tag {}, state {state}", text((*tag).into(), format));
+                        named(&entry.to_string(), value, &format!("cam({entry}).tag"))
+                    })
+                    .collect()
+            }
+            Kind::Csrs => {
+                let inspect = self.debugger.chip().inspect();
+                let view = inspect.microengine(thread.me);
+                let csrs = view.iter().flat_map(|view| view.csrs(thread.context));
+                csrs.map(|it| {
+                    let expression = format!("csr({})", it.name);
+                    named(it.name, text(it.value.into(), format), &expression)
+                })
+                .collect()
+            }
+            Kind::Rings => self.rings(thread),
+            Kind::Commands => {
+                let inspect = self.debugger.chip().inspect();
+                let now = inspect.now();
+                let flights = inspect.flights().iter();
+                let flights = flights.map(|it| variable(it.text(now), it.place_text()));
+                flights.collect()
+            }
+            Kind::Buffers => self.buffers(),
+        };
+        let count = if asked.count == 0 {
+            all.len()
+        } else {
+            asked.count
+        };
+        let part: Vec<_> = all.into_iter().skip(asked.start).take(count).collect();
+        Ok(json!({ "variables": part }))
+    }
+
+    fn names(&self, thread: Thread, format: &Format) -> Vec<Value> {
+        let inspect = self.debugger.chip().inspect();
+        let (Some(image), Some(view)) = (
+            self.debugger.image(thread.me),
+            inspect.microengine(thread.me),
+        ) else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for it in alive_at(image, self.debugger.point(thread)) {
+            let Named::Register(symbol, side) = it else {
+                continue;
+            };
+            let Some(register) = view.register(symbol.operand, side, thread.context) else {
+                continue;
+            };
+            let mut value = text(register.value.into(), format);
+            if let Some(owner) = register.owner {
+                let flight = inspect.flight_of(thread.me, &owner);
+                let owner = flight.map_or_else(
+                    || "data to come".to_owned(),
+                    |it| format!("{}, {}", it.text(inspect.now()), it.place_text()),
+                );
+                value += &format!(", kept for {owner}");
+            }
+            let mut variable = named(&symbol.name, value, &symbol.name);
+            variable["type"] = symbol.operand.to_string().into();
+            all.push(variable);
+        }
+        all
+    }
+
+    fn registers(&self, thread: Thread, format: &Format) -> Vec<Value> {
+        let inspect = self.debugger.chip().inspect();
+        let Some(view) = inspect.microengine(thread.me) else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (bank, letter) in [(Bank::A, 'a'), (Bank::B, 'b')] {
+            for number in 0..view.registers_each() {
+                let operand = Operand::Gpr(bank, number);
+                let it = view.register(operand, Side::Both, thread.context);
+                let name = format!("{letter}{number}");
+                let value = it.map_or(0, |it| it.value);
+                all.push(named(&name, text(value.into(), format), &name));
+            }
+        }
+        all
+    }
+
+    fn transfer(&self, thread: Thread, format: &Format) -> Vec<Value> {
+        let inspect = self.debugger.chip().inspect();
+        let Some(view) = inspect.microengine(thread.me) else {
+            return Vec::new();
+        };
+        type Make = fn(u8) -> Operand;
+        let files: [(&str, Make); 2] = [("$", Operand::STransfer), ("$$", Operand::DTransfer)];
+        let mut all = Vec::new();
+        for (sigil, make) in files {
+            for side in [Side::Read, Side::Write] {
+                for number in 0..view.registers_each() {
+                    let Some(it) = view.register(make(number), side, thread.context) else {
+                        continue;
+                    };
+                    let plain = format!("{sigil}{number}");
+                    let name = match side {
+                        Side::Write => format!("out({plain})"),
+                        _ => plain,
+                    };
+                    let mut value = text(it.value.into(), format);
+                    if let Some(flight) = it.owner.and_then(|it| inspect.flight_of(thread.me, &it))
+                    {
+                        let place = flight.place_text();
+                        value += &format!(", kept for {}, {place}", flight.text(inspect.now()));
+                    }
+                    all.push(named(&name, value, &name));
+                }
+            }
+        }
+        all
+    }
+
+    fn signals(&self, thread: Thread) -> Vec<Value> {
+        let core = self
+            .debugger
+            .chip()
+            .microengines()
+            .get(usize::from(thread.me));
+        let Some(core) = core else {
+            return Vec::new();
+        };
+        let view = core.context(thread.context);
+        let pc = self.debugger.pc(thread);
+        (1..16)
+            .map(|number: u8| {
+                let come = view.signals >> number & 1 == 1;
+                let waited = view.wakeup >> number & 1 == 1;
+                let value = match (come, waited) {
+                    (true, true) => "has come, waited for",
+                    (true, false) => "has come",
+                    (false, true) => "waited for",
+                    (false, false) => "has not come",
+                };
+                let mut variable = named(
+                    &number.to_string(),
+                    value.to_owned(),
+                    &format!("signal({number})"),
+                );
+                variable["type"] = signal_name_at(core.program().image(), number, pc).into();
+                variable
+            })
+            .collect()
+    }
+
+    fn rings(&self, thread: Thread) -> Vec<Value> {
+        let scope = self.debugger.scope(thread);
+        let rings = self.debugger.names().rings().iter();
+        rings
+            .map(|(name, ring)| {
+                let what = match ring {
+                    Ring::Scratch(_) => "longwords",
+                    Ring::Queue { .. } => "entries",
+                };
+                let value = format!("{} {what}", scope.fill(*ring));
+                named(name, value, &format!("ring({name}).fill"))
+            })
+            .collect()
+    }
+
+    fn buffers(&self) -> Vec<Value> {
+        let inspect = self.debugger.chip().inspect();
+        let packet =
+            |frame: Option<u64>| frame.map(|it| format!(", packet {it}")).unwrap_or_default();
+        let rbuf = inspect.rbuf().filter_map(|it| {
+            let holder = match it.holder {
+                BufferHolder::Withheld | BufferHolder::Pool => return None,
+                BufferHolder::Filling => "is being filled".to_owned(),
+                BufferHolder::Full => "waits for a thread".to_owned(),
+                BufferHolder::Thread { me, context, .. } => format!("is with {me}.{context}"),
+            };
+            let value = format!("{holder}{}", packet(it.frame));
+            Some(variable(format!("RBUF {}", it.element), value))
+        });
+        let mut all: Vec<_> = rbuf.collect();
+        all.extend(inspect.tbuf().filter_map(|it| {
+            it.valid_since?;
+            let value = format!("valid{}", packet(it.frame));
+            Some(variable(format!("TBUF {}", it.element), value))
+        }));
+        all
+    }
+
+    pub(super) fn set_variable(&mut self, asked: &SetVariable) -> Result<Value, Complaint> {
+        let (thread, _) = split(asked.variables_reference)?;
+        let name = expression(asked.variables_reference, &asked.name);
+        let value = self.debugger.evaluate(&asked.value, thread)? as u32;
+        self.debugger.set(&name, value, thread)?;
+        Ok(json!({ "value": text(value.into(), &Format::default()) }))
+    }
+}

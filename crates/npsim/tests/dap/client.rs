@@ -1,0 +1,153 @@
+//! A client of the debug adapter, which looks at the form of each message.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::form::check;
+
+pub struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    seq: i64,
+    last: i64,
+    events: VecDeque<Value>,
+    /// The commands that were answered.
+    pub answered: Vec<String>,
+}
+
+impl Client {
+    pub fn new() -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
+            .arg("dap")
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            seq: 0,
+            last: 0,
+            events: VecDeque::new(),
+            answered: Vec::new(),
+        }
+    }
+
+    pub fn raw(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(bytes).unwrap();
+        input.flush().unwrap();
+    }
+
+    pub fn send(&mut self, command: &str, arguments: Value) -> i64 {
+        self.seq += 1;
+        let message = json!({
+            "seq": self.seq, "type": "request", "command": command, "arguments": arguments,
+        })
+        .to_string();
+        self.raw(format!("Content-Length: {}\r\n\r\n{message}", message.len()).as_bytes());
+        self.seq
+    }
+
+    /// The next message; nothing at the end.
+    fn next(&mut self) -> Option<Value> {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line).unwrap() == 0 {
+                return None;
+            }
+            match line.trim_end().strip_prefix("Content-Length: ") {
+                Some(digits) => length = digits.parse().unwrap(),
+                None if line.trim_end().is_empty() => break,
+                None => panic!("a header of another kind: {line}"),
+            }
+        }
+        let mut bytes = vec![0; length];
+        self.output.read_exact(&mut bytes).unwrap();
+        let message: Value = serde_json::from_slice(&bytes).unwrap();
+        check(&message);
+        let seq = message["seq"].as_i64().unwrap();
+        assert_eq!(seq, self.last + 1, "messages are numbered");
+        self.last = seq;
+        Some(message)
+    }
+
+    /// The response to a request; events that come before it wait.
+    pub fn response(&mut self, seq: i64) -> Value {
+        loop {
+            let message = self.next().expect("the adapter has gone");
+            if message["type"] == "response" {
+                assert_eq!(message["request_seq"], seq, "{message}");
+                self.answered
+                    .push(message["command"].as_str().unwrap().to_owned());
+                return message;
+            }
+            self.events.push_back(message);
+        }
+    }
+
+    /// The body of a response.
+    pub fn ask(&mut self, command: &str, arguments: Value) -> Value {
+        let seq = self.send(command, arguments);
+        let response = self.response(seq);
+        assert_eq!(response["success"], true, "{response}");
+        response["body"].clone()
+    }
+
+    /// Why a request is refused.
+    pub fn refused(&mut self, command: &str, arguments: Value) -> String {
+        let seq = self.send(command, arguments);
+        let response = self.response(seq);
+        assert_eq!(response["success"], false, "{response}");
+        response["body"]["error"]["format"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// The body of the next event of a kind; others before it are passed over.
+    pub fn event(&mut self, kind: &str) -> Value {
+        loop {
+            let message = match self.events.pop_front() {
+                Some(message) => message,
+                None => self.next().expect("the adapter has gone"),
+            };
+            if message["event"] == kind {
+                return message["body"].clone();
+            }
+            assert_eq!(message["type"], "event", "{message}");
+        }
+    }
+
+    /// Goes on and waits for the stop.
+    pub fn go(&mut self, command: &str, thread: i64) -> Value {
+        self.ask(command, json!({ "threadId": thread }));
+        self.event("stopped")
+    }
+
+    /// As editors begin.
+    pub fn launch(&mut self, arguments: Value) {
+        self.ask(
+            "initialize",
+            json!({ "adapterID": "npsim", "linesStartAt1": true }),
+        );
+        self.ask("launch", arguments);
+        self.event("initialized");
+    }
+
+    /// Hangs up, and waits for the adapter to end.
+    pub fn hang_up(mut self) -> i32 {
+        drop(self.input.take());
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest).unwrap();
+        self.child.wait().unwrap().code().unwrap()
+    }
+}

@@ -1,0 +1,357 @@
+//! The debug adapter as a client meets it: every request, and clients that misbehave.
+
+mod client;
+mod form;
+
+use client::Client;
+use serde_json::{Value, json};
+
+fn wire8() -> Value {
+    json!({
+        "program": "microcode/tutorial/wire8.uc",
+        "load": 0.5,
+        "time": "100us",
+        "args": ["-I", "microcode/lib"],
+    })
+}
+
+/// A context of microengine 0.
+fn thread(context: i64) -> i64 {
+    context + 1
+}
+
+fn line(client: &mut Client, thread: i64) -> i64 {
+    let stack = client.ask("stackTrace", json!({ "threadId": thread }));
+    stack["stackFrames"][0]["line"].as_i64().unwrap()
+}
+
+#[test]
+fn a_session_goes_forward_and_back() {
+    let mut client = Client::new();
+    client.launch(wire8());
+    let set = client.ask(
+        "setBreakpoints",
+        json!({
+            "source": { "path": "/elsewhere/microcode/tutorial/wire8.uc" },
+            "breakpoints": [
+                { "line": 47, "condition": "context == 3" },
+                { "line": 46, "logMessage": "status {$status:x}", "hitCondition": ">=1" },
+                { "line": 9999 },
+                { "line": 47, "condition": "nothing == 3" },
+            ],
+        }),
+    );
+    let verified: Vec<_> = set["breakpoints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["verified"] == true)
+        .collect();
+    assert_eq!(verified, [true, true, false, false]);
+    assert!(
+        set["breakpoints"][2]["message"]
+            .as_str()
+            .unwrap()
+            .contains("no code at line 9999")
+    );
+    client.ask(
+        "setExceptionBreakpoints",
+        json!({ "filters": ["ring-overflow", "uninitialised-read"] }),
+    );
+    client.ask("configurationDone", json!({}));
+    assert_eq!(client.event("stopped")["reason"], "entry");
+    let threads = client.ask("threads", json!({}));
+    assert_eq!(threads["threads"].as_array().unwrap().len(), 8);
+    assert_eq!(threads["threads"][3]["name"], "ME0 ctx3 wire8");
+
+    let stopped = client.go("continue", thread(0));
+    assert_eq!(stopped["reason"], "breakpoint");
+    assert_eq!(stopped["threadId"], thread(3));
+    assert_eq!(stopped["hitBreakpointIds"], json!([1]));
+    let at = stopped["description"].clone();
+    assert_eq!(line(&mut client, thread(3)), 47);
+    assert_eq!(client.go("next", thread(3))["reason"], "step");
+    assert_eq!(line(&mut client, thread(3)), 48);
+    client.go("stepIn", thread(3));
+    client.go("stepBack", thread(3));
+    client.go("stepBack", thread(3));
+    assert_eq!(line(&mut client, thread(3)), 47);
+    let again = client.go("reverseContinue", thread(3));
+    assert_eq!(again["text"], "the beginning of the run");
+    assert_eq!(client.go("continue", thread(3))["description"], at);
+
+    let stack = client.ask(
+        "stackTrace",
+        json!({ "threadId": thread(3), "startFrame": 0, "levels": 1 }),
+    );
+    let frame = stack["stackFrames"][0].clone();
+    assert!(
+        frame["source"]["path"]
+            .as_str()
+            .unwrap()
+            .ends_with("microcode/tutorial/wire8.uc")
+    );
+    let scopes = client.ask("scopes", json!({ "frameId": frame["id"] }));
+    let mut names = None;
+    for scope in scopes["scopes"].as_array().unwrap() {
+        let reference = scope["variablesReference"].clone();
+        let variables = client.ask("variables", json!({ "variablesReference": reference }));
+        let part = client.ask("variables", json!({ "variablesReference": reference, "start": 1, "count": 2, "format": { "hex": true } }));
+        let (all, part) = (
+            variables["variables"].as_array().unwrap(),
+            part["variables"].as_array().unwrap(),
+        );
+        assert_eq!(part.len(), all.len().saturating_sub(1).min(2));
+        if scope["name"] == "Names" {
+            names = Some((reference, all.clone()));
+        }
+    }
+    let (reference, names) = names.unwrap();
+    assert!(names.iter().any(|it| it["name"] == "status"), "{names:?}");
+    let hover = json!({ "expression": "status >> 24", "frameId": frame["id"], "context": "hover" });
+    let value = client.ask("evaluate", hover);
+    assert!(value["result"].as_str().unwrap().contains("(0x"), "{value}");
+    let word = json!({ "expression": "scratch[0x40]", "context": "watch" });
+    let memory = client.ask("evaluate", word)["memoryReference"].clone();
+    assert!(
+        client
+            .refused(
+                "evaluate",
+                json!({ "expression": "nothing", "context": "hover" })
+            )
+            .contains("`nothing`")
+    );
+
+    // Data.
+    let info = client.ask(
+        "dataBreakpointInfo",
+        json!({ "variablesReference": reference, "name": "status" }),
+    );
+    let word = client.ask(
+        "dataBreakpointInfo",
+        json!({ "name": memory, "asAddress": true, "bytes": 4 }),
+    );
+    assert_eq!(word["accessTypes"], json!(["read", "write", "readWrite"]));
+    let none = client.ask("dataBreakpointInfo", json!({ "name": "nothing" }));
+    assert_eq!(none["dataId"], Value::Null);
+    client.ask(
+        "setBreakpoints",
+        json!({ "source": { "path": "wire8.uc" }, "breakpoints": [] }),
+    );
+    client.ask(
+        "setBreakpoints",
+        json!({ "source": { "path": "/elsewhere/microcode/tutorial/wire8.uc" } }),
+    );
+    client.ask(
+        "setDataBreakpoints",
+        json!({ "breakpoints": [{ "dataId": info["dataId"], "accessType": "write" }] }),
+    );
+    assert_eq!(
+        client.go("continue", thread(3))["reason"],
+        "data breakpoint"
+    );
+    client.ask("setDataBreakpoints", json!({ "breakpoints": [] }));
+
+    // Instructions.
+    let reference_of = frame["instructionPointerReference"].clone();
+    let words = client.ask("disassemble", json!({ "memoryReference": reference_of, "instructionOffset": -50, "instructionCount": 80 }));
+    let words = words["instructions"].as_array().unwrap();
+    assert_eq!(words.len(), 80);
+    assert_eq!(words[0]["presentationHint"], "invalid");
+    assert_eq!(words[50]["address"], reference_of);
+    client.ask("setInstructionBreakpoints", json!({ "breakpoints": [{ "instructionReference": reference_of, "offset": 8 }, { "instructionReference": "0x1000fff00" }] }));
+    assert_eq!(client.go("continue", thread(3))["reason"], "breakpoint");
+    client.ask("setInstructionBreakpoints", json!({ "breakpoints": [] }));
+
+    // Memory.
+    let zeros = client.ask(
+        "readMemory",
+        json!({ "memoryReference": memory, "count": 8 }),
+    );
+    assert_eq!(zeros["unreadableBytes"], 0);
+    client.ask(
+        "writeMemory",
+        json!({ "memoryReference": memory, "offset": 1, "data": "EjQ=" }),
+    );
+    let read = client.ask("evaluate", json!({ "expression": "scratch[0x40] & 0xffff00", "context": "watch", "format": { "hex": true } }));
+    assert_eq!(read["result"], "0x123400");
+    client.ask(
+        "setVariable",
+        json!({ "variablesReference": reference, "name": "status", "value": "5" }),
+    );
+
+    // The rest.
+    let repl = json!({ "expression": "status", "context": "repl" });
+    let status = client.ask("evaluate", repl)["result"].clone();
+    assert!(
+        status.as_str().unwrap().contains("changed by hand"),
+        "{status}"
+    );
+    client.ask(
+        "evaluate",
+        json!({ "expression": "goto 1000", "context": "repl" }),
+    );
+    assert_eq!(client.event("stopped")["reason"], "goto");
+    let completed = client.ask("completions", json!({ "text": "contin", "column": 7 }));
+    assert_eq!(completed["targets"][0]["label"], "continue");
+    let locations = client.ask(
+        "breakpointLocations",
+        json!({ "source": { "path": "wire8.uc" }, "line": 45, "endLine": 48 }),
+    );
+    assert_eq!(locations["breakpoints"].as_array().unwrap().len(), 3);
+    let sources = client.ask("loadedSources", json!({}));
+    let source = client.ask(
+        "source",
+        json!({ "source": sources["sources"][0], "sourceReference": 0 }),
+    );
+    assert!(source["content"].as_str().unwrap().contains("receive_"));
+    assert!(
+        client
+            .refused("source", json!({ "source": { "path": "/etc/passwd" } }))
+            .contains("no program has")
+    );
+    client.ask("cancel", json!({ "requestId": 1 }));
+    client.ask("pause", json!({ "threadId": 1 }));
+    client.event("stopped");
+    assert!(
+        client
+            .refused("exceptionInfo", json!({ "threadId": 1 }))
+            .contains("no check")
+    );
+    assert!(client.refused("stepOut", json!({})).contains("threadId"));
+    assert!(
+        client
+            .refused("restart", json!({}))
+            .contains("no request `restart`")
+    );
+    // Out of a macro that was stepped into.
+    let asked = json!({ "source": { "path": "wire8.uc" }, "breakpoints": [{ "line": 49, "condition": "context == 3" }] });
+    client.ask("setBreakpoints", asked);
+    client.go("continue", thread(3));
+    assert!(
+        client
+            .refused("stepOut", json!({ "threadId": thread(3) }))
+            .contains("in no macro")
+    );
+    client.go("stepIn", thread(3));
+    let stack = client.ask("stackTrace", json!({ "threadId": thread(3) }));
+    assert_eq!(stack["stackFrames"][0]["name"], "receive_store");
+    assert_eq!(stack["stackFrames"][1]["line"], 49);
+    client.go("stepOut", thread(3));
+    assert_eq!(line(&mut client, thread(3)), 50);
+    client.ask("terminate", json!({}));
+    client.event("terminated");
+    client.ask("disconnect", json!({}));
+    let missing: Vec<_> = form::commands()
+        .filter(|it| *it != "exceptionInfo" && !client.answered.iter().any(|done| done == it))
+        .collect();
+    assert_eq!(missing, [""; 0], "requests that nobody made");
+    assert_eq!(client.hang_up(), 0);
+}
+
+#[test]
+fn a_fault_is_an_exception_with_its_reasons() {
+    let folder = std::env::temp_dir().join(format!("npsim-dap-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("faulty.uc");
+    std::fs::write(
+        &file,
+        ".reg a b\n    immed[a, 5]\n    alu[b, b, +, a]\n    ctx_arb[kill]\n",
+    )
+    .unwrap();
+    let mut client = Client::new();
+    client.launch(json!({ "program": file, "stopOnEntry": false }));
+    client.ask("configurationDone", json!({}));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "exception");
+    assert_eq!(line(&mut client, stopped["threadId"].as_i64().unwrap()), 3);
+    let info = client.ask("exceptionInfo", json!({ "threadId": stopped["threadId"] }));
+    assert_eq!(info["exceptionId"], "uninitialised-read");
+    let checks: Vec<&str> = npsim::chip::kernel::check::Check::ALL
+        .iter()
+        .map(|it| it.name())
+        .collect();
+    let others: Vec<_> = checks
+        .into_iter()
+        .filter(|it| *it != "uninitialised-read")
+        .collect();
+    client.ask("setExceptionBreakpoints", json!({ "filters": others }));
+    let end = client.go("continue", 1);
+    assert!(
+        end["text"].as_str().unwrap().starts_with("the run ends"),
+        "{end}"
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(client.hang_up(), 0);
+}
+
+#[test]
+fn a_search_that_goes_on_is_broken_off() {
+    let mut client = Client::new();
+    client.launch(json!({
+        "program": "microcode/forward", "load": 1, "time": "10s",
+    }));
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    client.ask("continue", json!({ "threadId": 1 }));
+    let pause = client.send("pause", json!({ "threadId": 1 }));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "pause", "{stopped}");
+    client.response(pause);
+    client.event("stopped");
+    // Somebody hangs up while it goes on.
+    client.ask("continue", json!({ "threadId": 1 }));
+    assert_eq!(client.hang_up(), 0);
+}
+
+#[test]
+fn what_cannot_be_launched_says_why() {
+    for (arguments, why) in [
+        (json!({}), "names no `program`"),
+        (json!({ "program": "nowhere" }), "cannot read `nowhere`"),
+        (
+            json!({ "program": "microcode/forward", "memory": 1 }),
+            "give at least `--memory",
+        ),
+        (
+            json!({ "program": "microcode/forward", "load": "much" }),
+            "--load",
+        ),
+        (
+            json!({ "program": "microcode/forward", "args": ["--nonsense"] }),
+            "--nonsense",
+        ),
+        (
+            json!({ "program": "microcode/tutorial/wire8.uc" }),
+            "has errors",
+        ),
+    ] {
+        let mut client = Client::new();
+        client.ask("initialize", json!({ "adapterID": "npsim" }));
+        assert!(
+            client
+                .refused("threads", json!({}))
+                .contains("nothing is launched")
+        );
+        let launch = client.send("launch", arguments);
+        assert_eq!(client.response(launch)["success"], false);
+        let output = client.event("output")["output"].clone();
+        assert!(output.as_str().unwrap().contains(why), "{output}");
+        client.event("terminated");
+        client.hang_up();
+    }
+}
+
+#[test]
+fn what_is_no_protocol_ends_the_adapter_with_a_message() {
+    for bytes in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        b"Content-Length: 5\r\n\r\nhello",
+        b"Content-Length: 99999999999\r\n\r\n{}",
+        b"Content-Length: 20\r\n\r\n{}",
+    ] {
+        let mut client = Client::new();
+        client.raw(bytes);
+        assert_eq!(client.hang_up(), 1, "{}", String::from_utf8_lossy(bytes));
+    }
+}
