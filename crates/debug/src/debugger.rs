@@ -11,7 +11,7 @@ use npsim_session::simulation::Ending;
 use crate::breakpoints::{Access, Breakpoint, Said, Stops, What};
 use crate::complaint::Complaint;
 use crate::expression::{Expression, Scope};
-use crate::machine::{Machine, Moment};
+use crate::machine::{Machine, Moment, STRETCH};
 use crate::names::Names;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 use crate::snapshots::BudgetTooSmall;
@@ -486,6 +486,10 @@ impl<'a> Debugger<'a> {
 
     /// Goes to a moment at which a context is at an instruction.
     pub fn go(&mut self, moment: Moment, place: Option<Place>) -> Stop {
+        if !self.approach(moment.cycle) {
+            self.land(None);
+            return self.stopped(Reason::Interrupted);
+        }
         self.machine.goto_moment(moment);
         let come = self.machine.moment() == moment;
         self.land(place.filter(|_| come));
@@ -494,6 +498,24 @@ impl<'a> Debugger<'a> {
             None => Reason::Goto,
         };
         self.stopped(reason)
+    }
+
+    /// Comes near a cycle that lies far ahead, unless it is broken off; whether it was not.
+    fn approach(&mut self, cycle: Cycle) -> bool {
+        while self.machine.ending().is_none() && self.machine.end().is_none() {
+            // What was seen already is come to from a state that is kept.
+            let next = self.machine.furthest().max(self.cycle()) + STRETCH;
+            if next >= cycle {
+                break;
+            }
+            self.machine.goto(next);
+            if let Some(asked) = &mut self.stop
+                && (asked.0)(next)
+            {
+                return false;
+            }
+        }
+        true
     }
 
     /// Goes on, forward or back, to where a breakpoint or a check stops the run.

@@ -381,6 +381,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Runs a copy through the cycles from `from` to here once more and shows them to a
+    /// watcher, which is made of the chip as it stood then. Begins with the last
+    /// [change](Self::change) if that came later.
+    pub fn replay<W: Watcher>(&self, from: Cycle, watcher: impl FnOnce(&Chip) -> W) -> W {
+        let to = self.live.at;
+        let change = self.changes().into_iter().rfind(|it| *it <= to);
+        let from = from.max(change.unwrap_or(0)).min(to);
+        let mut live = self.fork_before(from);
+        live.advance(from, &mut NoObserver);
+        let mut watcher = watcher(live.chip());
+        live.advance(to, &mut watcher);
+        watcher
+    }
+
     /// The newest snapshot at or before a cycle.
     pub(crate) fn snapshot_before(&self, cycle: Cycle) -> Cycle {
         self.snapshots.at_or_before(cycle).cycle

@@ -157,6 +157,8 @@ pub struct Moments {
 /// Records the moments of a run.
 #[derive(Clone, Debug)]
 pub struct LaneRecorder {
+    /// Cycles before the present one that are remembered.
+    remembered: Cycle,
     /// The state of each context and since when.
     states: Vec<(Activity, Cycle)>,
     /// Since when the pipeline of a microengine is held, and which context's.
@@ -182,19 +184,28 @@ impl LaneRecorder {
     /// Nothing recorded yet of a chip as it stands.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
+        Self::remembering(chip, REMEMBERED)
+    }
+
+    /// Nothing recorded yet of a chip as it stands; what lies further back than so many
+    /// cycles may be forgotten.
+    #[must_use]
+    pub fn remembering(chip: &Chip, cycles: Cycle) -> Self {
         let now = chip.now();
+        let remembered = cycles.max(REMEMBERED);
         let states: Vec<_> = chip
             .microengines()
             .iter()
             .flat_map(|me| (0..CONTEXTS as u8).map(|context| (activity(me.doing(context).0), now)))
             .collect();
         Self {
+            remembered,
             held: vec![None; chip.microengines().len()],
             recent: vec![VecDeque::new(); states.len()],
             states,
             marks: VecDeque::new(),
             wanted: Vec::new(),
-            due: now + REMEMBERED,
+            due: now + remembered,
             sampled: now,
             stride: 1,
             left: 0,
@@ -259,7 +270,7 @@ impl LaneRecorder {
         for (middle, reason) in ready {
             self.take(middle, Cycle::MAX, reason);
         }
-        let first = now.saturating_sub(REMEMBERED);
+        let first = now.saturating_sub(self.remembered);
         for lane in &mut self.recent {
             let over = lane.partition_point(|stretch| stretch.until <= first);
             lane.drain(..over);
@@ -296,7 +307,8 @@ impl LaneRecorder {
     }
 
     /// What is remembered of a window of time.
-    fn picture(&self, from: Cycle, until: Cycle) -> ContextLanes {
+    #[must_use]
+    pub fn picture(&self, from: Cycle, until: Cycle) -> ContextLanes {
         let cut = |stretch: &Stretch| {
             let (from, until) = (stretch.from.max(from), stretch.until.min(until));
             (from < until).then_some(Stretch {

@@ -2,7 +2,9 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
 use npsim_debug::BudgetTooSmall;
 use npsim_debug::machine::{Machine, Moment, NoDebug, Setup};
 use npsim_debug::search::{Candidate, Condition, Direction, Found, Place};
@@ -236,4 +238,39 @@ fn a_change_makes_another_future_and_leaves_the_past() {
     machine.goto(50_000);
     assert_eq!(machine.changes(), [50_000]);
     assert_eq!(machine.chip().units().scratch.read(0x3ff0), Some(7));
+}
+
+/// What contexts do.
+struct Turns(Vec<(Cycle, TraceEvent)>);
+
+impl Observer for Turns {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Context])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.0.push((at, *event));
+    }
+}
+
+impl Sampler for Turns {}
+
+#[test]
+fn cycles_that_are_shown_once_more_are_the_same_and_change_nothing() {
+    let system = System::forward();
+    let mut machine = system.machine(PLENTY);
+    machine.goto(75_000);
+    machine.goto(45_000);
+    let before = state(&machine);
+    let turns = |from: Cycle| {
+        let seen = machine.replay(from, |_| Turns(Vec::new())).0;
+        let within = |it: &(Cycle, TraceEvent)| (30_500..45_000).contains(&it.0);
+        seen.into_iter().filter(within).collect::<Vec<_>>()
+    };
+    let all = turns(0);
+    assert!(all.len() > 100, "{}", all.len());
+    assert!(turns(30_500) == all);
+    assert!(turns(25_000) == all);
+    assert!(turns(50_000).is_empty(), "what is to come is not shown");
+    assert!(state(&machine) == before);
 }

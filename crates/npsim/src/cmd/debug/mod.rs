@@ -3,11 +3,17 @@
 pub mod opened;
 mod script;
 
+use std::env;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use npsim::problem::Problem;
+use npsim_debug::Debugger;
+use npsim_terminal::Theme;
 
 use super::interrupt::interrupt_flag;
 use super::run::system::SystemArguments;
@@ -26,7 +32,9 @@ Examples:
 /// Go through a run forward and back: breakpoints, values, who did what and why not
 ///
 /// The run is made as by `npsim run`, of which it takes the options, and it is the
-/// same run each time. Commands are read from a script, then from standard input.
+/// same run each time. On a terminal there is a screen with source, contexts, values and a
+/// console, driven by keys (`?` lists them). With --script or --batch, or without a
+/// terminal, commands are read from a script, then from standard input.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -55,10 +63,28 @@ impl Arguments {
     }
 }
 
+/// Whether both ends are a terminal that can place a cursor.
+fn has_screen() -> bool {
+    let dumb = env::var_os("TERM").is_some_and(|it| it == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
+}
+
+fn screen(debugger: Debugger<'_>, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
+    let no_colour = env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+    let theme = Theme { colour: !no_colour };
+    let disk = Disk::default();
+    let sources = |file: &str| disk.source(file);
+    npsim_terminal::run(debugger, &sources, theme, stop)
+        .map_err(|error| Problem::new(format!("the terminal cannot be used: {error}")).into())
+}
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let stop = interrupt_flag();
     let (target, memory) = arguments.target();
     let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
+        if arguments.script.is_none() && !arguments.batch && has_screen() {
+            return screen(debugger, stop);
+        }
         // The first Ctrl-C ends a search and not the debugger.
         debugger.ask(move |_| stop.swap(false, Ordering::Relaxed));
         let disk = Disk::default();

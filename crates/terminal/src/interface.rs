@@ -1,0 +1,547 @@
+//! Keys into commands and a view, both onto a screen.
+
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_debug::breakpoints::What;
+use npsim_debug::console::{Sources, completions, execute};
+use npsim_debug::machine::Moment;
+use npsim_debug::search::Place;
+use npsim_debug::{Debugger, Reason, Thread};
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+use crate::keys::{Action, Motion, action, interrupts};
+use crate::layout::{LEAST, Layout, Pane};
+use crate::panes::{Choice, Look, contexts, items, source};
+use crate::past::Past;
+use crate::progress::Progress;
+use crate::screen;
+use crate::theme::Theme;
+use crate::view::{Kind, Mode, SCALES, View};
+
+/// A debugger, how it is looked at, and what keys do to both.
+pub struct Interface<'a, 's> {
+    debugger: Debugger<'a>,
+    sources: Sources<'s>,
+    theme: Theme,
+    view: View,
+    /// What was on the screen last.
+    area: Rect,
+    past: Option<(Cycle, Past)>,
+    progress: Option<Arc<Progress>>,
+    quits: bool,
+}
+
+impl std::fmt::Debug for Interface<'_, '_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Interface")
+            .field("debugger", &self.debugger)
+            .field("view", &self.view)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, 's> Interface<'a, 's> {
+    /// At what a debugger has come to.
+    #[must_use]
+    pub fn new(debugger: Debugger<'a>, sources: Sources<'s>, theme: Theme) -> Self {
+        Self {
+            debugger,
+            sources,
+            theme,
+            view: View::default(),
+            area: Rect::new(0, 0, 80, 24),
+            past: None,
+            progress: None,
+            quits: false,
+        }
+    }
+
+    /// Lets what takes long be broken off, and shows how far it is.
+    pub(crate) fn report(&mut self, progress: Arc<Progress>) {
+        let asked = Arc::clone(&progress);
+        self.debugger.ask(move |cycle| asked.ask(cycle));
+        self.progress = Some(progress);
+    }
+
+    /// The debugger.
+    #[must_use]
+    pub fn debugger(&self) -> &Debugger<'a> {
+        &self.debugger
+    }
+
+    /// Whether the user has ended it.
+    #[must_use]
+    pub fn quits(&self) -> bool {
+        self.quits
+    }
+
+    /// The lines of the console.
+    pub fn answers(&self) -> impl Iterator<Item = &str> {
+        self.view.lines.iter().map(|it| it.1.as_str())
+    }
+
+    fn layout(&self) -> Layout {
+        let alone = self.view.alone.then_some(self.view.focus);
+        let contexts = self.debugger.threads().len() as u16;
+        let (width, height) = LEAST;
+        let area = Rect {
+            width: self.area.width.max(width),
+            height: self.area.height.max(height),
+            ..self.area
+        };
+        Layout::of(area, self.view.beside, alone, contexts)
+    }
+
+    /// Shows it.
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        self.area = frame.area();
+        let layout = self.layout();
+        self.remember(&layout);
+        if let Some((_, past)) = &self.past {
+            screen::draw(frame, &self.look(past), &layout);
+        }
+    }
+
+    /// Runs through the cycles once more that are shown.
+    fn remember(&mut self, layout: &Layout) {
+        let now = self.debugger.cycle();
+        let width = layout.rect(Pane::Contexts).map_or(80, |it| it.width);
+        let cycles = u64::from(contexts::columns(width)) * self.view.cycles_a_column();
+        let from = now.saturating_sub(cycles);
+        let known = self.past.as_ref();
+        if known.is_none_or(|(known, past)| *known != from || past.lanes.until() != now) {
+            self.past = Some((from, Past::of(&self.debugger, from)));
+        }
+    }
+
+    fn look<'l>(&'l self, past: &'l Past) -> Look<'l, 'a>
+    where
+        's: 'l,
+    {
+        Look {
+            debugger: &self.debugger,
+            sources: self.sources,
+            view: &self.view,
+            past,
+            theme: self.theme,
+        }
+    }
+
+    /// Does what a key stands for.
+    pub fn key(&mut self, event: KeyEvent) {
+        if interrupts(&event) {
+            self.quits = self.view.leaving && self.view.mode == Mode::Keys;
+            self.view.mode = Mode::Keys;
+            self.view.leaving = true;
+            return;
+        }
+        self.view.leaving = false;
+        match self.view.mode {
+            Mode::Keys => {
+                if let Some(action) = action(&event) {
+                    self.act(action);
+                }
+            }
+            Mode::Command => self.command_key(&event),
+            Mode::Search => self.search_key(&event),
+            Mode::Help => self.help_key(&event),
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Do(command) => self.command(command),
+            Action::Begin(command) => {
+                self.type_command();
+                self.view.command.set(command);
+            }
+            Action::Breakpoint => self.breakpoint(),
+            Action::Search => {
+                self.view.focus(Pane::Source);
+                self.view.search.set("");
+                self.view.mode = Mode::Search;
+            }
+            Action::Match(forward) => self.find(forward),
+            Action::Fold => {
+                self.view.folded = !self.view.folded;
+                self.view.line = None;
+            }
+            Action::Zoom(closer) => {
+                let scale = self.view.scale;
+                self.view.scale = if closer {
+                    scale.saturating_sub(1)
+                } else {
+                    (scale + 1).min(SCALES.len() - 1)
+                };
+            }
+            Action::Focus(forward) => {
+                let all = Pane::ALL;
+                let by = if forward { 1 } else { all.len() - 1 };
+                let next = (self.view.focus.index() + by) % all.len();
+                self.view.focus(all[next]);
+            }
+            Action::Pane(pane) => self.view.focus(pane),
+            Action::Context(forward) => self.neighbour(if forward { 1 } else { -1 }),
+            Action::Return(forth) => self.go_again(forth),
+            Action::Alone => self.view.alone = !self.view.alone,
+            Action::Here => {
+                self.view.line = None;
+                self.view.back = 0;
+            }
+            Action::Choose => self.choose(),
+            Action::Leave => self.leave(),
+            Action::Move(motion) => self.motion(motion),
+            Action::Type => self.type_command(),
+            Action::Help => {
+                self.view.mode = Mode::Help;
+                self.view.back = 0;
+            }
+            Action::Quit => self.quits = true,
+        }
+    }
+
+    fn type_command(&mut self) {
+        self.view.mode = Mode::Command;
+        self.view.alone &= self.view.focus == Pane::Console;
+        self.view.back = 0;
+    }
+
+    /// Does what a line says, and shows the answer.
+    fn command(&mut self, line: &str) {
+        self.view.tell(Kind::Command, [line.to_owned()]);
+        let before = self.debugger.thread();
+        let stood = self.stands();
+        if let Some(progress) = &self.progress {
+            progress.begin();
+        }
+        let answer = execute(&mut self.debugger, self.sources, line);
+        if let Some(progress) = &self.progress {
+            progress.end();
+        }
+        match answer {
+            Ok(answer) => {
+                self.quits |= answer.quits;
+                if answer.stop.is_some() || self.debugger.thread() != before {
+                    self.view.line = None;
+                }
+                let jumped = { answer.stop }.is_some_and(|it| it.reason != Reason::Step);
+                if jumped && self.stands().0 != stood.0 {
+                    self.view.places.truncate(self.view.place);
+                    self.view.places.push(stood);
+                    self.view.place = self.view.places.len();
+                }
+                self.view.tell(Kind::Answer, answer.lines);
+            }
+            Err(complaint) => self.mistake(complaint.to_string()),
+        }
+        // The run may be another one now.
+        self.past = None;
+    }
+
+    fn stands(&self) -> (Moment, Place) {
+        let Thread { me, context } = self.debugger.thread();
+        let pc = self.debugger.pc(self.debugger.thread());
+        (self.debugger.machine().moment(), Place { me, context, pc })
+    }
+
+    /// To where one stood before a jump, or forth again.
+    fn go_again(&mut self, forth: bool) {
+        let here = self.stands();
+        let view = &mut self.view;
+        if !forth && view.place == view.places.len() && view.place > 0 {
+            view.places.push(here);
+        }
+        let to = if forth {
+            Some(view.place + 1)
+        } else {
+            view.place.checked_sub(1)
+        };
+        let Some((to, &(moment, place))) = to.and_then(|to| Some((to, view.places.get(to)?)))
+        else {
+            self.mistake("there was no jump before or behind this one".to_owned());
+            return;
+        };
+        view.place = to;
+        view.line = None;
+        let _ = self.debugger.go(moment, Some(place));
+        self.past = None;
+    }
+
+    fn mistake(&mut self, text: String) {
+        self.view.tell(Kind::Mistake, [text]);
+    }
+
+    fn command_key(&mut self, event: &KeyEvent) {
+        match event.code {
+            KeyCode::Enter => {
+                let line = self.view.command.take();
+                let stays = self.view.focus == Pane::Console;
+                if !stays || line.trim().is_empty() {
+                    self.view.mode = Mode::Keys;
+                }
+                if !line.trim().is_empty() {
+                    self.command(line.trim());
+                }
+            }
+            KeyCode::Tab => self.complete(),
+            KeyCode::Esc => {
+                self.view.command.set("");
+                self.view.mode = Mode::Keys;
+            }
+            KeyCode::PageUp | KeyCode::PageDown => self.scroll(event.code == KeyCode::PageUp, 5),
+            _ => {
+                self.view.command.key(event);
+            }
+        }
+    }
+
+    /// Completes the word at the cursor, or shows what it can be.
+    fn complete(&mut self) {
+        let input = &mut self.view.command;
+        let before = &input.text()[..input.cursor()];
+        let begun = before.len();
+        let (from, words) = completions(&self.debugger, before);
+        let Some(first) = words.first() else {
+            return;
+        };
+        let common = words.iter().fold(first.as_str(), |common, word| {
+            let same = common.char_indices().zip(word.chars());
+            let differs = same.map(|((at, a), b)| (at, a, b)).find(|it| it.1 != it.2);
+            let end = differs.map_or(common.len().min(word.len()), |it| it.0);
+            &common[..end]
+        });
+        if let [word] = &words[..] {
+            let word = format!("{word} ");
+            input.replace(from, &word);
+        } else if from + common.len() > begun {
+            let common = common.to_owned();
+            input.replace(from, &common);
+        } else {
+            self.view.tell(Kind::Answer, [words.join("  ")]);
+        }
+    }
+
+    fn search_key(&mut self, event: &KeyEvent) {
+        match event.code {
+            KeyCode::Enter => {
+                self.view.search.take();
+                self.view.mode = Mode::Keys;
+                self.find(true);
+            }
+            KeyCode::Esc => {
+                self.view.search.set("");
+                self.view.mode = Mode::Keys;
+            }
+            _ => {
+                self.view.search.key(event);
+            }
+        }
+    }
+
+    /// To the next line of the source that has the text.
+    fn find(&mut self, forward: bool) {
+        let Some(text) = self.view.search.last().map(str::to_owned) else {
+            self.mistake("nothing was looked for; `/` asks for a text".to_owned());
+            return;
+        };
+        let (rows, here) = self.rows();
+        let from = self.view.line.unwrap_or(here);
+        let count = rows.len();
+        let order = (1..=count).map(|by| {
+            if forward {
+                (from + by) % count
+            } else {
+                (from + count - by) % count
+            }
+        });
+        let found = order.into_iter().find(|at| rows[*at].text.contains(&text));
+        match found {
+            Some(found) => {
+                self.view.focus(Pane::Source);
+                self.view.line = Some(found);
+            }
+            None => self.mistake(format!("no line that is shown has `{text}`")),
+        }
+    }
+
+    fn help_key(&mut self, event: &KeyEvent) {
+        let page = usize::from(self.area.height.saturating_sub(4)).max(1);
+        let back = &mut self.view.back;
+        match event.code {
+            KeyCode::Up => *back = back.saturating_sub(1),
+            KeyCode::Down => *back += 1,
+            KeyCode::PageUp => *back = back.saturating_sub(page),
+            KeyCode::PageDown | KeyCode::Char(' ') => *back += page,
+            KeyCode::Home => *back = 0,
+            _ => {
+                *back = 0;
+                self.view.mode = Mode::Keys;
+            }
+        }
+    }
+
+    /// The rows of the source, and that of the context.
+    fn rows(&self) -> (Vec<source::Row>, usize) {
+        source::rows(&self.debugger, self.sources, self.view.folded)
+    }
+
+    fn breakpoint(&mut self) {
+        let (rows, here) = self.rows();
+        let Some(row) = rows.get(self.view.line.unwrap_or(here)) else {
+            return;
+        };
+        let mut points = self.debugger.breakpoints().iter();
+        let title = match &row.place {
+            // It may stand on the next line that has code.
+            source::Place::Line(file, line) => {
+                let resolved = self.debugger.line(file, *line);
+                resolved.map_or_else(
+                    |_| format!("{file}:{line}"),
+                    |(_, file, line)| format!("{file}:{line}"),
+                )
+            }
+            source::Place::Word(pc) => format!("*{pc}"),
+        };
+        let same = |point: &&npsim_debug::breakpoints::Breakpoint| {
+            source::stops_at(&self.debugger, point, &row.place)
+                || matches!(point.what, What::Code(_)) && point.title == title
+        };
+        let known = points.find(same).map(|it| it.id);
+        match known {
+            Some(id) => self.command(&format!("delete {id}")),
+            None => self.command(&format!("break {title}")),
+        }
+    }
+
+    /// Looks at a context as many further on.
+    fn neighbour(&mut self, by: isize) {
+        let threads = self.debugger.threads();
+        let here = self.debugger.thread();
+        let at = threads.iter().position(|it| it.thread == here);
+        let last = threads.len().saturating_sub(1);
+        let next = at.unwrap_or(0).saturating_add_signed(by).min(last);
+        if let Some(view) = threads.get(next)
+            && view.thread != here
+        {
+            self.view.line = None;
+            if let Err(complaint) = self.debugger.look_at(view.thread) {
+                self.mistake(complaint.to_string());
+            }
+        }
+    }
+
+    fn choose(&mut self) {
+        let pane = self.view.focus;
+        if pane == Pane::Console {
+            self.view.mode = Mode::Command;
+            return;
+        }
+        let layout = self.layout();
+        self.remember(&layout);
+        let width = layout.rect(pane).map_or(80, |it| it.width);
+        let choice = self.past.as_ref().and_then(|(_, past)| {
+            let items = items(&self.look(past), pane, width);
+            let chosen = self.view.chosen(pane).min(items.len().max(1) - 1);
+            items.into_iter().nth(chosen)?.choice
+        });
+        match choice {
+            Some(Choice::Do(command)) => self.command(&command),
+            Some(Choice::Packet(number)) => self.packet(number),
+            None => {}
+        }
+    }
+
+    /// Shows the stations of a packet.
+    fn packet(&mut self, number: u64) {
+        if let Some(progress) = &self.progress {
+            progress.begin();
+        }
+        let trail = self.debugger.packet(number);
+        if let Some(progress) = &self.progress {
+            progress.end();
+        }
+        match trail {
+            Ok(trail) => {
+                let now = self.debugger.cycle();
+                let next = trail.stations.iter().position(|it| it.cycle >= now);
+                let last = trail.stations.len().saturating_sub(1);
+                self.view.chosen[Pane::Packets.index()] = next.unwrap_or(last);
+                self.view.trail = Some(trail);
+            }
+            Err(complaint) => self.mistake(complaint.to_string()),
+        }
+    }
+
+    fn leave(&mut self) {
+        if self.view.focus == Pane::Packets && self.view.trail.is_some() {
+            self.view.trail = None;
+            self.view.chosen[Pane::Packets.index()] = 0;
+        } else if self.view.line.is_some() {
+            self.view.line = None;
+        } else {
+            self.view.alone = false;
+        }
+    }
+
+    fn scroll(&mut self, up: bool, by: usize) {
+        let back = &mut self.view.back;
+        *back = if up {
+            (*back + by).min(self.view.lines.len())
+        } else {
+            back.saturating_sub(by)
+        };
+    }
+
+    fn motion(&mut self, motion: Motion) {
+        let pane = self.view.focus;
+        let rect = self.layout().rect(pane);
+        let page = rect.map_or(10, |it| usize::from(it.height).saturating_sub(2).max(1));
+        let moved = |at: usize, count: usize| {
+            let last = count.max(1) - 1;
+            match motion {
+                Motion::Up => at.saturating_sub(1),
+                Motion::Down => at + 1,
+                Motion::PageUp => at.saturating_sub(page),
+                Motion::PageDown => at + page,
+                Motion::First => 0,
+                Motion::Last => last,
+            }
+            .min(last)
+        };
+        match pane {
+            Pane::Source => {
+                let (rows, here) = self.rows();
+                let at = self.view.line.unwrap_or(here);
+                self.view.line = Some(moved(at, rows.len()));
+            }
+            Pane::Contexts => {
+                let threads = self.debugger.threads();
+                let here = self.debugger.thread();
+                let at = threads.iter().position(|it| it.thread == here).unwrap_or(0);
+                self.neighbour(moved(at, threads.len()) as isize - at as isize);
+            }
+            Pane::Console => match motion {
+                Motion::Up => self.scroll(true, 1),
+                Motion::Down => self.scroll(false, 1),
+                Motion::PageUp => self.scroll(true, page),
+                Motion::PageDown => self.scroll(false, page),
+                Motion::First => self.scroll(true, usize::MAX / 2),
+                Motion::Last => self.view.back = 0,
+            },
+            pane => {
+                let layout = self.layout();
+                self.remember(&layout);
+                let width = rect.map_or(80, |it| it.width);
+                let count = self
+                    .past
+                    .as_ref()
+                    .map_or(0, |(_, past)| items(&self.look(past), pane, width).len());
+                let at = self.view.chosen(pane);
+                self.view.chosen[pane.index()] = moved(at, count);
+            }
+        }
+    }
+}

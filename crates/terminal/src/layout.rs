@@ -1,0 +1,176 @@
+//! Which pane is where, by the size of the screen.
+
+use ratatui::layout::Rect;
+
+/// A part of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pane {
+    /// The program.
+    Source,
+    /// Registers and signals with a name.
+    Names,
+    /// Rings and queues.
+    Rings,
+    /// Commands on their way, unit by unit.
+    Units,
+    /// Packets in the chip.
+    Packets,
+    /// What contexts did over the last cycles.
+    Contexts,
+    /// Commands and their answers.
+    Console,
+}
+
+impl Pane {
+    /// All, in the order in which they get the keys.
+    pub const ALL: [Self; 7] = [
+        Self::Source,
+        Self::Names,
+        Self::Rings,
+        Self::Units,
+        Self::Packets,
+        Self::Contexts,
+        Self::Console,
+    ];
+
+    /// Those beside the source, of which a small screen shows one.
+    const SIDE: [Self; 4] = [Self::Names, Self::Rings, Self::Units, Self::Packets];
+
+    /// Its heading.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Source => "Source",
+            Self::Names => "Names",
+            Self::Rings => "Rings",
+            Self::Units => "Units",
+            Self::Packets => "Packets",
+            Self::Contexts => "Contexts",
+            Self::Console => "Console",
+        }
+    }
+
+    pub(crate) const fn is_beside(self) -> bool {
+        matches!(
+            self,
+            Self::Names | Self::Rings | Self::Units | Self::Packets
+        )
+    }
+
+    /// Its place among [all](Self::ALL).
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The columns below which a pane beside the source leaves out what is less important.
+pub(crate) const NARROW: u16 = 44;
+
+/// The least screen on which there is something to see.
+pub(crate) const LEAST: (u16, u16) = (40, 12);
+
+/// Where the parts of the screen are; the first line of each pane is its heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub title: Rect,
+    pub panes: Vec<(Pane, Rect)>,
+    /// Lines between panes side by side.
+    pub rules: Vec<Rect>,
+    pub keys: Rect,
+}
+
+/// The height of `share` parts of a hundred, within bounds.
+fn part(height: u16, share: u16, least: u16, most: u16) -> u16 {
+    (u32::from(height) * u32::from(share) / 100).clamp(least.into(), most.into()) as u16
+}
+
+impl Layout {
+    /// For a screen: `beside` is the pane that has to be seen beside the source, `alone`
+    /// the one that takes all of the place, `contexts` how many there are.
+    pub fn of(area: Rect, beside: Pane, alone: Option<Pane>, contexts: u16) -> Self {
+        let row = |y: u16, height: u16| Rect::new(area.x, area.y + y, area.width, height);
+        let keys = if area.height >= 36 { 2 } else { 1 };
+        let inner = area.height.saturating_sub(1 + keys);
+        let mut layout = Self {
+            title: row(0, 1),
+            panes: Vec::new(),
+            rules: Vec::new(),
+            keys: row(area.height - keys, keys),
+        };
+        if let Some(pane) = alone {
+            layout.panes.push((pane, row(1, inner)));
+            return layout;
+        }
+        // Two lines for the heading and for the frames.
+        let lanes = part(inner, 28, 3, 60).min(contexts.saturating_add(2).max(3));
+        let console = part(inner, 24, 3, 16);
+        let body = inner - lanes - console;
+        layout.body(row(1, body), beside);
+        layout.panes.push((Pane::Contexts, row(1 + body, lanes)));
+        layout
+            .panes
+            .push((Pane::Console, row(1 + body + lanes, console)));
+        layout
+    }
+
+    /// The source and what is beside it.
+    fn body(&mut self, area: Rect, beside: Pane) {
+        let columns = if area.width >= 150 { 2 } else { 1 };
+        let side = match area.width {
+            ..=70 => area.width * 2 / 5,
+            71..=149 => (area.width * 42 / 100).min(56),
+            _ => area.width / 3,
+        };
+        let per_column = usize::from((area.height / 8).clamp(1, 4));
+        let count = (columns * per_column).min(Pane::SIDE.len());
+        let per_column = count.div_ceil(columns);
+        let mut shown: Vec<_> = Pane::SIDE[..count].to_vec();
+        if !shown.contains(&beside) {
+            shown[count - 1] = beside;
+        }
+        let source = area.width - (side + 1) * columns as u16;
+        self.panes
+            .push((Pane::Source, Rect::new(area.x, area.y, source, area.height)));
+        for (column, panes) in (0..).zip(shown.chunks(per_column)) {
+            let x = area.x + source + column * (side + 1);
+            self.rules.push(Rect::new(x, area.y, 1, area.height));
+            let each = area.height / panes.len() as u16;
+            for (row, pane) in (0..).zip(panes) {
+                let y = area.y + row * each;
+                let last = usize::from(row) + 1 == panes.len();
+                let height = if last { area.y + area.height - y } else { each };
+                self.panes.push((*pane, Rect::new(x + 1, y, side, height)));
+            }
+        }
+    }
+
+    pub fn rect(&self, pane: Pane) -> Option<Rect> {
+        let found = self.panes.iter().find(|it| it.0 == pane);
+        found.map(|it| it.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST, Layout, Pane};
+    use ratatui::layout::Rect;
+
+    #[test]
+    fn panes_cover_every_screen_once() {
+        for (width, height) in [LEAST, (80, 24), (100, 30), (120, 40), (150, 36), (200, 60)] {
+            for beside in Pane::SIDE {
+                let area = Rect::new(0, 0, width, height);
+                let layout = Layout::of(area, beside, None, 64);
+                X.panes.iter().map(|it| it.1);
+                let all = all.chain(layout.rules.iter().copied());
+                let all: Vec<_> = all.chain([layout.title, layout.keys]).collect();
+                for y in 0..height {
+                    for x in 0..width {
+                        let here = all.iter().filter(|it| it.contains((x, y).into()));
+                        assert_eq!(here.count(), 1, "{x},{y} of {width}x{height}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The debugger on a terminal: source, contexts over time, values, rings, commands,
+//! packets and a console, driven by keys.
+//!
+//! Keys do what commands of the [console](npsim_debug::console) do, so whatever the screen
+//! comes to, a script comes to as well. What is shown follows from the debugger and a
+//! [`View`], and from nothing else. [`run()`] alone knows a real terminal.
+
+mod input;
+mod interface;
+mod keys;
+mod layout;
+mod panes;
+mod past;
+mod progress;
+mod run;
+mod screen;
+mod theme;
+mod view;
+
+pub use interface::Interface;
+pub use keys::{Action, KEYS, Key, Motion};
+pub use layout::Pane;
+pub use run::run;
+pub use theme::Theme;
+pub use view::View;

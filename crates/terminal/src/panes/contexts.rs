@@ -1,0 +1,219 @@
+//! What every context did over the last cycles, as lanes.
+
+use npsim_chip::Cycle;
+use npsim_chip::core::ContextPhase;
+use npsim_debug::Thread;
+use npsim_observe::lanes::{Activity, Mark, Stretch};
+use ratatui::text::{Line, Span};
+
+use super::{Look, cut};
+
+/// The widest name of a stage.
+const STAGE: usize = 12;
+/// Columns from which on it is also said what contexts wait for.
+const WIDE: u16 = 110;
+/// Columns of that.
+const WAITS: usize = 24;
+
+/// The columns of a lane in a pane.
+pub(crate) fn columns(width: u16) -> u16 {
+    let names = 7 + STAGE as u16;
+    let waits = if width >= WIDE { WAITS as u16 + 1 } else { 0 };
+    width.saturating_sub(names + waits).max(8)
+}
+
+/// The first cycle of the lanes; it may lie before the run.
+fn first(look: &Look<'_, '_>, columns: u16) -> i128 {
+    let cycles = u64::from(columns) * look.view.cycles_a_column();
+    i128::from(look.debugger.cycle()) - i128::from(cycles)
+}
+
+pub(crate) fn heading(look: &Look<'_, '_>, width: u16) -> String {
+    let from = first(look, columns(width)).max(0);
+    format!(
+        "cycle {from} to {}, {} a column",
+        look.debugger.cycle(),
+        look.view.cycles_a_column()
+    )
+}
+
+/// What the signs mean.
+pub(crate) const LEGEND: &str = "█ runs ▓ stalled ▒ aborted ░ ready · waits";
+
+/// Cycles of each activity in each column.
+fn shares(
+    stretches: &[Stretch],
+    start: i128,
+    scale: Cycle,
+    columns: u16,
+) -> Vec<[Cycle; Activity::ALL.len()]> {
+    let mut shares = vec![[0; Activity::ALL.len()]; usize::from(columns)];
+    for stretch in stretches {
+        let mut at = i128::from(stretch.from).max(start);
+        while at < i128::from(stretch.until) {
+            let column = (at - start) / i128::from(scale);
+            let end = (start + (column + 1) * i128::from(scale)).min(stretch.until.into());
+            let Some(share) = shares.get_mut(column as usize) else {
+                break;
+            };
+            let cycles = (end - at) as Cycle;
+            share[stretch.activity as usize] += cycles;
+            if matches!(stretch.activity, Activity::Aborted | Activity::Stalled) {
+                // It lies over what the context executed.
+                let under = &mut share[Activity::Executing as usize];
+                *under = under.saturating_sub(cycles);
+            }
+            at = end;
+        }
+    }
+    shares
+}
+
+/// The sign of a column: how much of it the context ran, or what it did instead.
+fn sign(share: &[Cycle; Activity::ALL.len()], scale: Cycle) -> (char, Activity) {
+    let of = |activity: Activity| share[activity as usize];
+    let most = |among: &[Activity]| among.iter().copied().rev().max_by_key(|it| of(*it));
+    let pipeline = [Activity::Executing, Activity::Aborted, Activity::Stalled];
+    let ran: Cycle = pipeline.iter().map(|it| of(*it)).sum();
+    if ran > 0 {
+        return match most(&pipeline) {
+            Some(Activity::Stalled) => ('▓', Activity::Stalled),
+            Some(Activity::Aborted) => ('▒', Activity::Aborted),
+            _ => {
+                let eighth = (ran * 8).div_ceil(scale.max(1)).clamp(1, 8);
+                let bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+                (bars[eighth as usize - 1], Activity::Executing)
+            }
+        };
+    }
+    match most(&[Activity::Ready, Activity::Waiting, Activity::Inactive]) {
+        Some(Activity::Ready) if of(Activity::Ready) > 0 => ('░', Activity::Ready),
+        Some(Activity::Waiting) if of(Activity::Waiting) > 0 => ('·', Activity::Waiting),
+        _ => (' ', Activity::Inactive),
+    }
+}
+
+/// What happened to frames, over the lanes.
+fn marks(look: &Look<'_, '_>, start: i128, columns: u16) -> String {
+    let scale = i128::from(look.view.cycles_a_column());
+    let mut signs = vec![' '; usize::from(columns)];
+    for (at, mark) in look.past.lanes.marks() {
+        let column = (i128::from(*at) - start).div_euclid(scale);
+        let column = usize::try_from(column).ok();
+        let Some(sign) = column.and_then(|it| signs.get_mut(it)) else {
+            continue;
+        };
+        *sign = match (mark, *sign) {
+            (Mark::Dropped, _) | (_, '×') => '×',
+            (Mark::Arrives, '▲') | (Mark::Departed, '▼') => '♦',
+            (Mark::Arrives, ' ') => '▼',
+            (Mark::Departed, ' ') => '▲',
+            (_, sign) => sign,
+        };
+    }
+    signs.into_iter().collect()
+}
+
+/// What a context does now, in a word or two.
+pub(crate) fn doing(look: &Look<'_, '_>, thread: Thread) -> String {
+    let cores = look.debugger.chip().microengines();
+    let Some(core) = cores.get(usize::from(thread.me)) else {
+        return String::new();
+    };
+    match core.context(thread.context).phase {
+        ContextPhase::Inactive => "off".to_owned(),
+        ContextPhase::Ready => "ready".to_owned(),
+        ContextPhase::Executing => "runs".to_owned(),
+        ContextPhase::Sleeping => {
+            let any = core.context(thread.context).any;
+            let missing = core.waiting(thread.context).map(|it| it.missing);
+            let joint = if any { "|" } else { ", " };
+            match missing.unwrap_or_default() {
+                none if none.is_empty() => "gave up".to_owned(),
+                some => format!("waits {}", some.join(joint)),
+            }
+        }
+    }
+}
+
+/// The lanes that fit, around the context that is looked at.
+pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let columns = columns(width);
+    let start = first(look, columns);
+    let scale = look.view.cycles_a_column();
+    let mut lines = vec![Line::from(vec![
+        Span::styled(format!("{:<1$}", " frames", 7 + STAGE), theme.faint()),
+        Span::styled(marks(look, start, columns), theme.name()),
+    ])];
+    let threads = look.debugger.threads();
+    let height = usize::from(height).saturating_sub(1);
+    let here = threads
+        .iter()
+        .position(|it| it.thread == look.debugger.thread())
+        .unwrap_or(0);
+    let top = here.saturating_sub(height / 2);
+    let top = top.min(threads.len().saturating_sub(height));
+    for view in threads.iter().skip(top).take(height) {
+        let thread = view.thread;
+        let is_here = thread == look.debugger.thread();
+        let style = if is_here {
+            theme.current()
+        } else {
+            ratatui::style::Style::new()
+        };
+        let arrow = if is_here { "▶" } else { " " };
+        let stage = cut(&view.stage, STAGE);
+        let mut spans = vec![Span::styled(
+            format!("{arrow}{:<5}{stage:<STAGE$} ", thread.to_string()),
+            style,
+        )];
+        let lane = look.past.lanes.lane(thread.me, thread.context);
+        let shares = shares(lane, start, scale, columns);
+        let signs = shares.iter().map(|share| sign(share, scale));
+        let signs: Vec<_> = signs.collect();
+        for run in signs.chunk_by(|a, b| a.1 == b.1) {
+            let text: String = run.iter().map(|it| it.0).collect();
+            spans.push(Span::styled(text, theme.activity(run[0].1)));
+        }
+        if width >= WIDE {
+            spans.push(Span::raw(format!(" {}", cut(&doing(look, thread), WAITS))));
+        }
+        lines.push(Line::from(spans));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shares, sign};
+    use npsim_observe::lanes::{Activity, Stretch};
+
+    fn drawn(stretches: &[(u64, u64, Activity)], start: i128, scale: u64, columns: u16) -> String {
+        let stretches: Vec<_> = stretches
+            .iter()
+            .map(|&(from, until, activity)| Stretch {
+                from,
+                until,
+                activity,
+            })
+            .collect();
+        let shares = shares(&stretches, start, scale, columns);
+        shares.iter().map(|share| sign(share, scale).0).collect()
+    }
+
+    #[test]
+    fn a_column_shows_how_much_of_it_a_context_ran() {
+        use Activity::{Aborted, Executing, Ready, Waiting};
+        let lane = [
+            (0, 4, Ready),
+            (4, 12, Executing),
+            (9, 12, Aborted),
+            (12, 20, Waiting),
+        ];
+        assert_eq!(drawn(&lane, 0, 1, 20), "░░░░█████▒▒▒········");
+        assert_eq!(drawn(&lane, 0, 4, 5), "░█▒··");
+        assert_eq!(drawn(&lane, 0, 20, 1), "▄");
+        assert_eq!(drawn(&lane, -8, 4, 7), "  ░█▒··", "before the run");
+    }
+}

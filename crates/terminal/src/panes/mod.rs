@@ -1,0 +1,124 @@
+//! What stands in each pane.
+
+pub(crate) mod console;
+pub(crate) mod contexts;
+pub(crate) mod help;
+pub(crate) mod names;
+pub(crate) mod packets;
+pub(crate) mod rings;
+pub(crate) mod source;
+pub(crate) mod units;
+
+use npsim_debug::Debugger;
+use npsim_debug::console::Sources;
+use ratatui::text::{Line, Span};
+
+use crate::layout::Pane;
+use crate::past::Past;
+use crate::theme::Theme;
+use crate::view::View;
+
+/// All that a screen is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'l, 'd> {
+    pub debugger: &'l Debugger<'d>,
+    pub sources: Sources<'l>,
+    pub view: &'l View,
+    pub past: &'l Past,
+    pub theme: Theme,
+}
+
+/// What can be done with an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// A command.
+    Do(String),
+    /// To see the stations of a packet.
+    Packet(u64),
+}
+
+/// An entry of a list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Item {
+    pub lines: Vec<Line<'static>>,
+    pub choice: Option<Choice>,
+}
+
+impl Item {
+    /// A line with which nothing can be done.
+    pub fn plain(line: impl Into<Line<'static>>) -> Self {
+        Self {
+            lines: vec![line.into()],
+            choice: None,
+        }
+    }
+}
+
+/// The entries of a pane that is a list.
+pub(crate) fn items(look: &Look<'_, '_>, pane: Pane, width: u16) -> Vec<Item> {
+    match pane {
+        Pane::Names => names::items(look, width),
+        Pane::Rings => rings::items(look, width),
+        Pane::Units => units::items(look, width),
+        Pane::Packets => packets::items(look, width),
+        Pane::Source | Pane::Contexts | Pane::Console => Vec::new(),
+    }
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Cuts a text that is too long, and says so.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// Puts a text into lines of at most a width, at blanks where there are some.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut rest = text;
+    let mut lines = Vec::new();
+    while let Some((end, _)) = rest.char_indices().nth(width) {
+        let blank = rest[..end].rfind(' ').filter(|at| *at > end / 2);
+        let at = blank.unwrap_or(end);
+        lines.push(rest[..at].to_owned());
+        rest = rest[at..].trim_start_matches(' ');
+    }
+    lines.push(rest.to_owned());
+    lines
+}
+
+/// A text in lines, each as far in as asked for.
+pub(crate) fn indented(
+    text: &str,
+    by: usize,
+    width: u16,
+    style: ratatui::style::Style,
+) -> Vec<Line<'static>> {
+    let lines = wrapped(text, usize::from(width).saturating_sub(by));
+    let blank = " ".repeat(by);
+    lines
+        .into_iter()
+        .map(|it| Line::from(Span::styled(format!("{blank}{it}"), style)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, wrapped};
+
+    #[test]
+    fn long_texts_are_cut_and_wrapped_within_their_width() {
+        assert_eq!(cut("sram[read, 2]", 6), "sram[…");
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("aaaaaaaaaa", 4), ["aaaa", "aaaa", "aa"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Names that are alive where the context is, with their values and who will fill them.
+
+use npsim_chip::inspect::Inspect;
+use npsim_debug::names::{Named, alive_at};
+use npsim_image::Direction;
+use ratatui::text::{Line, Span};
+
+use super::{Choice, Item, Look, cut, indented};
+use crate::layout::NARROW;
+
+/// The widest name that has its value beside it in line with others.
+const NAME: usize = 14;
+
+pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+    let debugger = look.debugger;
+    let thread = debugger.thread();
+    let Some(image) = debugger.image(thread.me) else {
+        return Vec::new();
+    };
+    let inspect = debugger.chip().inspect();
+    let Some(view) = inspect.microengine(thread.me) else {
+        return Vec::new();
+    };
+    let context = view.context(thread.context);
+    let theme = look.theme;
+    let mut items = Vec::new();
+    for named in alive_at(image, debugger.pc(thread)) {
+        let name = named.name();
+        let mut spans = vec![Span::styled(
+            format!("{:<NAME$} ", cut(name, NAME)),
+            theme.name(),
+        )];
+        let mut notes = Vec::new();
+        match named {
+            Named::Signal(symbol) => {
+                let bit = |mask: u16| mask >> symbol.number & 1 == 1;
+                let state = match (bit(context.signals), bit(context.wakeup)) {
+                    (true, _) => "has come",
+                    (false, true) => "is waited for",
+                    (false, false) => "has not come",
+                };
+                spans.push(Span::raw(state));
+                spans.push(Span::styled(
+                    format!("  signal {}", symbol.number),
+                    theme.faint(),
+                ));
+            }
+            Named::Register(symbol, side) => {
+                let Some(it) = view.register(symbol.operand, side, thread.context) else {
+                    continue;
+                };
+                spans.push(Span::styled(format!("{:08x}", it.value), theme.strong()));
+                if width >= NARROW {
+                    spans.push(Span::raw(format!(" {:<10}", it.value)));
+                }
+                let out = if side == Direction::Write { " out" } else { "" };
+                spans.push(Span::styled(
+                    format!(" {}{out}", symbol.operand),
+                    theme.faint(),
+                ));
+                if it.initialised == Some(false) {
+                    notes.push("never written".to_owned());
+                }
+                if let Some(owner) = it.owner {
+                    notes.push(owner_text(&inspect, thread.me, &owner));
+                }
+            }
+        }
+        let mut lines = vec![Line::from(spans)];
+        for note in notes {
+            lines.extend(indented(&note, 2, width, theme.faint()));
+        }
+        items.push(Item {
+            lines,
+            choice: Some(Choice::Do(format!("who {name}"))),
+        });
+    }
+    if items.is_empty() {
+        items.push(Item::plain("no name is alive here"));
+    }
+    items
+}
+
+/// Which command has a transfer register.
+fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &npsim_chip::core::Owner) -> String {
+    match inspect.flight_of(me, owner) {
+        Some(flight) => format!("← {}, {}", flight.text(inspect.now()), flight.place_text()),
+        None => "← data to come".to_owned(),
+    }
+}

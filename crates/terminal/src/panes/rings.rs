@@ -1,0 +1,104 @@
+//! Rings and queues with what is on them.
+
+use npsim_debug::names::Ring;
+use ratatui::text::{Line, Span};
+
+use super::{Choice, Item, Look, cut};
+
+/// Columns of the bar of a ring.
+const BAR: u32 = 10;
+
+/// How full something is, as a bar.
+fn bar(fill: u32, size: u32) -> String {
+    let full = (u64::from(fill) * u64::from(BAR)).div_ceil(u64::from(size.max(1)));
+    let full = (full as usize).min(BAR as usize);
+    format!("{}{}", "■".repeat(full), "□".repeat(BAR as usize - full))
+}
+
+/// As many words as fit, oldest first.
+fn contents(words: &[u32], width: u16) -> String {
+    let fit = usize::from(width).saturating_sub(3) / 9;
+    let mut text: Vec<_> = words
+        .iter()
+        .take(fit)
+        .map(|it| format!("{it:08x}"))
+        .collect();
+    if words.len() > fit {
+        text.push("…".to_owned());
+    }
+    format!("  {}", text.join(" "))
+}
+
+pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+    let theme = look.theme;
+    let inspect = look.debugger.chip().inspect();
+    let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);
+    let mut items = Vec::new();
+    let mut add = |name: &str, how: String, words: &[u32], choice: Option<Choice>| {
+        let mut lines = vec![Line::from(vec![
+            Span::styled(
+                format!("{:<name_width$} ", cut(name, name_width)),
+                theme.name(),
+            ),
+            Span::raw(how),
+        ])];
+        if !words.is_empty() {
+            lines.push(Line::from(Span::styled(
+                contents(words, width),
+                theme.faint(),
+            )));
+        }
+        items.push(Item { lines, choice });
+    };
+    for (name, ring) in look.debugger.names().rings() {
+        let choice = Some(Choice::Do(format!("ring {name}")));
+        match *ring {
+            Ring::Scratch(number) => {
+                let Some(ring) = inspect.ring(number) else {
+                    continue;
+                };
+                let fill = ring.words.len() as u32;
+                let how = format!("{} {fill}/{}", bar(fill, ring.size), ring.size);
+                add(name, how, &ring.words, choice);
+            }
+            Ring::Queue { channel, entry } => {
+                let queue = inspect.queue(channel, entry);
+                let count = queue.as_ref().map_or(0, |it| it.count);
+                let words = queue.map(|it| it.buffers.unwrap_or(it.words));
+                let how = format!("{count} entries");
+                add(name, how, &words.unwrap_or_default(), choice);
+            }
+        }
+    }
+    for view in inspect.microengines() {
+        let me = view.index();
+        if let Some(ring) = inspect.neighbour_ring(me)
+            && (!ring.words.is_empty() || ring.under_way > 0)
+        {
+            let how = format!("{} words, {} under way", ring.words.len(), ring.under_way);
+            add(&format!("to ME {me}"), how, &ring.words, None);
+        }
+    }
+    if items.is_empty() {
+        items.push(Item::plain("the project has no rings"));
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bar, contents};
+
+    #[test]
+    fn a_bar_is_empty_or_full_only_if_the_ring_is() {
+        assert_eq!(bar(0, 128), "□□□□□□□□□□");
+        assert_eq!(bar(1, 128), "■□□□□□□□□□");
+        assert_eq!(bar(128, 128), "■■■■■■■■■■");
+    }
+
+    #[test]
+    fn words_are_shown_as_far_as_there_is_room() {
+        assert_eq!(contents(&[1, 2, 3], 24), "  00000001 00000002 …");
+        assert_eq!(contents(&[1, 2], 24), "  00000001 00000002");
+    }
+}

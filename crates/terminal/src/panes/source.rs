@@ -1,0 +1,305 @@
+//! The program where the context is, with the macros that were stepped into in place.
+
+use npsim_debug::Debugger;
+use npsim_debug::breakpoints::{Breakpoint, What};
+use npsim_debug::console::Sources;
+use npsim_debug::source::{self, Frame};
+use ratatui::text::{Line, Span};
+
+use super::{Look, file_name};
+
+/// Lines around one whose macro is not found in its file.
+const AROUND: usize = 6;
+/// Columns of a tabulator.
+const TAB: usize = 8;
+
+/// What a row is a row of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A line of a source.
+    Line(String, u32),
+    /// A word, where there is no source.
+    Word(u16),
+}
+
+/// Whether the context is at a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    Elsewhere,
+    /// In a macro that this line uses.
+    Within,
+    Here,
+}
+
+/// A row.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub place: Place,
+    pub text: String,
+    depth: usize,
+    stands: Stands,
+}
+
+/// The frames that are open, outermost first.
+fn open_frames(debugger: &Debugger<'_>, folded: bool) -> Vec<Frame> {
+    let mut frames = debugger.frames(debugger.thread());
+    frames.reverse();
+    if folded {
+        frames.truncate(1);
+    }
+    frames
+}
+
+/// All rows, and the one at which the context is.
+pub(crate) fn rows(
+    debugger: &Debugger<'_>,
+    sources: Sources<'_>,
+    folded: bool,
+) -> (Vec<Row>, usize) {
+    let frames = open_frames(debugger, folded);
+    let mut rows = Vec::new();
+    add(sources, &frames, 0, &mut rows);
+    if rows.is_empty() {
+        words(debugger, &mut rows);
+    }
+    let here = rows.iter().position(|it| it.stands == Stands::Here);
+    (rows, here.unwrap_or(0))
+}
+
+/// Adds the lines of a frame, and those of the next one behind its line.
+fn add(sources: Sources<'_>, frames: &[Frame], depth: usize, rows: &mut Vec<Row>) {
+    let Some((frame, inner)) = frames.split_first() else {
+        return;
+    };
+    let Some(text) = sources(&frame.file) else {
+        return;
+    };
+    let lines: Vec<_> = text.lines().collect();
+    let at = (frame.line as usize).saturating_sub(1);
+    let (first, last) = if depth == 0 {
+        (0, lines.len())
+    } else {
+        definition(&lines, at)
+    };
+    for (index, text) in lines.iter().enumerate().take(last).skip(first) {
+        let stands = match (index == at, inner.is_empty()) {
+            (false, _) => Stands::Elsewhere,
+            (true, false) => Stands::Within,
+            (true, true) => Stands::Here,
+        };
+        rows.push(Row {
+            place: Place::Line(frame.file.clone(), index as u32 + 1),
+            text: without_tabs(text),
+            depth,
+            stands,
+        });
+        if stands == Stands::Within {
+            add(sources, inner, depth + 1, rows);
+        }
+    }
+}
+
+/// The lines of the macro that has a line: from `#macro` to `#endm`.
+fn definition(lines: &[&str], at: usize) -> (usize, usize) {
+    let directive = |line: &&str, name: &str| {
+        let rest = line.trim_start().strip_prefix('#');
+        rest.is_some_and(|it| it.trim_start().starts_with(name))
+    };
+    let before = lines.get(..=at).unwrap_or_default();
+    let first = before.iter().rposition(|it| directive(it, "macro"));
+    let ends = |it: &&str| directive(it, "endm");
+    let whole = first.filter(|first| !before[*first..at.min(before.len())].iter().any(ends));
+    let Some(first) = whole else {
+        let last = (at + AROUND + 1).min(lines.len());
+        return (at.saturating_sub(AROUND).min(last), last);
+    };
+    let last = lines[at..].iter().position(ends);
+    (first, last.map_or(lines.len(), |last| at + last + 1))
+}
+
+fn without_tabs(text: &str) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for c in text.trim_end().chars() {
+        let blanks = if c == '\t' { TAB - column % TAB } else { 0 };
+        match blanks {
+            0 if c.is_control() => out.push('�'),
+            0 => out.push(c),
+            _ => out.extend(std::iter::repeat_n(' ', blanks)),
+        }
+        column += blanks.max(1);
+    }
+    out
+}
+
+/// The words of a program of which there is no source.
+fn words(debugger: &Debugger<'_>, rows: &mut Vec<Row>) {
+    let thread = debugger.thread();
+    let Some(image) = debugger.image(thread.me) else {
+        return;
+    };
+    let pc = debugger.pc(thread);
+    rows.extend((0..image.words.len() as u16).map(|at| {
+        let word = image.words[usize::from(at)];
+        let text = image.instruction(at);
+        Row {
+            place: Place::Word(at),
+            text: text.map_or_else(|| format!(".word {word:#012x}"), |it| it.to_string()),
+            depth: 0,
+            stands: if at == pc {
+                Stands::Here
+            } else {
+                Stands::Elsewhere
+            },
+        }
+    }));
+}
+
+/// Whether a breakpoint stops at a row.
+pub(crate) fn stops_at(debugger: &Debugger<'_>, point: &Breakpoint, place: &Place) -> bool {
+    let What::Code(places) = &point.what else {
+        return false;
+    };
+    let me = debugger.thread().me;
+    match place {
+        Place::Word(pc) => places.contains(&(me, *pc)),
+        Place::Line(file, line) => match point.title.rsplit_once(':') {
+            Some((its, number)) => its == file && number.parse() == Ok(*line),
+            // An address or a label: the innermost line of its words.
+            None => places.iter().any(|(me, pc)| {
+                let image = debugger.image(*me);
+                let frames = image.map(|image| source::frames(image, *pc));
+                let first = frames.as_ref().and_then(|it| it.first());
+                first.is_some_and(|it| it.file == *file && it.line == *line)
+            }),
+        },
+    }
+}
+
+/// Where the context is, through all macros that are open.
+pub(crate) fn heading(look: &Look<'_, '_>) -> String {
+    let frames = open_frames(look.debugger, look.view.folded);
+    let mut parts: Vec<_> = (0..)
+        .zip(&frames)
+        .map(|(depth, frame)| {
+            let at = format!("{}:{}", file_name(&frame.file), frame.line);
+            if depth == 0 {
+                at
+            } else {
+                format!("{} {at}", frame.name)
+            }
+        })
+        .collect();
+    if frames.iter().all(|it| it.file.is_empty()) {
+        let thread = look.debugger.thread();
+        parts = vec![format!("address {}", look.debugger.pc(thread))];
+    } else if look.debugger.has_closed() || look.view.folded {
+        parts.push("…".to_owned());
+    }
+    parts.join(" › ")
+}
+
+/// The rows that fit, around the chosen one or the context's.
+pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let (rows, here) = rows(look.debugger, look.sources, look.view.folded);
+    let height = usize::from(height);
+    let middle = look.view.line.unwrap_or(here).min(rows.len().max(1) - 1);
+    let last_top = rows.len().saturating_sub(height);
+    let top = middle.saturating_sub(height / 2).min(last_top);
+    let sought = look.view.search.last().unwrap_or("");
+    let mut lines = Vec::new();
+    for (index, row) in rows.iter().enumerate().skip(top).take(height) {
+        let points = look.debugger.breakpoints().iter();
+        let point = points
+            .clone()
+            .find(|it| stops_at(look.debugger, it, &row.place));
+        let sign = point.map_or(" ", |it| match (it.enabled, it.log.is_some()) {
+            (false, _) => "○",
+            (true, true) => "◆",
+            (true, false) => "●",
+        });
+        let arrow = match row.stands {
+            Stands::Here => "▶",
+            Stands::Within => "▷",
+            Stands::Elsewhere => " ",
+        };
+        let number = match &row.place {
+            Place::Line(_, line) => format!("{line:>4} "),
+            Place::Word(at) => format!("{at:>4} "),
+        };
+        let style = match row.stands {
+            Stands::Here => theme.current(),
+            Stands::Within => theme.strong(),
+            Stands::Elsewhere => ratatui::style::Style::new(),
+        };
+        let mut spans = vec![
+            Span::styled(sign, theme.alarm()),
+            Span::styled(arrow, theme.current()),
+            Span::styled(number, theme.faint()),
+            Span::styled("│ ".repeat(row.depth), theme.faint()),
+        ];
+        let (code, comment) = row
+            .text
+            .split_at(row.text.find(';').unwrap_or(row.text.len()));
+        spans.extend(found(code, sought, style, theme));
+        spans.extend(found(comment, sought, theme.faint(), theme));
+        let mut line = Line::from(spans);
+        if look.view.line == Some(index) {
+            let blank = usize::from(width).saturating_sub(line.width());
+            line.push_span(" ".repeat(blank));
+            line = line.patch_style(theme.chosen());
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// A text in which what was looked for stands out.
+fn found(
+    text: &str,
+    sought: &str,
+    style: ratatui::style::Style,
+    theme: crate::theme::Theme,
+) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    let mut rest = text;
+    while !sought.is_empty()
+        && let Some(at) = rest.find(sought)
+    {
+        let (before, from) = rest.split_at(at);
+        let (it, behind) = from.split_at(sought.len());
+        spans.push(Span::styled(before.to_owned(), style));
+        spans.push(Span::styled(it.to_owned(), style.patch(theme.bar())));
+        rest = behind;
+    }
+    spans.push(Span::styled(rest.to_owned(), style));
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{definition, without_tabs};
+
+    #[test]
+    fn a_macro_is_shown_from_its_head_to_its_end() {
+        let text = [
+            "#macro a()",
+            "nop",
+            "#endm",
+            "",
+            "# macro b(x)",
+            "x",
+            "#endm",
+        ];
+        assert_eq!(definition(&text, 1), (0, 3));
+        assert_eq!(definition(&text, 5), (4, 7));
+        assert_eq!(definition(&text, 3), (0, 7), "in no macro: what is around");
+    }
+
+    #[test]
+    fn tabulators_are_blanks_up_to_the_next_stop() {
+        assert_eq!(without_tabs("a\tb\t\tc"), "a       b               c");
+        assert_eq!(without_tabs("\u{1b}[2Jx"), "�[2Jx");
+    }
+}

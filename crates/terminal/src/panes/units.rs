@@ -1,0 +1,64 @@
+//! Commands on their way, unit by unit.
+
+use npsim_chip::inspect::Place;
+use ratatui::text::{Line, Span};
+
+use super::{Choice, Item, Look, cut};
+use crate::layout::NARROW;
+
+pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+    let theme = look.theme;
+    let inspect = look.debugger.chip().inspect();
+    let now = inspect.now();
+    let mut targets: Vec<_> = inspect.flights().iter().map(|it| it.target).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    let mut items = Vec::new();
+    for target in targets {
+        let those = || inspect.flights().iter().filter(|it| it.target == target);
+        items.push(Item::plain(Line::from(vec![
+            Span::styled(target.name(), theme.name()),
+            Span::raw(format!("  {}", those().count())),
+        ])));
+        for flight in those() {
+            let command = &flight.command;
+            let (who, choice) = if flight.unasked {
+                ("push".to_owned(), None)
+            } else {
+                let who = format!("{}.{}", command.me, command.context);
+                let choice = Choice::Do(format!("context {who}"));
+                (who, Some(choice))
+            };
+            let ahead = flight.before().len();
+            let place = match &flight.place {
+                Place::Fifo { .. } => format!("FIFO, {ahead} ahead"),
+                Place::CommandBus { .. } => "bus".to_owned(),
+                Place::Queue { .. } => format!("queue, {ahead} ahead"),
+                Place::Data { .. } => "takes data".to_owned(),
+                Place::Served { .. } => "served".to_owned(),
+                Place::Result { .. } => "coming back".to_owned(),
+                Place::Unit => "at the unit".to_owned(),
+            };
+            let due = flight.due().map(|due| {
+                let in_cycles = due.saturating_sub(now);
+                format!(", {in_cycles} to go")
+            });
+            let what = format!("{}[{}]", command.op.info().name, command.count);
+            let due = due.unwrap_or_default();
+            let age = now.saturating_sub(flight.issued);
+            let text = if width < NARROW {
+                format!(" {who} {what} {place}{due}")
+            } else {
+                format!(" {who:<5} {what:<14} {age:>4}  {place}{due}")
+            };
+            items.push(Item {
+                lines: vec![Line::from(cut(&text, width.into()))],
+                choice,
+            });
+        }
+    }
+    if items.is_empty() {
+        items.push(Item::plain("no command is under way"));
+    }
+    items
+}

@@ -1,0 +1,103 @@
+//! What happened over the last cycles.
+
+use std::collections::BTreeMap;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
+use npsim_debug::Debugger;
+use npsim_observe::lanes::{ContextLanes, LaneRecorder};
+
+/// What became of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is in the chip or on its way in.
+    Inside,
+    /// It has left by a port.
+    Left { port: u8, at: Cycle },
+    /// It was lost at the media interface.
+    Lost { reason: String, at: Cycle },
+}
+
+/// A packet that came, left or was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Packet {
+    /// Port, bytes and first bit, if it came in these cycles.
+    pub came: Option<(u8, u32, Cycle)>,
+    pub fate: Fate,
+}
+
+/// The last cycles of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Past {
+    pub lanes: ContextLanes,
+    pub packets: BTreeMap<u64, Packet>,
+}
+
+struct Recorder {
+    lanes: LaneRecorder,
+    packets: BTreeMap<u64, Packet>,
+    until: Cycle,
+}
+
+impl Past {
+    /// From `from` to where the debugger stands.
+    pub fn of(debugger: &Debugger<'_>, from: Cycle) -> Self {
+        let until = debugger.cycle();
+        let recorder = debugger.machine().replay(from, |chip| Recorder {
+            lanes: LaneRecorder::remembering(chip, until.saturating_sub(from)),
+            packets: BTreeMap::new(),
+            until,
+        });
+        Self {
+            lanes: recorder.lanes.picture(from, until),
+            packets: recorder.packets,
+        }
+    }
+}
+
+impl Recorder {
+    fn packet(&mut self, frame: u64) -> &mut Packet {
+        self.packets.entry(frame).or_insert(Packet {
+            came: None,
+            fate: Fate::Inside,
+        })
+    }
+}
+
+impl Sampler for Recorder {}
+
+impl Observer for Recorder {
+    fn wants(&self) -> Kinds {
+        let packets = Kinds::of(&[Kind::Arrives, Kind::Departed, Kind::Dropped]);
+        self.lanes.wants().and(packets)
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.lanes.see(at, event);
+        // Microengines run ahead, and tell of it.
+        if at >= self.until {
+            return;
+        }
+        match *event {
+            TraceEvent::Arrives {
+                port, frame, bytes, ..
+            } => self.packet(frame).came = Some((port, bytes, at)),
+            TraceEvent::Departed {
+                port,
+                frame: Some(frame),
+                ..
+            } => self.packet(frame).fate = Fate::Left { port, at },
+            TraceEvent::Dropped {
+                frame: Some(frame),
+                reason,
+                ..
+            } => {
+                let reason = format!("{reason:?}");
+                self.packet(frame).fate = Fate::Lost { reason, at };
+            }
+            _ => {}
+        }
+    }
+}

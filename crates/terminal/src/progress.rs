@@ -1,0 +1,106 @@
+//! What the user sees and can do while something takes long.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use npsim_chip::Cycle;
+use ratatui::crossterm::cursor::MoveTo;
+use ratatui::crossterm::event::{self, Event, KeyCode};
+use ratatui::crossterm::style::Print;
+use ratatui::crossterm::terminal::{self, Clear, ClearType};
+use ratatui::crossterm::{QueueableCommand, queue};
+
+use crate::keys::interrupts;
+
+/// From when on it is said how far it is, and how often.
+const PATIENCE: Duration = Duration::from_millis(300);
+const OFTEN: Duration = Duration::from_millis(100);
+
+/// Something that is under way.
+pub(crate) struct Progress {
+    /// The process was asked to end.
+    stop: Arc<AtomicBool>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    begun: Option<Instant>,
+    shown: Option<Instant>,
+    /// What was typed meanwhile.
+    typed: VecDeque<Event>,
+}
+
+impl Progress {
+    pub fn new(stop: Arc<AtomicBool>) -> Self {
+        Self {
+            stop,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the process was asked to end.
+    pub fn stops(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Something begins that may take long.
+    pub fn begin(&self) {
+        self.state().begun = Some(Instant::now());
+    }
+
+    /// It is over.
+    pub fn end(&self) {
+        self.state().begun = None;
+    }
+
+    /// Whether the screen was written on since this was asked last.
+    pub fn wrote(&self) -> bool {
+        self.state().shown.take().is_some()
+    }
+
+    /// The next event that came meanwhile.
+    pub fn typed(&self) -> Option<Event> {
+        self.state().typed.pop_front()
+    }
+
+    /// Whether to break off at a cycle.
+    pub fn ask(&self, cycle: Cycle) -> bool {
+        if self.stops() {
+            return true;
+        }
+        let mut state = self.state();
+        while event::poll(Duration::ZERO).unwrap_or(false) {
+            match event::read() {
+                Ok(Event::Key(key)) if interrupts(&key) || key.code == KeyCode::Esc => return true,
+                Ok(event) => state.typed.push_back(event),
+                Err(_) => return true,
+            }
+        }
+        let waited = state.begun.is_some_and(|it| it.elapsed() >= PATIENCE);
+        let old = state.shown.is_none_or(|it| it.elapsed() >= OFTEN);
+        if waited && old {
+            state.shown = Some(Instant::now());
+            // A terminal that is gone is noticed where the screen is drawn.
+            let _ = say(&format!("at cycle {cycle}; Ctrl-C or Esc breaks off"));
+        }
+        false
+    }
+}
+
+/// Writes over the last line of the screen.
+fn say(text: &str) -> io::Result<()> {
+    let (width, height) = terminal::size()?;
+    let text: String = text.chars().take(width.into()).collect();
+    let mut out = io::stdout().lock();
+    out.queue(MoveTo(0, height.saturating_sub(1)))?;
+    queue!(out, Clear(ClearType::CurrentLine), Print(text))?;
+    out.flush()
+}

@@ -1,0 +1,74 @@
+//! A real terminal.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use npsim_debug::Debugger;
+use npsim_debug::console::Sources;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use crate::interface::Interface;
+use crate::progress::Progress;
+use crate::theme::Theme;
+
+/// How often it is looked whether the process has to end.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// Shows a debugger on the terminal until the user ends it or `stop` is set. The terminal
+/// is as it was before then, also after an error or a panic.
+///
+/// # Errors
+/// The terminal cannot be read or written.
+pub fn run(
+    debugger: Debugger<'_>,
+    sources: Sources<'_>,
+    theme: Theme,
+    stop: Arc<AtomicBool>,
+) -> io::Result<()> {
+    let mut interface = Interface::new(debugger, sources, theme);
+    let progress = Arc::new(Progress::new(stop));
+    interface.report(Arc::clone(&progress));
+    // It puts the terminal right where something panics.
+    let mut terminal = ratatui::try_init()?;
+    let done = serve(&mut interface, &mut terminal, &progress);
+    ratatui::try_restore()?;
+    done
+}
+
+fn serve(
+    interface: &mut Interface<'_, '_>,
+    terminal: &mut DefaultTerminal,
+    progress: &Progress,
+) -> io::Result<()> {
+    while !interface.quits() {
+        if progress.wrote() {
+            terminal.clear()?;
+        }
+        terminal.draw(|frame| interface.draw(frame))?;
+        let Some(event) = next(progress)? else {
+            return Ok(());
+        };
+        if let Event::Key(key) = event
+            && key.kind != KeyEventKind::Release
+        {
+            interface.key(key);
+        }
+    }
+    Ok(())
+}
+
+/// What the user does next; nothing where the process has to end.
+fn next(progress: &Progress) -> io::Result<Option<Event>> {
+    if let Some(event) = progress.typed() {
+        return Ok(Some(event));
+    }
+    while !progress.stops() {
+        if event::poll(WAIT)? {
+            return event::read().map(Some);
+        }
+    }
+    Ok(None)
+}

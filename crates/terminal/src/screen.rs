@@ -1,0 +1,248 @@
+//! The screen: headings, panes, the first and the last line.
+
+use npsim_debug::Reason;
+use npsim_debug::console::{end_text, time_text};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::keys::KEYS;
+use crate::layout::{LEAST, Layout, Pane};
+use crate::panes::{Look, console, contexts, cut, help, items, packets, source};
+use crate::view::Mode;
+
+/// Draws all of it.
+pub(crate) fn draw(frame: &mut Frame<'_>, look: &Look<'_, '_>, layout: &Layout) {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text = format!("at least {} columns and {} lines", LEAST.0, LEAST.1);
+        put(buffer, area, 0, &Line::from(text));
+        return;
+    }
+    title(buffer, look, layout.title);
+    if look.view.mode == Mode::Help {
+        let inner = Rect::new(area.x, 1, area.width, layout.keys.y - 1);
+        helps(buffer, look, inner);
+    } else {
+        for (pane, rect) in &layout.panes {
+            draw_pane(buffer, look, *pane, *rect);
+        }
+        for rule in &layout.rules {
+            for y in rule.y..rule.bottom() {
+                buffer.set_string(rule.x, y, "│", look.theme.faint());
+            }
+        }
+    }
+    keys(buffer, look, layout.keys);
+    let (line, column) = console::typed(look, area.width);
+    let typed = layout.rect(Pane::Console).filter(|it| it.height > 1);
+    if let Some(column) = column {
+        // Where the console is not seen, the last line is that of what is typed.
+        let place = typed.map_or(layout.keys, |it| {
+            Rect::new(it.x, it.bottom() - 1, it.width, 1)
+        });
+        let blank = Line::from(" ".repeat(place.width.into()));
+        put(buffer, place, 0, &blank);
+        put(buffer, place, 0, &line);
+        frame.set_cursor_position((place.x + column, place.y));
+    }
+}
+
+fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
+    if row < area.height {
+        buffer.set_line(area.x, area.y + row, line, area.width);
+    }
+}
+
+fn put_all(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
+    for (row, line) in (0..area.height).zip(lines) {
+        put(buffer, area, row, line);
+    }
+}
+
+/// What a pane has below its heading.
+fn below(area: Rect) -> Rect {
+    Rect::new(
+        area.x,
+        area.y + 1,
+        area.width,
+        area.height.saturating_sub(1),
+    )
+}
+
+fn heading(
+    buffer: &mut Buffer,
+    look: &Look<'_, '_>,
+    area: Rect,
+    name: &str,
+    text: &str,
+    has_keys: bool,
+) {
+    let rule = if has_keys { "━" } else { "─" };
+    let style = look.theme.heading(has_keys);
+    let width = usize::from(area.width);
+    let name = format!("{rule} {name} ");
+    let room = width.saturating_sub(name.chars().count() + 1);
+    let text = if text.is_empty() {
+        String::new()
+    } else {
+        format!("{} ", cut(text, room))
+    };
+    let used = name.chars().count() + text.chars().count();
+    let line = Line::from(vec![
+        Span::styled(name, style),
+        Span::raw(text),
+        Span::styled(rule.repeat(width.saturating_sub(used)), style),
+    ]);
+    put(buffer, area, 0, &line);
+}
+
+fn draw_pane(buffer: &mut Buffer, look: &Look<'_, '_>, pane: Pane, area: Rect) {
+    let inner = below(area);
+    let text = match pane {
+        Pane::Source => source::heading(look),
+        Pane::Contexts => {
+            let text = contexts::heading(look, inner.width);
+            let both = format!("{text} ─ {}", contexts::LEGEND);
+            if both.chars().count() + 14 <= usize::from(area.width) {
+                both
+            } else {
+                text
+            }
+        }
+        Pane::Packets => packets::heading(look),
+        Pane::Names | Pane::Rings | Pane::Units | Pane::Console => String::new(),
+    };
+    let has_keys = look.view.focus == pane;
+    heading(buffer, look, area, pane.name(), &text, has_keys);
+    match pane {
+        Pane::Source => put_all(
+            buffer,
+            inner,
+            &source::lines(look, inner.width, inner.height),
+        ),
+        Pane::Contexts => {
+            put_all(
+                buffer,
+                inner,
+                &contexts::lines(look, inner.width, inner.height),
+            );
+        }
+        Pane::Console => {
+            let height = inner.height.saturating_sub(1);
+            put_all(buffer, inner, &console::lines(look, inner.width, height));
+            put(buffer, inner, height, &console::typed(look, inner.width).0);
+        }
+        pane => list(buffer, look, pane, inner),
+    }
+}
+
+/// A list, with the chosen entry in sight.
+fn list(buffer: &mut Buffer, look: &Look<'_, '_>, pane: Pane, area: Rect) {
+    let items = items(look, pane, area.width);
+    let chosen = look.view.chosen(pane).min(items.len().max(1) - 1);
+    let marks = look.view.focus == pane;
+    let mut lines = Vec::new();
+    let mut begins = 0;
+    for (index, item) in items.into_iter().enumerate() {
+        if index == chosen {
+            begins = lines.len();
+        }
+        for line in item.lines {
+            let is_chosen = marks && index == chosen;
+            lines.push(if is_chosen {
+                let blank = usize::from(area.width).saturating_sub(line.width());
+                let mut line = line;
+                line.push_span(" ".repeat(blank));
+                line.patch_style(look.theme.chosen())
+            } else {
+                line
+            });
+        }
+    }
+    let height = usize::from(area.height);
+    let last_top = lines.len().saturating_sub(height);
+    let top = begins.saturating_sub(height / 2).min(last_top);
+    put_all(buffer, area, &lines[top..]);
+}
+
+/// Why the run stands here, in a few words.
+fn reason(look: &Look<'_, '_>) -> String {
+    match look.debugger.reason() {
+        Reason::Entry | Reason::Beginning => "the beginning of the run".to_owned(),
+        Reason::Step | Reason::Goto => String::new(),
+        Reason::Interrupted => "broken off".to_owned(),
+        Reason::Breakpoint(points) => {
+            let numbers: Vec<_> = points.iter().map(|it| it.0.to_string()).collect();
+            format!("breakpoint {}", numbers.join(", "))
+        }
+        Reason::Fault(fault) => {
+            let name = fault.check.map_or("fault", |it| it.name());
+            format!("{name}: {}", fault.message)
+        }
+        Reason::End(ending) => end_text(ending),
+    }
+}
+
+fn title(buffer: &mut Buffer, look: &Look<'_, '_>, area: Rect) {
+    let debugger = look.debugger;
+    let thread = debugger.thread();
+    let time = time_text(debugger.cycle(), debugger.machine().hertz());
+    let mut parts = vec![
+        format!(" {thread} {}", debugger.stage(thread.me)),
+        contexts::doing(look, thread),
+        format!("cycle {} ({time})", debugger.cycle()),
+    ];
+    let reason = reason(look);
+    if !reason.is_empty() {
+        parts.push(reason);
+    }
+    let text = cut(&parts.join(" │ "), area.width.into());
+    let text = format!("{text:<0$}", usize::from(area.width));
+    put(
+        buffer,
+        area,
+        0,
+        &Line::from(Span::styled(text, look.theme.bar())),
+    );
+}
+
+/// As many keys as there is room for.
+fn keys(buffer: &mut Buffer, look: &Look<'_, '_>, area: Rect) {
+    let mut row = 0;
+    let mut spans = Vec::new();
+    let mut used = 0;
+    let leaving = look
+        .view
+        .leaving
+        .then(|| ("Ctrl-C".to_owned(), "again ends the debugger"));
+    let table = KEYS.iter().filter(|it| it.footer);
+    let table = table.map(|it| (it.label(), it.short));
+    for (label, short) in leaving.into_iter().chain(table) {
+        let width = label.chars().count() + short.len() + 3;
+        if used + width > usize::from(area.width) + 2 {
+            put(buffer, area, row, &Line::from(std::mem::take(&mut spans)));
+            row += 1;
+            used = 0;
+            if row == area.height {
+                return;
+            }
+        }
+        used += width;
+        spans.push(Span::styled(label, look.theme.strong()));
+        spans.push(Span::raw(format!(" {short}  ")));
+    }
+    put(buffer, area, row, &Line::from(spans));
+}
+
+fn helps(buffer: &mut Buffer, look: &Look<'_, '_>, area: Rect) {
+    let inner = below(area);
+    let lines = help::lines(look, inner.width);
+    let last_top = lines.len().saturating_sub(inner.height.into());
+    let top = look.view.back.min(last_top);
+    let text = "Up, Down, PgUp, PgDn; any other key leaves it";
+    heading(buffer, look, area, "Help", text, true);
+    put_all(buffer, inner, &lines[top..]);
+}
