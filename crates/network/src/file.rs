@@ -310,6 +310,7 @@ impl Reading {
             packet: time(&cpu.packet)?,
             timer: time(&cpu.timer)?,
             tick: time(&cpu.tick)?,
+            contention: time(&cpu.contention)?,
         };
         Ok((cores as usize, cost))
     }

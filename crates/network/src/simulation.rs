@@ -416,7 +416,7 @@ impl Simulation {
             NodeKind::Switch | NodeKind::Chip { .. } => self.pass_on(node, frame, tap),
             NodeKind::Host { .. } => {
                 let cpu = self.cpus[node].as_mut();
-                let done = cpu.map_or(self.now, |cpu| cpu.packet(self.now));
+                let done = cpu.map_or(self.now, |cpu| cpu.packet(self.now, frame.flow));
                 if done == self.now {
                     return self.take_in(node, &frame, tap);
                 }
@@ -551,7 +551,7 @@ impl Simulation {
         let mut since = self.now;
         if it.endpoint.wake_at().is_some_and(|at| at <= self.now) {
             if let Some(cpu) = &mut self.cpus[it.node] {
-                since = cpu.timer(self.now);
+                since = cpu.timer(self.now, (end / 2) as u32);
             }
             it.endpoint.wake(self.now, &mut self.out);
         }
@@ -579,7 +579,7 @@ impl Simulation {
                 to,
             });
             let cpu = self.cpus[node].as_mut();
-            let done = cpu.map_or(self.now, |cpu| cpu.packet(since));
+            let done = cpu.map_or(self.now, |cpu| cpu.packet(since, flow));
             if done == self.now {
                 self.pass_on(node, frame, tap);
             } else if let Some(line) = self.routes.line(node, to as usize) {

@@ -96,6 +96,17 @@ pub trait Controller {
     /// Duplicate ACKs or SACK blocks told a loss: fast recovery begins.
     fn lost(&mut self, moment: &Moment);
 
+    /// SACK blocks told a loss of what was sent after the last one was told, while that is still being
+    /// repaired.
+    fn lost_more(&mut self, moment: &Moment) {
+        let _ = moment;
+    }
+
+    /// `bytes` of data were found to have arrived: by an acknowledgement, or before it by SACK blocks.
+    fn arrived(&mut self, moment: &Moment, bytes: u64) {
+        let _ = (moment, bytes);
+    }
+
     /// All that was out when fast recovery began has arrived; told without SACK only, where the window
     /// was inflated meanwhile.
     fn recovered(&mut self, moment: &Moment);

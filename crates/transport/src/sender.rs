@@ -168,6 +168,8 @@ pub struct Sender {
     recovery: Recovery,
     /// The offset after the last that was sent when the last loss was found.
     recover: u64,
+    /// The offset after the last that was sent when the law was told a loss.
+    told: u64,
     duplicates: u32,
     /// What duplicate ACKs add to the window, and partial ACKs take (without SACK).
     inflation: i64,
@@ -224,6 +226,7 @@ impl Sender {
             timed: None,
             recovery: Recovery::None,
             recover: 0,
+            told: 0,
             duplicates: 0,
             inflation: 0,
             extra: 0,

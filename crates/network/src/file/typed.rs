@@ -59,6 +59,8 @@ pub struct Cpu {
     pub timer: Option<Placed>,
     /// A tick of the clock in which a timer fires; nothing if left out.
     pub tick: Option<Placed>,
+    /// What a timer takes longer for each other core that is busy; nothing if left out.
+    pub contention: Option<Placed>,
 }
 
 /// Passes packets on at once.

@@ -87,7 +87,17 @@ impl Law {
 
     /// `bytes` of new data were acknowledged.
     pub fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
+        self.progressed();
+        self.arrived(moment, bytes);
+    }
+
+    /// The acknowledgement moves on: the sending timer is not backed off any more.
+    pub fn progressed(&mut self) {
         self.doublings = 0;
+    }
+
+    /// `bytes` of data were found to have arrived, in order or not.
+    pub fn arrived(&mut self, moment: &Moment, bytes: u64) {
         let Some(srtt) = moment.srtt else { return };
         if self.intervals.mean(moment.mss).is_none() {
             let packet_bytes = bytes * moment.packet / moment.mss;

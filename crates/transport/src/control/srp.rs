@@ -59,11 +59,22 @@ impl Controller for Srp {
         self.law.opened(&known(moment), lost);
     }
 
-    fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
-        self.law.acknowledged(&known(moment), bytes);
+    fn acknowledged(&mut self, _moment: &Moment, _bytes: u64) {
+        self.law.progressed();
+    }
+
+    /// A sender without a window sends on while a loss is being repaired, so what arrives meanwhile
+    /// counts for the rate when it arrives.
+    fn arrived(&mut self, moment: &Moment, bytes: u64) {
+        self.law.arrived(&known(moment), bytes);
     }
 
     fn lost(&mut self, moment: &Moment) {
+        self.law.lost(&known(moment));
+    }
+
+    /// And so does what is lost meanwhile.
+    fn lost_more(&mut self, moment: &Moment) {
         self.law.lost(&known(moment));
     }
 

@@ -1,5 +1,7 @@
 //! The CPU of a host: what sending costs, and when it is done.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::host::{ScaleError, divided};
@@ -14,6 +16,9 @@ pub struct CpuCost {
     pub timer: Time,
     /// The work of a tick of the clock with a timer in it.
     pub tick: Time,
+    /// What a timer takes longer for each other core that is busy when it begins: they contend for the
+    /// same locks and lines of caches.
+    pub contention: Time,
 }
 
 impl CpuCost {
@@ -27,17 +32,21 @@ impl CpuCost {
             packet: divided("the cost of a packet", self.packet, scale)?,
             timer: divided("the cost of a timer", self.timer, scale)?,
             tick: divided("the cost of a tick", self.tick, scale)?,
+            contention: divided("the cost of contention", self.contention, scale)?,
         })
     }
 }
 
-/// The cores of a host: work in the order in which it comes, on the core that is free first; no core
-/// rests while work waits.
+/// The cores of a host: work in the order in which it comes, on the core that is free first. Work of a
+/// flow that comes while others of it are being done waits for the core that does them: a flow is never
+/// on two cores, so its packets keep their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     cost: CpuCost,
     /// When each core has done what it was given.
     free: Vec<Time>,
+    /// Of each flow, the core that had its last work, and when that is done.
+    last: BTreeMap<u32, (usize, Time)>,
     /// The last time at which timers fired.
     tick: Option<Time>,
     /// Time of all cores that was spent.
@@ -51,21 +60,29 @@ impl Cpu {
         Self {
             cost,
             free: vec![0; cores.max(1)],
+            last: BTreeMap::new(),
             tick: None,
             busy: 0,
         }
     }
 
-    /// A packet that comes or is to leave at `now`: when its work is done.
-    pub fn packet(&mut self, now: Time) -> Time {
-        self.work(now, self.cost.packet)
+    /// A packet of `flow` that comes or is to leave at `now`: when its work is done.
+    pub fn packet(&mut self, now: Time, flow: u32) -> Time {
+        let core = self.core_for(now, flow);
+        self.work(core, now, flow, self.cost.packet)
     }
 
-    /// A timer that fires at `now`, with others of the same time: when its work is done.
-    pub fn timer(&mut self, now: Time) -> Time {
+    /// A timer of `flow` that fires at `now`, with others of the same time: when its work is done.
+    pub fn timer(&mut self, now: Time, flow: u32) -> Time {
         let first = self.tick.replace(now) != Some(now);
         let tick = if first { self.cost.tick } else { 0 };
-        self.work(now, tick + self.cost.timer)
+        let core = self.core_for(now, flow);
+        let contention = if self.cost.contention == 0 {
+            0
+        } else {
+            self.busy_beside(core, now) * self.cost.contention
+        };
+        self.work(core, now, flow, tick + self.cost.timer + contention)
     }
 
     /// Time of all cores that was spent so far.
@@ -74,15 +91,34 @@ impl Cpu {
         self.busy
     }
 
-    fn work(&mut self, now: Time, cost: Time) -> Time {
+    /// The core for the next work of a flow.
+    fn core_for(&self, now: Time, flow: u32) -> usize {
+        match self.last.get(&flow) {
+            Some(&(core, done)) if done > now => core,
+            _ => {
+                let cores = self.free.iter().enumerate();
+                let first = cores.min_by_key(|&(_, free)| free);
+                first.map_or(0, |(core, _)| core)
+            }
+        }
+    }
+
+    /// Cores that are busy when the next work of a core begins, besides itself.
+    fn busy_beside(&self, core: usize, now: Time) -> u64 {
+        let begin = self.free[core].max(now);
+        self.free.iter().filter(|&&free| free > begin).count() as u64
+    }
+
+    fn work(&mut self, core: usize, now: Time, flow: u32, cost: Time) -> Time {
+        let last = self.last.entry(flow).or_insert((core, now));
         if cost == 0 {
-            return now;
+            return last.1.max(now);
         }
         self.busy += cost;
-        let core = self.free.iter_mut().min();
-        let core = core.expect("there is at least one core");
-        *core = now.max(*core) + cost;
-        *core
+        let free = &mut self.free[core];
+        *free = now.max(*free) + cost;
+        *last = (core, *free);
+        *free
     }
 }
 
@@ -96,18 +132,57 @@ mod tests {
             packet: 10,
             timer: 3,
             tick: 100,
+            contention: 0,
         };
         let mut cpu = Cpu::new(2, cost);
-        assert_eq!([cpu.packet(0), cpu.packet(0), cpu.packet(0)], [10, 10, 20]);
-        assert_eq!(cpu.packet(50), 60, "idle cores begin at once");
-        assert_eq!(cpu.timer(1_000), 1_103, "the first timer of a tick");
-        assert_eq!(cpu.timer(1_000), 1_003, "another core, no tick");
+        let done = [1, 2, 3].map(|flow| cpu.packet(0, flow));
+        assert_eq!(done, [10, 10, 20]);
+        assert_eq!(cpu.packet(50, 1), 60, "idle cores begin at once");
+        assert_eq!(cpu.timer(1_000, 1), 1_103, "the first timer of a tick");
+        assert_eq!(cpu.timer(1_000, 2), 1_003, "another core, no tick");
         assert_eq!(cpu.busy(), 40 + 103 + 3);
+    }
+
+    #[test]
+    fn packets_of_a_flow_keep_their_order() {
+        let cost = CpuCost {
+            packet: 10,
+            timer: 100,
+            ..CpuCost::default()
+        };
+        let mut cpu = Cpu::new(4, cost);
+        assert_eq!(cpu.timer(0, 1), 100);
+        assert_eq!(cpu.packet(20, 1), 110, "behind its flow's timer");
+        assert_eq!(cpu.packet(20, 2), 30, "another flow on another core");
+        assert_eq!(cpu.packet(110, 1), 120, "done: the core that is free first");
+        let free = CpuCost {
+            timer: 100,
+            ..CpuCost::default()
+        };
+        let mut cpu = Cpu::new(4, free);
+        cpu.timer(0, 1);
+        assert_eq!(cpu.packet(20, 1), 100, "costs nothing and waits");
+    }
+
+    #[test]
+    fn timers_that_fire_together_contend() {
+        let cost = CpuCost {
+            timer: 10,
+            contention: 4,
+            ..CpuCost::default()
+        };
+        let mut cpu = Cpu::new(3, cost);
+        assert_eq!(cpu.timer(0, 1), 10, "alone");
+        assert_eq!(cpu.timer(0, 2), 14, "another core is busy");
+        assert_eq!(cpu.timer(0, 3), 18, "two are");
+        assert_eq!(cpu.timer(0, 4), 28, "waits until 10, beside two");
+        assert_eq!(cpu.timer(100, 1), 110, "all are free again");
+        assert_eq!(cpu.busy(), 10 + 14 + 18 + 18 + 10);
     }
 
     #[test]
     fn what_costs_nothing_is_done_at_once() {
         let mut cpu = Cpu::new(0, CpuCost::default());
-        assert_eq!((cpu.packet(7), cpu.timer(8)), (7, 8));
+        assert_eq!((cpu.packet(7, 0), cpu.timer(8, 0)), (7, 8));
     }
 }

@@ -37,6 +37,13 @@ impl Sender {
             0
         };
         let new = offset > self.acknowledged;
+        let arrived = if new {
+            // What blocks have told of it was told before, or is in `news`.
+            let known = self.scoreboard.arrived(self.acknowledged, offset);
+            news + (offset - self.acknowledged).saturating_sub(known)
+        } else {
+            news
+        };
         let moment = self.moment(now);
         self.control.law_mut().read(&moment, packet, new);
         if new {
@@ -44,7 +51,26 @@ impl Sender {
         } else if self.is_duplicate(segment, opened, news) {
             self.duplicate(now);
         }
+        if arrived > 0 {
+            let moment = self.moment(now);
+            self.control.law_mut().arrived(&moment, arrived);
+        }
+        if news > 0 {
+            self.look_for_more_losses(now);
+        }
         self.output(now, out);
+    }
+
+    /// Whether SACK blocks tell a loss of what was sent after the last one was told. Recovery repairs
+    /// it without a word; a law that sends on meanwhile has to know.
+    fn look_for_more_losses(&mut self, now: Time) {
+        let begin = self.told.max(self.acknowledged);
+        let lost_before = self.scoreboard.lost_before(self.mss);
+        if self.scoreboard.hole(begin).0 < lost_before {
+            self.told = self.highest;
+            let moment = self.moment(now);
+            self.control.law_mut().lost_more(&moment);
+        }
     }
 
     /// RFC 5681, section 2, and RFC 6675 where SACK is agreed on.
@@ -165,6 +191,7 @@ impl Sender {
         self.counters.fast_recoveries += 1;
         self.recovery = Recovery::Fast { partial: false };
         self.recover = self.highest;
+        self.told = self.highest;
         self.inflation = if self.sack() {
             0
         } else {

@@ -45,6 +45,7 @@ impl Sender {
         self.control.law_mut().timed_out(&moment, self.retries > 1);
         self.recovery = Recovery::None;
         self.recover = self.highest;
+        self.told = self.highest;
         self.duplicates = 0;
         self.inflation = 0;
         self.extra = 0;

@@ -114,6 +114,35 @@ fn srp_paces_by_the_loss_event_rate() {
     assert!(found.abs_diff(law) * 100 / law <= 20, "{found}");
 }
 
+/// A paced sender has no window that runs empty: it sends on while a loss is being repaired. So it has to
+/// hear of what is lost meanwhile, or it goes on at a rate of which half is lost.
+#[test]
+fn srp_slows_down_for_losses_that_come_while_others_are_repaired() {
+    let host = HostParameters {
+        receive_buffer: 1 << 24,
+        ..host()
+    };
+    let most = SrpParameters {
+        most: Some(2_000_000),
+    };
+    let mut rig = Rig::new(host, Scheme::Srp(most), Supply::Endless);
+    rig.open();
+    rig.forward.fate = Box::new(|number, _| {
+        if number > 4_000 && number % 2 == 0 {
+            Vec::new()
+        } else {
+            arrives()
+        }
+    });
+    rig.run_until(2 * SECOND);
+    let rate = |rig: &Rig| rig.sender.view().rate.unwrap();
+    assert_eq!(rate(&rig), 2_000_000);
+    rig.run_until(5 * SECOND);
+    assert!(rate(&rig) < 100_000, "{}", rate(&rig));
+    // A timeout halves as well, but is too seldom for that: the loss events did it.
+    assert!(rig.sender.counters().timeouts < 5);
+}
+
 #[test]
 fn a_jiffy_clock_sends_bursts_and_a_ring_does_not() {
     let bursts = |clock| {

@@ -113,6 +113,7 @@ proptest! {
             if opened {
                 if step.bytes > 0 {
                     controller.acknowledged(&it, step.bytes.into());
+                    controller.arrived(&it, step.bytes.into());
                 }
                 if step.losses > 0 {
                     controller.lost(&it);

@@ -172,6 +172,11 @@ fn zhang() {
 }
 
 #[test]
+fn shang() {
+    follow("shang.md");
+}
+
+#[test]
 fn baseline() {
     let folder = follow("baseline.md");
     let results = folder.path().join("npsim-results/baseline/results.json");
@@ -306,6 +311,7 @@ fn every_page_with_commands_is_followed() {
         "govind.md",
         "hauger.md",
         "zhang.md",
+        "shang.md",
         "sensitivity.md",
         "experiments.md",
         "timing.md",
