@@ -8,6 +8,7 @@ pub mod codes;
 pub mod completions;
 pub mod disasm;
 pub mod explain;
+pub mod fmt;
 pub mod generate;
 mod interrupt;
 pub mod isa;

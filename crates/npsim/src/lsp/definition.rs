@@ -116,7 +116,7 @@ fn include(workspace: &Workspace, spot: &Spot) -> Option<Location> {
         .strip_prefix('"')
         .or_else(|| name.strip_prefix('<'))?
         .trim_end_matches(['"', '>']);
-    let path = workspace.included(spot, name)?;
+    let path = workspace.included_by(&spot.path, name)?;
     Some(Location {
         uri: paths::to_uri(&path)?,
         range: Range::new(Position::new(0, 0), Position::new(0, 0)),

@@ -19,6 +19,7 @@ fn help_teaches() {
         "asm",
         "disasm",
         "pp",
+        "fmt",
         "check",
         "codes",
         "lsp",
