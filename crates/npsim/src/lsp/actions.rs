@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lsp_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Position, Range, TextEdit,
-    Uri, WorkspaceEdit,
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Diagnostic, Position,
+    Range, TextEdit, Uri, WorkspaceEdit,
 };
-use npsim_asm::Level;
+use npsim_asm::{Level, codes};
 
 use super::analysis::Analysis;
 use super::publish::{converted, location};
 use super::workspace::Workspace;
+use super::{paths, position};
 
 /// What can be done about the messages that touch a range of a file: what their patches
 /// say, and silence for warnings.
@@ -42,6 +43,9 @@ pub fn actions(workspace: &Workspace, path: &Path, range: Range) -> CodeActionRe
                 let title = diagnostic.help.clone();
                 let title = title.unwrap_or_else(|| format!("mend: {}", diagnostic.message));
                 offer(title, changes, true);
+            }
+            if let Some((title, changes)) = declared(workspace, path, &shown, diagnostic.code) {
+                offer(title, changes, diagnostic.patches.is_empty());
             }
             if diagnostic.level == Level::Warning
                 && let Some(changes) = silenced(workspace, path, shown.range, diagnostic.code)
@@ -77,12 +81,44 @@ fn patched(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Option<Ch
     (!changes.is_empty()).then_some(changes)
 }
 
+/// A name that nobody has declared, declared above the line that uses it.
+fn declared(
+    workspace: &Workspace,
+    path: &Path,
+    shown: &Diagnostic,
+    code: &str,
+) -> Option<(String, Changes)> {
+    let directive = match code {
+        codes::UNDEFINED_REGISTER => ".reg",
+        codes::UNDEFINED_SIGNAL => ".sig",
+        _ => return None,
+    };
+    let text = workspace.documents.text(path)?;
+    let start = position::offset(&text, shown.range.start);
+    let name = text.get(start..position::offset(&text, shown.range.end))?;
+    if name.is_empty()
+        || !name
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || "_$@".contains(it))
+    {
+        return None;
+    }
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let indent: String = text[line..]
+        .chars()
+        .take_while(|it| " \t".contains(*it))
+        .collect();
+    let place = Position::new(shown.range.start.line, 0);
+    let edit = TextEdit::new(
+        Range::new(place, place),
+        format!("{indent}{directive} {name}\n"),
+    );
+    let title = format!("declare `{directive} {name}`");
+    Some((title, Changes::from([(uri(workspace, path)?, vec![edit])])))
+}
+
 /// The warning switched off around a line.
 fn silenced(workspace: &Workspace, path: &Path, range: Range, code: &str) -> Option<Changes> {
-    let uri = match workspace.documents.get(path) {
-        Some(document) => document.uri.clone(),
-        None => super::paths::to_uri(path)?,
-    };
     let line = |line: u32, text: String| {
         let place = Position::new(line, 0);
         TextEdit::new(Range::new(place, place), text)
@@ -94,5 +130,13 @@ fn silenced(workspace: &Workspace, path: &Path, range: Range, code: &str) -> Opt
         ),
         line(range.end.line + 1, "#pragma warning(pop)\n".to_owned()),
     ];
-    Some(Changes::from([(uri, edits)]))
+    Some(Changes::from([(uri(workspace, path)?, edits)]))
+}
+
+/// A file as the editor names it.
+fn uri(workspace: &Workspace, path: &Path) -> Option<Uri> {
+    match workspace.documents.get(path) {
+        Some(document) => Some(document.uri.clone()),
+        None => paths::to_uri(path),
+    }
 }

@@ -70,6 +70,25 @@ fn patches_of_messages_are_offered() {
 }
 
 #[test]
+fn undeclared_names_can_be_declared() {
+    let text = ".begin\n    immed[fresh, 1]\n    ctx_arb[come]\n.end\ne#: br[e#]\n";
+    let mut editor = Editor::new(&[("a.uc", text)]);
+    editor.open("a.uc");
+    let found = actions(&mut editor, "fre|sh");
+    let wanted = text.replace("    immed", "    .reg fresh\n    immed");
+    assert!(
+        found.contains(&("declare `.reg fresh`".to_owned(), wanted)),
+        "{found:?}"
+    );
+    let found = actions(&mut editor, "com|e");
+    let wanted = text.replace("    ctx_arb", "    .sig come\n    ctx_arb");
+    assert!(
+        found.contains(&("declare `.sig come`".to_owned(), wanted)),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn warnings_can_be_silenced_where_they_are() {
     let text = ".reg x\nalu[--, --, B, x]\ne#: br[e#]\n";
     let mut editor = Editor::new(&[("a.uc", text)]);
