@@ -2,6 +2,7 @@
 
 use lsp_types::{GotoDefinitionResponse, Location, Position, Range};
 
+use super::keys::keys;
 use super::paths;
 use super::publish::{file_location, location};
 use super::scan::word_at;
@@ -72,6 +73,9 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Location> {
         {
             uses.push((true, file_location(path, &text, known.place.clone())));
         }
+    }
+    if uses.is_empty() {
+        return keys(workspace, spot, word);
     }
     // Of several macros of one name the one with as many parameters is meant.
     let exact = uses.iter().any(|(fits, _)| *fits);

@@ -18,6 +18,7 @@ mod highlights;
 mod hints;
 mod hover;
 mod index;
+mod keys;
 mod layout;
 mod lenses;
 mod outline;

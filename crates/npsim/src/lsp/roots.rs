@@ -32,6 +32,8 @@ pub struct Root {
     pub options: Options,
     /// The chip whose timing counts; none for a text that is no file.
     pub profile: Option<Arc<Profile>>,
+    /// The files that its project is read from; none without a project.
+    pub files: Vec<PathBuf>,
     /// The project that runs it and the microengine that is considered.
     pub project: Option<(String, u8)>,
 }
@@ -151,6 +153,7 @@ impl Projects {
             include,
             options: Options::default(),
             profile: None,
+            files: Vec::new(),
             project: None,
         })
     }
@@ -160,6 +163,11 @@ impl Projects {
 /// see it with almost the same names, so the first one speaks for all.
 fn add(roots: &mut Vec<Root>, project: &Project) {
     let first = roots.len();
+    let files = if project.is_default {
+        Vec::new()
+    } else {
+        project.text.files.clone()
+    };
     let profile = Some(Arc::new(project.profile.clone()));
     for plan in &project.programs {
         let main = canonical(&plan.source);
@@ -171,6 +179,7 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
             include: project.include.clone(),
             options: options(project, plan),
             profile: profile.clone(),
+            files: files.clone(),
             project: (!project.is_default).then(|| (project.name.clone(), plan.me)),
         });
     }
