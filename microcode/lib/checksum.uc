@@ -59,15 +59,15 @@
 ;   longer header, or parts of one with zeros for the rest. The carry of each
 ;   addition goes into the next and the last around the end.
 #macro checksum_words(sum, words)
-    #define_eval CHECKSUM_FIRST 1
-    #for CHECKSUM_WORD words
-    #if (CHECKSUM_FIRST)
+#define_eval CHECKSUM_FIRST 1
+#for CHECKSUM_WORD words
+#if (CHECKSUM_FIRST)
     alu[sum, sum, +, CHECKSUM_WORD]
-    #else
+#else
     alu[sum, sum, +carry, CHECKSUM_WORD]
-    #endif
-    #define_eval CHECKSUM_FIRST 0
-    #endloop
+#endif
+#define_eval CHECKSUM_FIRST 0
+#endloop
     alu[sum, sum, +carry, 0]
 #endm
 

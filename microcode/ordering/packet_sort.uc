@@ -197,7 +197,7 @@ sorted#:
     alu[node, --, B, @first]
     beq[next#]
     local_csr_wr[ACTIVE_LM_ADDR_0, node]
-    .begin
+.begin
     .reg parts end ahead
     nop
     nop
@@ -237,5 +237,5 @@ nowhere#:
     ld_field_w_clr[packet, 0111, packet]
     buffer_return(packet, free_queue)
     br[sorted#]
-    .end
+.end
 .end

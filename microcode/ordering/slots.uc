@@ -164,10 +164,10 @@ try#:
     immed[@held, 1]
     alu[place, --, B, @slot]
     alu[end, place, +, SLOT_PARTS]
-    .begin
+.begin
     .reg ahead
     transmit_room(ahead, place, (ROUND - SLOT_PARTS))
-    .end
+.end
     alu[@slot, --, B, end]
     alu[@left, @left, -, 1]
     bne[claimed#]
@@ -212,10 +212,10 @@ placed#:
 #macro slot_claim(place, end, length)
     alu[place, --, B, slot]
     alu[end, slot, +, SLOT_PARTS]
-    .begin
+.begin
     .reg ahead
     transmit_room(ahead, place, (ROUND - SLOT_PARTS))
-    .end
+.end
     alu[slot, slot, +, ROUND]
 #endm
 

@@ -203,18 +203,18 @@ put#:
 ; Registers of the context `wheel`. The next used slot of a wheel without one is FAR steps
 ; ahead.
 .reg one slot_mask bitmap turn_steps turn_mask era_steps far_ahead
-.reg used       ; bit n: longword n of the bitmap is not 0
-.reg next       ; the first used slot
-.reg wake       ; when that is over, or the turn if it ends before
-.reg turn       ; when the turn that runs began
-.reg turn_end   ; when it is over
-.reg open       ; what is due before this goes into slots
-.reg open_buckets ; what is due before this goes into buckets
-.reg waiting    ; packets in buckets and lists
-.reg pour       ; what is left of the bucket that is being poured
-.reg known      ; not 0: the link of its first packet is
-.reg far        ; what is due after the buckets
-.reg sweep      ; what is left of it to move to buckets
+.reg used          ; bit n: longword n of the bitmap is not 0
+.reg next          ; the first used slot
+.reg wake          ; when that is over, or the turn if it ends before
+.reg turn          ; when the turn that runs began
+.reg turn_end      ; when it is over
+.reg open          ; what is due before this goes into slots
+.reg open_buckets  ; what is due before this goes into buckets
+.reg waiting       ; packets in buckets and lists
+.reg pour          ; what is left of the bucket that is being poured
+.reg known         ; not 0: the link of its first packet is
+.reg far           ; what is due after the buckets
+.reg sweep         ; what is left of it to move to buckets
 .reg buckets called
 
     br=ctx[RELEASE_CONTEXT, releases#]

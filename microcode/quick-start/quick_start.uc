@@ -47,11 +47,11 @@
 #macro quick_start_state(state, port_out)
     load_constant(state, QS_STATE)
 #ifdef QUICK_START_PER_PORT
-    .begin
+.begin
     .reg group
     alu_shf[group, --, B, port_out, <<QS_GROUP_SHIFT]
     alu[state, state, +, group]
-    .end
+.end
 #endif
 #endm
 

@@ -30,8 +30,8 @@
     receive_ticket(ticket, arrived, $status)
     local_csr_rd[ACTIVE_CTX_STS]
     immed[out, 0]
-    alu[out, out, AND, 0x7]             ; the first TBUF element: context 0 to 7
-    alu_shf[buffer, --, B, out, <<ROOM_SHIFT]   ; room for an mpacket in DRAM
+    alu[out, out, AND, 0x7]                    ; the first TBUF element: context 0 to 7
+    alu_shf[buffer, --, B, out, <<ROOM_SHIFT]  ; room for an mpacket in DRAM
 
     br!=ctx[0, next#]
     turn_start(ask)

@@ -13,6 +13,7 @@ mod back;
 pub mod codes;
 pub mod diagnostic;
 pub mod directives;
+pub mod format;
 pub mod front;
 mod lints;
 mod middle;

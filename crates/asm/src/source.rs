@@ -133,7 +133,7 @@ impl SourceMap {
 
     /// All expansions; entry n is that of [`ExpansionId`] n + 1.
     #[must_use]
-    pub(crate) fn expansions(&self) -> &[Expansion] {
+    pub fn expansions(&self) -> &[Expansion] {
         &self.expansions
     }
 

@@ -234,7 +234,7 @@ hit#:
     load_constant(next_slot, (NEXT_SLOT + (4 * QUEUE_MANAGER)))
     load_constant(free_queue, FREE_BUFFERS)
 #if (QUEUE_MANAGER > 0)
-    .reg notice_ring
+.reg notice_ring
     immed[notice_ring, NOTICE_RING]
     immed[dequeue_ring, DEQUEUE_RING_1]
 #else

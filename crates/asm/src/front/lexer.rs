@@ -6,7 +6,7 @@
 //! preprocessor. Nothing is reported here: a line carries what is wrong with it,
 //! for it may stand in a part of the source that is switched off.
 
-pub(super) mod lexeme;
+pub(crate) mod lexeme;
 
 use std::{borrow::Cow, rc::Rc};
 
@@ -32,6 +32,13 @@ pub(crate) struct RawLine {
 }
 
 impl RawLine {
+    /// From its first token to its last; none if it is nothing but mistakes.
+    pub fn span(&self) -> Option<Span> {
+        let directive = self.directive.as_ref().map(|(_, name)| name.span);
+        let first = directive.or_else(|| self.tokens.first().map(|it| it.span))?;
+        Some(self.tokens.last().map_or(first, |last| first.to(last.span)))
+    }
+
     /// Whether nothing can be made of it.
     pub fn is_wrong(&self) -> bool {
         self.errors.iter().any(|found| found.level == Level::Error)

@@ -112,7 +112,7 @@ impl<'a> Input for Tokens<'a> {
 /// The text of tokens, with a space wherever there was one and wherever two
 /// neighbours would otherwise be read as something else.
 #[must_use]
-pub(crate) fn spell(tokens: &[Token]) -> String {
+pub fn spell(tokens: &[Token]) -> String {
     let mut text = String::new();
     let mut before: Option<&Token> = None;
     for token in tokens {

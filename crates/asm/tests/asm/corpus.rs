@@ -175,6 +175,26 @@ fn results_are_as_committed() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// What does not depend on columns.
+fn without_columns(assembly: &Assembly) -> (Vec<String>, Option<Vec<u64>>) {
+    let told = assembly.diagnostics.iter().map(|it| {
+        let (line, _) = assembly.sources.line_column(it.primary.span);
+        format!("{} {} {line}", level(it.level), it.code)
+    });
+    let words = assembly.image.as_ref().map(|it| it.words.clone());
+    (told.collect(), words)
+}
+
+#[test]
+fn another_layout_assembles_to_the_same() {
+    for (name, _, text) in programs() {
+        let formatted = npsim_asm::format::format(&text);
+        let (was, is) = (run(&text), run(&formatted));
+        assert_eq!(without_columns(&is), without_columns(&was), "{name}");
+        assert_eq!(npsim_asm::format::format(&formatted), formatted, "{name}");
+    }
+}
+
 #[test]
 fn every_instruction_directive_and_function_has_a_program() {
     let programs = programs();

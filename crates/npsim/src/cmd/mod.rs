@@ -10,6 +10,7 @@ pub mod dap;
 pub mod debug;
 pub mod disasm;
 pub mod explain;
+pub mod fmt;
 pub mod generate;
 mod interrupt;
 pub mod isa;

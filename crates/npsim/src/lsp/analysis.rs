@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
 use npsim_image::{Image, LiveRange, Origin};
+use npsim_isa::decode_in;
 
 use super::documents::Documents;
-use super::index::Index;
+use super::index::{Index, Kind};
 use super::paths::canonical;
 use super::roots::Root;
 use super::scan::{Definitions, definitions};
+use crate::explain::{Cost, costs};
 use crate::includes::FileIncludes;
 
 /// What is known of a root.
@@ -30,6 +32,11 @@ pub struct Analysis {
     pub index: Index,
     /// Canonical path of each file of `sources`; none for the command line.
     pub paths: Vec<Option<PathBuf>>,
+    /// What each word costs on the project's chip; empty if the program has errors or
+    /// the chip is not known.
+    pub costs: Vec<Cost>,
+    /// What conditions left out, outside of macros.
+    left_out: Vec<Span>,
     /// Macros and names of each text, by its canonical path.
     pub definitions: BTreeMap<PathBuf, Definitions>,
 }
@@ -53,9 +60,9 @@ impl Analysis {
                 &mut ignored,
             );
             let index = Index::new(&preprocessed.lines, &sources);
-            (assembly, index)
+            (assembly, index, preprocessed.left_out)
         };
-        let (assembly, index) = catch_unwind(AssertUnwindSafe(run)).ok()?;
+        let (assembly, index, left_out) = catch_unwind(AssertUnwindSafe(run)).ok()?;
         let sources = assembly.sources;
         let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut texts = BTreeMap::new();
@@ -74,8 +81,18 @@ impl Analysis {
                 .or_insert_with(|| definitions(&file.text));
             paths.push(Some(path));
         }
+        let costs = match (&assembly.image, &root.profile) {
+            (Some(image), Some(profile)) => {
+                let decode = |word: &u64| decode_in(*word, image.contexts.encoding()).ok();
+                let instructions: Vec<_> = image.words.iter().map(decode).collect();
+                costs(&instructions, profile)
+            }
+            _ => Vec::new(),
+        };
         Some(Self {
             root: root.clone(),
+            costs,
+            left_out,
             image: assembly.image,
             diagnostics: assembly.diagnostics,
             sources,
@@ -113,6 +130,42 @@ impl Analysis {
         text.get(span.lo as usize..span.hi as usize).unwrap_or("")
     }
 
+    /// What conditions left out of each inclusion of a file: a line counts as left out
+    /// where all say so.
+    pub fn left_out(&self, path: &Path) -> Vec<BTreeSet<(u32, u32)>> {
+        let in_file = |file: FileId| {
+            let spans = self.left_out.iter().filter(|span| span.file == file);
+            spans.map(|span| (span.lo, span.hi)).collect()
+        };
+        self.files(path).map(in_file).collect()
+    }
+
+    /// The registers or numbers that stand for a register or signal, each once.
+    #[must_use]
+    pub fn places(&self, symbol: usize) -> Vec<String> {
+        let Some(image) = &self.image else {
+            return Vec::new();
+        };
+        let symbol = &self.index.symbols[symbol];
+        let is_it = |name: &str, scope: u32| scope as usize == symbol.scope && name == symbol.name;
+        let mut places: Vec<String> = match symbol.kind {
+            Kind::Register => {
+                let rows = image.registers.iter();
+                let rows = rows.filter(|row| is_it(&row.name, row.scope));
+                rows.map(|row| row.operand.to_string()).collect()
+            }
+            Kind::Signal => {
+                let rows = image.signals.iter();
+                let rows = rows.filter(|row| is_it(&row.name, row.scope));
+                rows.map(|row| row.number.to_string()).collect()
+            }
+            Kind::Label | Kind::Import | Kind::Synonym => Vec::new(),
+        };
+        let mut seen = BTreeSet::new();
+        places.retain(|place| seen.insert(place.clone()));
+        places
+    }
+
     /// Addresses of the words that come from a line, at once or through macros.
     fn words_of(&self, image: &Image, path: &Path, line: u32) -> Vec<u16> {
         let here = |origin: &Origin| {
@@ -136,7 +189,6 @@ impl Analysis {
     /// the line does not use it. Empty if the program has errors.
     #[must_use]
     pub fn allocation(&self, symbol: usize, path: &Path, line: u32) -> Vec<String> {
-        use super::index::Kind;
         let Some(image) = &self.image else {
             return Vec::new();
         };

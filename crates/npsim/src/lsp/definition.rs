@@ -2,6 +2,7 @@
 
 use lsp_types::{GotoDefinitionResponse, Location, Position, Range};
 
+use super::keys::keys;
 use super::paths;
 use super::publish::{file_location, location};
 use super::scan::word_at;
@@ -73,6 +74,9 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Location> {
             uses.push((true, file_location(path, &text, known.place.clone())));
         }
     }
+    if uses.is_empty() {
+        return keys(workspace, spot, word);
+    }
     // Of several macros of one name the one with as many parameters is meant.
     let exact = uses.iter().any(|(fits, _)| *fits);
     uses.into_iter()
@@ -116,7 +120,7 @@ fn include(workspace: &Workspace, spot: &Spot) -> Option<Location> {
         .strip_prefix('"')
         .or_else(|| name.strip_prefix('<'))?
         .trim_end_matches(['"', '>']);
-    let path = workspace.included(spot, name)?;
+    let path = workspace.included_by(&spot.path, name)?;
     Some(Location {
         uri: paths::to_uri(&path)?,
         range: Range::new(Position::new(0, 0), Position::new(0, 0)),

@@ -6,20 +6,34 @@
 //! is assembled whole after a change, which takes milliseconds, so that nothing
 //! has to be kept in step.
 
+mod actions;
 mod analysis;
+mod calls;
 mod completion;
 mod definition;
 mod documents;
+mod expand;
+mod folding;
+mod highlights;
+mod hints;
 mod hover;
 mod index;
+mod keys;
+mod layout;
+mod lenses;
 mod outline;
 mod paths;
 mod position;
 mod publish;
 mod rename;
+mod requests;
 mod roots;
 mod scan;
 mod server;
+mod settings;
+mod signature;
+mod symbols;
+mod tokens;
 mod workspace;
 
 pub use server::serve;

@@ -29,7 +29,7 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
             d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Level::Note
         };
         for diagnostic in analysis.diagnostics.iter().filter(told) {
-            for (path, shown) in convert(analysis, diagnostic) {
+            for (path, shown) in converted(analysis, diagnostic) {
                 let list = all.entry(path).or_default();
                 if !list.contains(&shown) {
                     list.push(shown);
@@ -64,9 +64,12 @@ fn severity(level: Level) -> DiagnosticSeverity {
     }
 }
 
-/// A message about a macro's text is shown where the macro is used, and as a
+/// A message as the editor shows it, with the file of each. One about a macro's text is shown where the macro is used, and as a
 /// hint in the macro.
-fn convert(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec<(PathBuf, Diagnostic)> {
+pub fn converted(
+    analysis: &Analysis,
+    diagnostic: &npsim_asm::Diagnostic,
+) -> Vec<(PathBuf, Diagnostic)> {
     let primary = diagnostic.primary.span;
     let calls: Vec<_> = analysis
         .sources

@@ -1,10 +1,12 @@
 //! Which programs there are to check: the sources of all projects in reach, and
 //! single sources that no project knows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use npsim_asm::Options;
+use npsim_chip::profile::Profile;
 
 use crate::assemble::options;
 use crate::problem::Problem;
@@ -12,6 +14,7 @@ use crate::project::{FILE_NAME, Overrides, Project};
 
 use super::documents::Documents;
 use super::paths::canonical;
+use super::settings::Settings;
 
 /// Folders are searched this deep for projects.
 const DEEPEST: usize = 6;
@@ -27,6 +30,10 @@ pub struct Root {
     pub include: Vec<PathBuf>,
     /// What the assembler is told.
     pub options: Options,
+    /// The chip whose timing counts; none for a text that is no file.
+    pub profile: Option<Arc<Profile>>,
+    /// The files that its project is read from; none without a project.
+    pub files: Vec<PathBuf>,
     /// The project that runs it and the microengine that is considered.
     pub project: Option<(String, u8)>,
 }
@@ -35,6 +42,7 @@ pub struct Root {
 #[derive(Clone, Debug, Default)]
 pub struct Projects {
     folders: Vec<PathBuf>,
+    settings: Settings,
     files: Vec<PathBuf>,
     /// The sources that they run, each once for a project.
     pub roots: Vec<Root>,
@@ -45,13 +53,19 @@ pub struct Projects {
 impl Projects {
     /// Looks for projects in these folders and below.
     #[must_use]
-    pub fn new(folders: Vec<PathBuf>, documents: &Documents) -> Self {
+    pub fn new(folders: Vec<PathBuf>, settings: Settings, documents: &Documents) -> Self {
         let mut projects = Self {
             folders,
+            settings,
             ..Self::default()
         };
         projects.search(documents);
         projects
+    }
+
+    /// Takes other settings, which count from the next search on.
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
     }
 
     /// Looks again: project files may have come, gone or changed.
@@ -61,6 +75,14 @@ impl Projects {
         for folder in &self.folders {
             find(folder, 0, &mut budget, &mut files);
         }
+        files.extend(self.settings.project.as_ref().map(|path| {
+            let path = if path.is_dir() {
+                path.join(FILE_NAME)
+            } else {
+                path.clone()
+            };
+            canonical(&path)
+        }));
         // Those found on the way up from a source are not below a folder.
         files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
         files.sort();
@@ -101,12 +123,52 @@ impl Projects {
             }
         }
     }
+
+    /// A source on its own: in the default project, if it is a file. It includes from the
+    /// folders that are set, from those of the projects in reach, and from a `lib` beside
+    /// it or above.
+    #[must_use]
+    pub fn single(&self, source: &Path, documents: &Documents) -> Root {
+        let mut include = self.settings.include.clone();
+        include.extend(
+            self.roots
+                .iter()
+                .flat_map(|root| root.include.iter().cloned()),
+        );
+        let above = source.ancestors().skip(1).take(DEEPEST);
+        include.extend(above.map(|folder| folder.join("lib")));
+        let mut seen = BTreeSet::new();
+        include.retain(|folder| folder.is_dir() && seen.insert(canonical(folder)));
+        let overrides = Overrides {
+            include: include.clone(),
+            ..Overrides::default()
+        };
+        let registry = crate::registry();
+        let mut roots = Vec::new();
+        if let Ok(project) = Project::load_from(documents, source, &overrides, &registry) {
+            add(&mut roots, &project);
+        }
+        roots.pop().unwrap_or_else(|| Root {
+            main: source.to_path_buf(),
+            include,
+            options: Options::default(),
+            profile: None,
+            files: Vec::new(),
+            project: None,
+        })
+    }
 }
 
 /// One root for each source of a project: microengines that run the same source
 /// see it with almost the same names, so the first one speaks for all.
 fn add(roots: &mut Vec<Root>, project: &Project) {
     let first = roots.len();
+    let files = if project.is_default {
+        Vec::new()
+    } else {
+        project.text.files.clone()
+    };
+    let profile = Some(Arc::new(project.profile.clone()));
     for plan in &project.programs {
         let main = canonical(&plan.source);
         if roots[first..].iter().any(|root| root.main == main) {
@@ -116,25 +178,11 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
             main,
             include: project.include.clone(),
             options: options(project, plan),
+            profile: profile.clone(),
+            files: files.clone(),
             project: (!project.is_default).then(|| (project.name.clone(), plan.me)),
         });
     }
-}
-
-/// A source on its own: in the default project, if it is a file.
-#[must_use]
-pub fn single(source: &Path, documents: &Documents) -> Root {
-    let mut roots = Vec::new();
-    let (overrides, registry) = (Overrides::default(), crate::registry());
-    if let Ok(project) = Project::load_from(documents, source, &overrides, &registry) {
-        add(&mut roots, &project);
-    }
-    roots.pop().unwrap_or_else(|| Root {
-        main: source.to_path_buf(),
-        include: Vec::new(),
-        options: Options::default(),
-        project: None,
-    })
 }
 
 fn find(folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<PathBuf>) {

@@ -4,39 +4,35 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 
-use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, Response};
+use lsp_server::{Connection, Message, Notification, Request};
 use lsp_types::notification::{
-    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
-    DidSaveTextDocument, Notification as _, PublishDiagnostics,
+    DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
+    DidOpenTextDocument, DidSaveTextDocument, Notification as _, PublishDiagnostics,
 };
-use lsp_types::request::{
-    Completion, DocumentSymbolRequest, GotoDefinition, HoverRequest, PrepareRenameRequest,
-    References, Rename, Request as _,
-};
-use lsp_types::{
-    CompletionOptions, HoverProviderCapability, InitializeParams, OneOf, PublishDiagnosticsParams,
-    RenameOptions, SaveOptions, ServerCapabilities, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, Uri, WorkDoneProgressOptions,
-};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use lsp_types::{InitializeParams, PublishDiagnosticsParams, Uri};
 
 use super::documents::Document;
-use super::workspace::{Spot, Workspace};
-use super::{completion, definition, hover, outline, paths, publish, rename};
+use super::requests::{self, path_of};
+use super::settings::Settings;
+use super::workspace::Workspace;
+use super::{paths, publish};
 
 /// Serves one editor until it says that it leaves.
 ///
 /// # Errors
 /// The connection breaks, or the editor does not follow the protocol.
 pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let capabilities = serde_json::to_value(capabilities())?;
+    let capabilities = serde_json::to_value(requests::capabilities())?;
     let parameters = connection.initialize(capabilities)?;
     let parameters: InitializeParams = serde_json::from_value(parameters)?;
+    let folders = folders(&parameters);
+    let folder = folders.first().cloned();
+    let sent = parameters.initialization_options.unwrap_or_default();
+    let settings = Settings::read(&sent, folder.as_deref());
     let mut server = Server {
         connection,
-        workspace: Workspace::new(folders(&parameters)),
+        workspace: Workspace::new(folders, settings),
+        folder,
         published: BTreeMap::new(),
     };
     server.publish()?;
@@ -59,35 +55,6 @@ pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>
     Ok(())
 }
 
-fn capabilities() -> ServerCapabilities {
-    let letters = [".", "#", "$", "@", "[", "&"];
-    ServerCapabilities {
-        text_document_sync: Some(TextDocumentSyncCapability::Options(
-            TextDocumentSyncOptions {
-                open_close: Some(true),
-                change: Some(TextDocumentSyncKind::INCREMENTAL),
-                save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions {
-                    include_text: Some(false),
-                })),
-                ..TextDocumentSyncOptions::default()
-            },
-        )),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(letters.map(str::to_owned).to_vec()),
-            ..CompletionOptions::default()
-        }),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        rename_provider: Some(OneOf::Right(RenameOptions {
-            prepare_provider: Some(true),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        })),
-        ..ServerCapabilities::default()
-    }
-}
-
 fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
     let several = parameters.workspace_folders.iter().flatten();
     let mut folders: Vec<PathBuf> = several
@@ -108,6 +75,8 @@ fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
 struct Server<'a> {
     connection: &'a Connection,
     workspace: Workspace,
+    /// The folder that relative settings are below.
+    folder: Option<PathBuf>,
     /// What the editor shows, by file.
     published: BTreeMap<PathBuf, (Uri, Vec<lsp_types::Diagnostic>)>,
 }
@@ -156,6 +125,15 @@ impl Server<'_> {
                     self.workspace.touch(&path);
                 }
             }
+            DidChangeConfiguration::METHOD => {
+                if let Some(parameters) = of::<DidChangeConfiguration>(notification) {
+                    // An editor that wants to be asked sends nothing.
+                    if !parameters.settings.is_null() {
+                        let settings = Settings::read(&parameters.settings, self.folder.as_deref());
+                        self.workspace.set(settings);
+                    }
+                }
+            }
             DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => self.workspace.search(),
             _ => {}
         }
@@ -163,92 +141,8 @@ impl Server<'_> {
 
     fn request(&mut self, request: Request) -> Sent {
         self.workspace.refresh();
-        let method = request.method.clone();
-        let response = match method.as_str() {
-            HoverRequest::METHOD => {
-                self.answer::<HoverRequest, _>(request, |server, parameters| {
-                    Ok(server
-                        .spot(&parameters.text_document_position_params)
-                        .and_then(|spot| hover::hover(&server.workspace, &spot)))
-                })
-            }
-            GotoDefinition::METHOD => {
-                self.answer::<GotoDefinition, _>(request, |server, parameters| {
-                    Ok(server
-                        .spot(&parameters.text_document_position_params)
-                        .map(|spot| definition::definition(&server.workspace, &spot)))
-                })
-            }
-            References::METHOD => self.answer::<References, _>(request, |server, parameters| {
-                Ok(server
-                    .spot(&parameters.text_document_position)
-                    .map(|spot| definition::references(&server.workspace, &spot)))
-            }),
-            Completion::METHOD => self.answer::<Completion, _>(request, |server, parameters| {
-                Ok(server
-                    .spot(&parameters.text_document_position)
-                    .map(|spot| completion::completion(&server.workspace, &spot)))
-            }),
-            DocumentSymbolRequest::METHOD => {
-                self.answer::<DocumentSymbolRequest, _>(request, |server, parameters| {
-                    let path = path_of(&parameters.text_document.uri);
-                    Ok(outline::outline(&server.workspace, &path))
-                })
-            }
-            PrepareRenameRequest::METHOD => {
-                self.answer::<PrepareRenameRequest, _>(request, |server, parameters| {
-                    match server.spot(&parameters) {
-                        Some(spot) => rename::prepare(&server.workspace, &spot).map(Some),
-                        None => Ok(None),
-                    }
-                })
-            }
-            Rename::METHOD => self.answer::<Rename, _>(request, |server, parameters| match server
-                .spot(&parameters.text_document_position)
-            {
-                Some(spot) => {
-                    rename::rename(&server.workspace, &spot, &parameters.new_name).map(Some)
-                }
-                None => Ok(None),
-            }),
-            _ => Response::new_err(
-                request.id,
-                ErrorCode::MethodNotFound as i32,
-                format!("npsim does not answer `{method}`"),
-            ),
-        };
+        let response = requests::answer(&mut self.workspace, request);
         self.send(response)
-    }
-
-    /// Reads a request, answers it, and turns a refusal into an error.
-    fn answer<R, T>(
-        &self,
-        request: Request,
-        answer: impl FnOnce(&Self, R::Params) -> Result<T, String>,
-    ) -> Response
-    where
-        R: lsp_types::request::Request,
-        R::Params: DeserializeOwned,
-        T: Serialize,
-    {
-        let id = request.id.clone();
-        match request.extract::<R::Params>(R::METHOD) {
-            Ok((id, parameters)) => match answer(self, parameters) {
-                Ok(result) => Response::new_ok(id, result),
-                Err(why) => Response::new_err(id, ErrorCode::RequestFailed as i32, why),
-            },
-            Err(ExtractError::JsonError { error, .. }) => {
-                Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
-            }
-            Err(ExtractError::MethodMismatch(request)) => {
-                Response::new_err(id, ErrorCode::MethodNotFound as i32, request.method)
-            }
-        }
-    }
-
-    fn spot(&self, place: &TextDocumentPositionParams) -> Option<Spot> {
-        self.workspace
-            .spot(&path_of(&place.text_document.uri), place.position)
     }
 
     /// Sends what has changed since the last time.
@@ -312,12 +206,4 @@ where
     N: lsp_types::notification::Notification,
 {
     notification.extract(N::METHOD).ok()
-}
-
-/// The canonical path of a text. One that is no file goes by its URI.
-fn path_of(uri: &Uri) -> PathBuf {
-    paths::from_uri(uri).map_or_else(
-        || PathBuf::from(uri.as_str()),
-        |path| paths::canonical(&path),
-    )
 }

@@ -1,6 +1,7 @@
 //! Open texts, projects and what is known of the programs that hold the texts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use npsim_asm::front::text::without_comments;
@@ -8,8 +9,9 @@ use npsim_asm::{SourceMap, Span};
 
 use super::analysis::Analysis;
 use super::documents::Documents;
-use super::roots::{Projects, Root, single};
+use super::roots::{Projects, Root};
 use super::scan::{Definitions, definitions};
+use super::settings::Settings;
 use crate::includes::FileIncludes;
 
 /// Everything the server knows.
@@ -44,14 +46,20 @@ pub struct Spot {
 impl Workspace {
     /// No open texts, and the projects in these folders.
     #[must_use]
-    pub fn new(folders: Vec<PathBuf>) -> Self {
+    pub fn new(folders: Vec<PathBuf>, settings: Settings) -> Self {
         let documents = Documents::default();
         Self {
-            projects: Projects::new(folders, &documents),
+            projects: Projects::new(folders, settings, &documents),
             documents,
             stale: true,
             ..Self::default()
         }
+    }
+
+    /// The user has set something.
+    pub fn set(&mut self, settings: Settings) {
+        self.projects.set(settings);
+        self.search();
     }
 
     /// A text was changed or closed.
@@ -102,7 +110,7 @@ impl Workspace {
                 }
             }
             if !found {
-                alone.push(single(path, &self.documents));
+                alone.push(self.projects.single(path, &self.documents));
             }
         }
         // A library file that an open single source includes is seen through it.
@@ -209,13 +217,39 @@ impl Workspace {
         found
     }
 
-    /// What the text of an include means.
+    /// The parts of a text that conditions leave out in every program that holds it.
     #[must_use]
-    pub fn included(&self, spot: &Spot, name: &str) -> Option<PathBuf> {
+    pub fn left_out(&self, path: &Path) -> Vec<Range<usize>> {
+        let mut all = self
+            .about(path)
+            .flat_map(|analysis| analysis.left_out(path));
+        let first = all.next().unwrap_or_default();
+        let everywhere = all.fold(first, |both, it| both.intersection(&it).copied().collect());
+        let range = |(lo, hi): (u32, u32)| lo as usize..hi as usize;
+        everywhere.into_iter().map(range).collect()
+    }
+
+    /// The files of all programs in reach, open or not.
+    pub fn files(&mut self) -> BTreeSet<PathBuf> {
+        let mut all: BTreeSet<PathBuf> = BTreeSet::new();
+        for root in 0..self.projects.roots.len() {
+            all.extend(self.files_of(root).iter().cloned());
+        }
+        let open = self
+            .analyses
+            .iter()
+            .flat_map(|analysis| analysis.definitions.keys());
+        all.extend(open.cloned());
+        all
+    }
+
+    /// What the text of an include in a file means.
+    #[must_use]
+    pub fn included_by(&self, path: &Path, name: &str) -> Option<PathBuf> {
         use npsim_asm::Includes as _;
-        let including = spot.path.display().to_string();
+        let including = path.display().to_string();
         let folders = self
-            .about(&spot.path)
+            .about(path)
             .map(|analysis| analysis.root.include.as_slice())
             .chain([&[][..]]);
         for folders in folders {

@@ -17,6 +17,7 @@ mod held_locks;
 mod hops;
 mod images;
 mod killed;
+mod layout;
 mod linking;
 mod liveness;
 mod lsp;

@@ -21,6 +21,7 @@ fn help_teaches() {
         "asm",
         "disasm",
         "pp",
+        "fmt",
         "check",
         "codes",
         "lsp",

@@ -4,7 +4,7 @@ use crate::front::token::TokenKind;
 
 /// A piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::front) enum Lexeme<'a> {
+pub(crate) enum Lexeme<'a> {
     Space,
     Newline,
     /// A backslash and the end of its line.
@@ -97,7 +97,7 @@ fn until(bytes: &[u8], at: usize, byte: u8) -> usize {
 }
 
 /// The first piece of a text, and what follows it; `None` for no text.
-pub(in crate::front) fn lexeme(input: &str) -> Option<(&str, Lexeme<'_>)> {
+pub(crate) fn lexeme(input: &str) -> Option<(&str, Lexeme<'_>)> {
     let bytes = input.as_bytes();
     let first = *bytes.first()?;
     let piece = |end: usize, lexeme| Some((&input[end..], lexeme));

@@ -60,6 +60,9 @@ pub struct Preprocessed {
     pub macros: Vec<String>,
     /// Where `#pragma warning` has switched warnings.
     pub(crate) pragmas: Pragmas,
+    /// Statements and directives that conditions left out, as far as they do not stand
+    /// in a macro: what they hold was not looked at.
+    pub left_out: Vec<Span>,
 }
 
 /// Preprocesses the source that `includes` gives for `main`.
@@ -91,6 +94,7 @@ pub fn preprocess(
         leaving: false,
         switched: Switched::default(),
         pragmas: Pragmas::default(),
+        left_out: Vec::new(),
         reported: FxHashSet::default(),
         guessed: FxHashSet::default(),
     };
@@ -105,6 +109,7 @@ pub fn preprocess(
         lines: preprocessor.lines,
         macros,
         pragmas: preprocessor.pragmas,
+        left_out: preprocessor.left_out,
     }
 }
 
@@ -131,6 +136,7 @@ struct Preprocessor<'a> {
     leaving: bool,
     switched: Switched,
     pragmas: Pragmas,
+    left_out: Vec<Span>,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
     /// Names for which something like them was looked for. A macro meets the
     /// same slip in each use; the first message has the guess.
@@ -218,7 +224,12 @@ impl Preprocessor<'_> {
                     self.conditional(*directive, name, line, environment, &mut conditionals);
                     at += 1;
                 }
-                _ if !live => at += 1,
+                _ if !live => {
+                    if environment.expansion == ExpansionId::ROOT {
+                        self.left_out.extend(line.span());
+                    }
+                    at += 1;
+                }
                 Some((directive, name)) => {
                     at = self.directive(*directive, name, lines, at, environment);
                 }

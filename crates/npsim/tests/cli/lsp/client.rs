@@ -25,6 +25,11 @@ pub struct Editor {
 impl Editor {
     /// Writes the files, starts a server and opens the folder.
     pub fn new(files: &[(&str, &str)]) -> Self {
+        Self::with_settings(files, &Value::Null)
+    }
+
+    /// The same with settings that the editor sends at the start.
+    pub fn with_settings(files: &[(&str, &str)], settings: &Value) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for (name, text) in files {
             let path = folder.path().join(name);
@@ -46,7 +51,8 @@ impl Editor {
         let root = uri(editor.folder.path());
         let answer = editor.ask(
             "initialize",
-            json!({"capabilities": {}, "workspaceFolders": [{"uri": root, "name": "test"}]}),
+            json!({"capabilities": {}, "initializationOptions": settings,
+                   "workspaceFolders": [{"uri": root, "name": "test"}]}),
         );
         assert!(
             answer["capabilities"]["renameProvider"].is_object(),
@@ -251,6 +257,26 @@ impl Editor {
             .collect()
     }
 
+    /// What is answered to a question about a whole text.
+    pub fn of(&mut self, name: &str, method: &str) -> Value {
+        let parameters = json!({"textDocument": {"uri": self.uri(name)}});
+        self.ask(method, parameters)
+    }
+
+    /// A text after edits of it.
+    pub fn edited(&self, name: &str, edits: &Value) -> String {
+        let mut text = self.texts.get(name).expect("a text").1.clone();
+        let mut edits = edits.as_array().expect("edits").clone();
+        // From the end, so that places in front stay where they are.
+        edits.sort_by_key(|edit| offset(&text, &edit["range"]["start"]));
+        for edit in edits.iter().rev() {
+            let start = offset(&text, &edit["range"]["start"]);
+            let end = offset(&text, &edit["range"]["end"]);
+            text.replace_range(start..end, edit["newText"].as_str().expect("a text"));
+        }
+        text
+    }
+
     /// The texts after a new name was given; or why it was not.
     pub fn rename(
         &mut self,
@@ -268,13 +294,7 @@ impl Editor {
         let mut changed = BTreeMap::new();
         for (file, edits) in response["result"]["changes"].as_object().expect("changes") {
             let file = self.name(file);
-            let mut text = self.texts.get(&file).expect("a text").1.clone();
-            // From the end, so that places in front stay where they are.
-            for edit in edits.as_array().expect("edits").iter().rev() {
-                let start = offset(&text, &edit["range"]["start"]);
-                let end = offset(&text, &edit["range"]["end"]);
-                text.replace_range(start..end, edit["newText"].as_str().expect("a text"));
-            }
+            let text = self.edited(&file, edits);
             changed.insert(file, text);
         }
         Ok(changed)

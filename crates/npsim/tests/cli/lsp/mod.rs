@@ -4,8 +4,12 @@ mod client;
 
 mod completing;
 mod diagnosing;
+mod hinting;
 mod hovering;
+mod mending;
 mod navigating;
 mod process;
+mod reading;
 mod renaming;
 mod robustness;
+mod setting;

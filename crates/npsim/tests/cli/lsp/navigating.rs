@@ -99,3 +99,16 @@ fn the_outline_has_what_the_text_defines() {
     assert_eq!(names("main.uc"), ["x 13", "y 13", "x 13", "out# 20"]);
     assert_eq!(names("lib.uc"), ["LIMIT 14", "fill 12", "fill 12"]);
 }
+
+#[test]
+fn names_of_the_project_lead_to_their_keys() {
+    let project = "[[me]]\nid = 0\nsource = \"main.uc\"\n[[ring]]\nname = \"TX_RING\"\n\
+                   size = 128\nstatus = \"full\"\n";
+    let text = "busy#:\nbr_inp_state[TX_RING_STATUS, busy#]\ne#: br[e#]\n";
+    let mut editor = Editor::new(&[("npsim.toml", project), ("main.uc", text)]);
+    editor.open("main.uc");
+    let parameters = editor.at("main.uc", "TX_RI|NG");
+    let answer = editor.ask("textDocument/definition", parameters);
+    assert_eq!(answer[0]["uri"], editor.uri("npsim.toml"), "{answer}");
+    assert_eq!(answer[0]["range"]["start"]["line"], 4);
+}

@@ -3,6 +3,29 @@ use serde_json::json;
 
 use super::client::Editor;
 
+/// Every question about a text or a place in it.
+const METHODS: &[&str] = &[
+    "textDocument/codeAction",
+    "textDocument/codeLens",
+    "textDocument/completion",
+    "textDocument/definition",
+    "textDocument/documentHighlight",
+    "textDocument/documentLink",
+    "textDocument/documentSymbol",
+    "textDocument/foldingRange",
+    "textDocument/formatting",
+    "textDocument/hover",
+    "textDocument/inlayHint",
+    "textDocument/prepareCallHierarchy",
+    "textDocument/prepareRename",
+    "textDocument/rangeFormatting",
+    "textDocument/references",
+    "textDocument/rename",
+    "textDocument/semanticTokens/full",
+    "textDocument/signatureHelp",
+    "npsim/expandMacro",
+];
+
 const PIECES: &[&str] = &[
     "#macro m(a)",
     "#endm",
@@ -86,10 +109,18 @@ proptest! {
         for (line, character) in cuts {
             let at = json!({
                 "textDocument": {"uri": uri}, "position": {"line": line, "character": character},
-                "newName": "other", "context": {"includeDeclaration": true},
+                "newName": "other", "context": {"includeDeclaration": true, "diagnostics": [], "triggerKind": 1, "isRetrigger": false},
+                "options": {"tabSize": 4, "insertSpaces": true},
+                "range": {"start": {"line": 0, "character": 0},
+                          "end": {"line": line, "character": character}},
             });
-            for method in ["hover", "definition", "references", "completion", "prepareRename", "rename", "documentSymbol"] {
-                editor.response(&format!("textDocument/{method}"), at.clone());
+            for method in METHODS {
+                let answer = editor.response(method, at.clone());
+                let answer = serde_json::to_value(answer).expect("JSON");
+                // Names refuse what cannot be renamed.
+                let code = answer["error"]["code"].as_i64();
+                let answered = code.is_none_or(|it| method.ends_with("ename") && it == -32803);
+                prop_assert!(answered, "{method}: {answer}");
             }
             editor.tell(
                 "textDocument/didChange",
@@ -104,7 +135,7 @@ proptest! {
 #[test]
 fn what_is_no_question_gets_an_error() {
     let mut editor = Editor::new(&[]);
-    let answer = editor.response("textDocument/formatting", json!({}));
+    let answer = editor.response("textDocument/moniker", json!({}));
     let answer = serde_json::to_value(answer).expect("JSON");
     assert_eq!(answer["error"]["code"], -32601);
     let answer = editor.response("textDocument/hover", json!({"nonsense": 1}));

@@ -124,6 +124,11 @@ fn standing_queue() {
 }
 
 #[test]
+fn lost_packet() {
+    follow("lost-packet.md");
+}
+
+#[test]
 fn checkpoints() {
     follow("checkpoints.md");
 }
@@ -324,6 +329,7 @@ fn every_page_with_commands_is_followed() {
         "hops.md",
         "networks.md",
         "standing-queue.md",
+        "lost-packet.md",
         "order-metrics.md",
         "keep-order.md",
         "chips.md",

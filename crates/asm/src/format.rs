@@ -1,0 +1,114 @@
+//! The layout of source text, as `npsim fmt` and editors give it.
+//!
+//! Lines stay lines and tokens stay tokens: what changes is the white space before and
+//! between them. Labels, blocks and what speaks to the preprocessor stand at the margin,
+//! statements are indented by the structured directives around them, and the comments
+//! behind adjacent lines begin in one column. A line that the lexer cannot read keeps
+//! every byte, since it may stand in text that a condition leaves out.
+
+mod comments;
+mod indent;
+mod physical;
+mod spacing;
+
+use crate::front::lexer::{Interner, lex};
+use crate::source::FileId;
+
+use comments::align;
+use indent::Indentation;
+use physical::{Part, physical_lines};
+use spacing::spaced;
+
+/// One line as it will be printed.
+struct Printed<'a> {
+    /// What stands before the comment, indented; for a line of comment alone nothing.
+    code: String,
+    /// The comment behind it, or the comment that the line is.
+    comment: Option<Comment<'a>>,
+}
+
+struct Comment<'a> {
+    text: &'a str,
+    /// The column it had, with tabs of four columns.
+    column: usize,
+    /// The column that a comment on a line of its own gets if it goes on no other.
+    own: Option<usize>,
+}
+
+/// The text in the layout of the project. It has as many lines, the same tokens in them
+/// and the same line ends; formatting it again changes nothing.
+#[must_use]
+pub fn format(text: &str) -> String {
+    let (mark, text) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    let end = if text.split('\n').next().is_some_and(|it| it.ends_with('\r')) {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let raw = lex(text, FileId(0), &mut Interner::default());
+    let mut indentation = Indentation::default();
+    // How far the statement that goes on was moved, and to where.
+    let mut moved: (usize, usize) = (0, 0);
+    let mut printed = Vec::new();
+    for line in physical_lines(text, &raw) {
+        let comment = |own: Option<usize>| {
+            line.comment
+                .map(|(text, column)| Comment { text, column, own })
+        };
+        printed.push(match line.part {
+            Part::Verbatim => {
+                indentation.follow(line.statement);
+                Printed {
+                    code: line.text.to_owned(),
+                    comment: None,
+                }
+            }
+            Part::Nothing => Printed {
+                code: String::new(),
+                comment: comment(Some(match line.column {
+                    0 => 0,
+                    _ => indentation.of_statement(),
+                })),
+            },
+            Part::Begins => {
+                let at = indentation.take(line.statement);
+                moved = (line.column, at);
+                Printed {
+                    code: indented(at, &spaced(&line.lexemes, line.is_directive())),
+                    comment: comment(None),
+                }
+            }
+            Part::GoesOn => {
+                let at = (line.column + moved.1).saturating_sub(moved.0).max(moved.1);
+                let code = spaced(&line.lexemes, line.is_directive());
+                let own = code.is_empty().then_some(at);
+                Printed {
+                    code: if code.is_empty() {
+                        code
+                    } else {
+                        indented(at, &code)
+                    },
+                    comment: comment(own),
+                }
+            }
+        });
+    }
+    let lines = align(printed);
+    let mut formatted = String::with_capacity(text.len());
+    formatted.push_str(mark);
+    for line in lines {
+        formatted.push_str(line.trim_end());
+        formatted.push_str(end);
+    }
+    formatted
+}
+
+fn indented(columns: usize, code: &str) -> String {
+    format!("{:columns$}{code}", "")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The lines of a text as they stand in it, and which part of a statement each is.
+
+use crate::front::lexer::RawLine;
+use crate::front::lexer::lexeme::{Lexeme, lexeme};
+
+/// Columns between two tab stops.
+const TAB: usize = 4;
+
+/// What a line has to do with the statements of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It is blank or a comment between statements.
+    Nothing,
+    /// A statement or directive begins in it.
+    Begins,
+    /// It goes on with one.
+    GoesOn,
+    /// It is not read as microcode, or its end is inside a comment or a text.
+    Verbatim,
+}
+
+/// A line of the text.
+pub(super) struct Physical<'a> {
+    pub part: Part,
+    /// The statement that begins in it.
+    pub statement: Option<&'a RawLine>,
+    /// The whole of it without its end.
+    pub text: &'a str,
+    /// Where its first piece stands.
+    pub column: usize,
+    /// What it has but space and the comment at its end, with the space before each.
+    pub lexemes: Vec<Piece<'a>>,
+    /// The comment at its end, and its column.
+    pub comment: Option<(&'a str, usize)>,
+    directive: bool,
+}
+
+/// A lexeme of a line.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub lexeme: Lexeme<'a>,
+    /// The white space before it, and itself.
+    pub space: &'a str,
+    pub text: &'a str,
+}
+
+impl Physical<'_> {
+    /// Whether it belongs to a directive of the preprocessor.
+    pub fn is_directive(&self) -> bool {
+        self.directive
+    }
+}
+
+/// The lines of a text, of which `raw` are the statements.
+pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physical<'a>> {
+    let pieces = pieces(text);
+    let mut pieces = pieces.iter().peekable();
+    let mut statements = raw.iter().peekable();
+    let mut open: Option<(&RawLine, usize)> = None;
+    let mut lines = Vec::new();
+    let mut start = 0;
+    // Inside a comment or text that an earlier line has begun, up to this byte.
+    let mut inside = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let shown = line.trim_end_matches(['\n', '\r']);
+        let mut here: Vec<Piece<'a>> = Vec::new();
+        let mut cut = inside > start;
+        while let Some((at, piece)) = pieces.next_if(|(at, _)| *at < end) {
+            let after = at + piece.text.len();
+            if after > start + shown.len() && piece.text.trim_end().contains('\n') {
+                cut = true;
+                inside = after;
+            }
+            cut |= matches!(
+                piece.lexeme,
+                Lexeme::OpenComment | Lexeme::OpenString(_) | Lexeme::Stray(_)
+            );
+            here.push(*piece);
+        }
+        // A statement of which no token is left is a mistake of the lexer's own.
+        let mut begins = None;
+        while let Some(statement) =
+            statements.next_if(|it| it.span().is_none_or(|it| (it.lo as usize) < end))
+        {
+            begins = Some(statement);
+        }
+        let going = open.filter(|(_, until)| *until > start);
+        let (statement, part) = match (begins, going) {
+            (Some(statement), _) => (Some(statement), Part::Begins),
+            (None, Some((statement, _))) => (Some(statement), Part::GoesOn),
+            (None, None) => (None, Part::Nothing),
+        };
+        if let Some(statement) = begins {
+            open = statement.span().map(|it| (statement, it.hi as usize));
+        }
+        let wrong = statement.is_some_and(RawLine::is_wrong);
+        let comment = match here.last() {
+            Some(piece) if piece.lexeme == Lexeme::Comment => here.pop(),
+            _ => None,
+        };
+        let shown_column = |piece: &Piece<'_>| {
+            let before = piece.text.as_ptr() as usize - shown.as_ptr() as usize;
+            column(&shown[..before])
+        };
+        // Bytes that belong to no statement of a line without one: a mistake too.
+        let stray = part == Part::Nothing && !here.is_empty();
+        let verbatim = cut || wrong || stray;
+        lines.push(Physical {
+            part: if verbatim { Part::Verbatim } else { part },
+            statement: begins,
+            text: shown,
+            column: column(&shown[..shown.len() - shown.trim_start().len()]),
+            comment: comment
+                .filter(|_| !verbatim)
+                .map(|piece| (piece.text.trim_end(), shown_column(&piece))),
+            lexemes: here,
+            directive: statement.is_some_and(|it| it.directive.is_some()),
+        });
+        start = end;
+    }
+    lines
+}
+
+/// All lexemes but white space, with the byte at which each begins.
+fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
+    let mut found = Vec::new();
+    let (mut input, mut space) = (text, 0);
+    while let Some((after, lexeme)) = lexeme(input) {
+        let at = text.len() - input.len();
+        let next = text.len() - after.len();
+        input = after;
+        match lexeme {
+            Lexeme::Space => continue,
+            Lexeme::Newline => {}
+            _ => {
+                let piece = Piece {
+                    lexeme,
+                    space: &text[space..at],
+                    text: &text[at..next],
+                };
+                found.push((at, piece));
+            }
+        }
+        space = next;
+    }
+    found
+}
+
+/// The column behind a text that begins at the margin.
+pub(super) fn column(text: &str) -> usize {
+    text.chars().fold(0, |column, c| match c {
+        '\t' => column / TAB * TAB + TAB,
+        _ => column + 1,
+    })
+}

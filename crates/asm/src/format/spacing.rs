@@ -1,0 +1,60 @@
+//! The white space between the tokens of a line.
+
+use crate::front::lexer::lexeme::Lexeme;
+
+use super::physical::Piece;
+
+/// The tokens of a line with the space that stands between them.
+///
+/// What a directive has stays as it is, since there space can decide: `#define F (x)` is
+/// another thing than `#define F(x)`. Elsewhere space never joins or parts words; it is
+/// one column or none.
+pub(super) fn spaced(pieces: &[Piece<'_>], directive: bool) -> String {
+    let mut line = String::new();
+    let mut depth = 0_usize;
+    // Where a macro's name may stand: before the first bracket, behind the labels.
+    let mut words = 0;
+    let mut before: Option<&Piece<'_>> = None;
+    for piece in pieces {
+        if let Some(before) = before {
+            if directive {
+                line.push_str(piece.space);
+            } else if gap(before, piece, depth, words) {
+                line.push(' ');
+            }
+        }
+        line.push_str(piece.text.trim_end());
+        match piece.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            ":" if matches!(before.map(|it| it.lexeme), Some(Lexeme::LabelWord(_))) => words = 0,
+            _ => words += 1,
+        }
+        before = Some(piece);
+    }
+    line
+}
+
+/// Whether a space stands between two neighbours.
+fn gap(left: &Piece<'_>, right: &Piece<'_>, depth: usize, words: usize) -> bool {
+    let was = !right.space.is_empty();
+    let pasted = |it: &Piece<'_>| {
+        matches!(
+            it.lexeme,
+            Lexeme::Paste | Lexeme::EmptyComment | Lexeme::Hash
+        )
+    };
+    if pasted(left) || pasted(right) {
+        return was;
+    }
+    match (left.text, right.text) {
+        (_, ",") | ("(" | "[" | "{", _) | (_, ")" | "]" | "}") => false,
+        (",", _) => true,
+        (word, "(") if word.starts_with('.') && words == 1 => true,
+        (_, "[") if depth == 0 && matches!(left.lexeme, Lexeme::Word(_)) => false,
+        (_, "(") if words == 1 && matches!(left.lexeme, Lexeme::Word(_)) => false,
+        (_, _) if matches!(right.lexeme, Lexeme::Continuation) => true,
+        (":", _) if words == 0 => true,
+        _ => was,
+    }
+}

@@ -1,0 +1,213 @@
+//! Layouts, and that only white space ever changes.
+
+use proptest::prelude::*;
+
+use super::format;
+use crate::front::lexer::{Interner, RawLine, lex};
+use crate::source::FileId;
+
+#[track_caller]
+fn becomes(text: &str, wanted: &str) {
+    let formatted = format(text);
+    assert_eq!(formatted, wanted);
+    assert_eq!(format(&formatted), formatted, "again");
+}
+
+#[test]
+fn labels_blocks_and_directives_go_to_the_margin() {
+    becomes(
+        "  #define A 1\n.num_contexts 8\n   .begin\n.reg x\n  loop#:\n\talu[x, x, +, 1]\n\
+         br[loop#]\n .end\n",
+        "#define A 1\n.num_contexts 8\n.begin\n    .reg x\nloop#:\n    alu[x, x, +, 1]\n    \
+         br[loop#]\n.end\n",
+    );
+}
+
+#[test]
+fn structured_directives_indent_what_they_hold() {
+    becomes(
+        ".if (a == 1)\nnop\n.elif(a==2)\n.while   (b > 1)\nnop\n.endw\n.else\nnop\n.endif\nnop\n",
+        "    .if (a == 1)\n        nop\n    .elif (a==2)\n        .while (b > 1)\n            \
+         nop\n        .endw\n    .else\n        nop\n    .endif\n    nop\n",
+    );
+}
+
+#[test]
+fn arms_of_a_condition_begin_at_one_depth() {
+    becomes(
+        "#ifdef A\n.if (a)\n#else\n.if (b)\n#endif\nnop\n.endif\nnop\n",
+        "#ifdef A\n    .if (a)\n#else\n    .if (b)\n#endif\n        nop\n    .endif\n    nop\n",
+    );
+}
+
+#[test]
+fn operands_have_one_space_after_each_comma() {
+    becomes(
+        "sram [read,$a ,  base,0 , 2] ,sig_done[ done ]\nname (a,b)\nbr!=ctx[ 0,x# ]\n\
+         l# :  alu_shf[a,--,B,b,<<(16-N)]\n",
+        "    sram[read, $a, base, 0, 2], sig_done[done]\n    name(a, b)\n    br!=ctx[0, x#]\n\
+         l# : alu_shf[a, --, B, b, <<(16-N)]\n",
+    );
+}
+
+#[test]
+fn what_follows_a_define_keeps_its_space() {
+    becomes(
+        "#define F (x)\n#define  G(x)   x + 1\n#define H   1\t; one\n",
+        "#define F (x)\n#define  G(x)   x + 1\n#define H   1   ; one\n",
+    );
+}
+
+#[test]
+fn comments_of_a_run_stand_in_one_column() {
+    becomes(
+        "alu[a, b, +, 1] ; one\nnop ; two\n\nnop      ; alone\nbr[x#]\n",
+        "    alu[a, b, +, 1]  ; one\n    nop              ; two\n\n    nop  ; alone\n    br[x#]\n",
+    );
+    // A column that all have already stays.
+    let text = "    nop         ; one\n    alu[a, --]  ; two\n                ; and on\n";
+    becomes(text, text);
+}
+
+#[test]
+fn comments_between_statements_go_with_them() {
+    becomes(
+        "; margin\n  ; in the code\nnop\n.if (x)\n ; inner\n nop\n.endif\n",
+        "; margin\n    ; in the code\n    nop\n    .if (x)\n        ; inner\n        nop\n    \
+         .endif\n",
+    );
+}
+
+#[test]
+fn a_statement_of_many_lines_moves_as_one() {
+    becomes(
+        "alu[a,\n  b, +,\n    c]\n#define X \\\n   1\n",
+        "    alu[a,\n      b, +,\n        c]\n#define X \\\n   1\n",
+    );
+}
+
+#[test]
+fn what_cannot_be_read_keeps_every_byte() {
+    let text = "#if 0\n  it isn't   microcode , at all\n#endif\n   /* a\n  b */\n";
+    becomes(text, text);
+    becomes("nop `\n  /* open\n", "nop `\n  /* open\n");
+}
+
+#[test]
+fn ends_of_lines_stay_what_they_are() {
+    becomes("nop\r\n\r\n x#:", "    nop\r\n\r\nx#:\r\n");
+    becomes("\u{feff}nop", "\u{feff}    nop\n");
+    becomes("", "");
+}
+
+/// What the rest of the assembler sees of a text.
+fn seen(text: &str) -> Vec<String> {
+    let show = |line: &RawLine| {
+        // Space decides behind the name of a macro that is being defined, and there alone.
+        let joined = line.directive.is_some();
+        let tokens: Vec<String> = { line.tokens.iter() }
+            .map(|it| format!("{:?} {} {}", it.kind, it.text, joined && it.joined))
+            .collect();
+        let directive = line
+            .directive
+            .as_ref()
+            .map(|(kind, name)| (*kind, name.text.clone()));
+        let errors: Vec<_> = line.errors.iter().map(|it| it.code).collect();
+        format!("{directive:?} {tokens:?} {errors:?}")
+    };
+    let lines = lex(text, FileId(0), &mut Interner::default());
+    lines.iter().map(show).collect()
+}
+
+fn check(text: &str) -> Result<(), TestCaseError> {
+    let formatted = format(text);
+    prop_assert_eq!(seen(&formatted), seen(text));
+    prop_assert_eq!(format(&formatted), formatted.clone(), "again");
+    prop_assert_eq!(text.split('\n').count(), {
+        let added = usize::from(!text.is_empty() && !text.ends_with('\n'));
+        formatted.split('\n').count() - added
+    });
+    Ok(())
+}
+
+/// Pieces that lines are made of, right and wrong.
+fn source() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\n",
+        "\r\n",
+        ",",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "#",
+        "##",
+        "/**/",
+        "\\\n",
+        "\\",
+        "; c",
+        "// c",
+        "/* c */",
+        "/* c\n d */",
+        "/*",
+        "alu",
+        "a",
+        "b#",
+        "b#:",
+        ":",
+        ".if",
+        ".endif",
+        ".else",
+        ".begin",
+        ".end",
+        ".reg",
+        "#if 1\n",
+        "#else\n",
+        "#endif\n",
+        "#macro m(a)\n",
+        "#endm\n",
+        "#define F",
+        "#error don't\n",
+        "1",
+        "0x",
+        "\"t\"",
+        "'q'",
+        "\"a\\\n b\"",
+        "\"",
+        "'",
+        "`",
+        "é",
+        "+",
+        "--",
+        "<<",
+        "$x",
+        "@y",
+        "*l$index0",
+        "\u{feff}",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_white_space_changes(text in source()) {
+        check(&text)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_survived(text in "\\PC{0,200}") {
+        check(&text)?;
+    }
+}

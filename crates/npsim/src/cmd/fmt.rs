@@ -1,0 +1,148 @@
+//! `npsim fmt`: sources in the layout of the project.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim::problem::Problem;
+use npsim::whole_file::write_whole;
+use npsim_asm::format::format;
+
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim fmt firmware.uc
+  npsim fmt microcode                      every `.uc` of the folder and of those in it
+  npsim fmt --check microcode              changes nothing; says which files would change
+  npsim fmt - < old.uc > new.uc";
+
+/// Lay out sources: indentation, white space between operands, columns of comments
+///
+/// Lines stay lines and words stay words; no statement is moved, wrapped or changed. A
+/// line that is no microcode, as there may be in a part that `#if` leaves out, stays as
+/// it is.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Sources, or folders of them; `-` lays out standard input
+    #[arg(required = true, value_name = "FILE")]
+    paths: Vec<PathBuf>,
+    /// Write nothing; name the files that would change, and fail if there are some
+    #[arg(long)]
+    check: bool,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let mut different = 0;
+    for path in &arguments.paths {
+        if path.as_os_str() == "-" {
+            different += usize::from(stdin(arguments.check)?);
+            continue;
+        }
+        let mut files = Vec::new();
+        match std::fs::metadata(path).map_err(|error| unreadable(path, &error))? {
+            it if it.is_dir() => sources(path, &mut files)?,
+            _ => files.push(path.clone()),
+        }
+        if files.is_empty() {
+            return Err(Problem::new(format!("`{}` has no `.uc`", path.display())).into());
+        }
+        for file in files {
+            different += usize::from(one(&file, arguments.check)?);
+        }
+    }
+    if arguments.check && different > 0 {
+        let files = if different == 1 {
+            "file is"
+        } else {
+            "files are"
+        };
+        output::line(&format!(
+            "{different} {files} laid out otherwise; `npsim fmt` mends that"
+        ));
+        return Ok(ExitCode::from(1));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lays out a file; gives whether that changes it.
+fn one(path: &Path, check: bool) -> anyhow::Result<bool> {
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let text = text(bytes, &path.display().to_string())?;
+    let formatted = format(&text);
+    if formatted == text {
+        return Ok(false);
+    }
+    if check {
+        differs(&path.display().to_string(), &text, &formatted)?;
+        return Ok(true);
+    }
+    write_whole(path, formatted.as_bytes())
+        .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))?;
+    Ok(true)
+}
+
+fn stdin(check: bool) -> anyhow::Result<bool> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    let text = text(bytes, "standard input")?;
+    let formatted = format(&text);
+    if !check {
+        output::print(&formatted)?;
+    } else if formatted != text {
+        differs("-", &text, &formatted)?;
+    }
+    Ok(formatted != text)
+}
+
+/// Says how many lines would change, and which is the first.
+fn differs(name: &str, text: &str, formatted: &str) -> anyhow::Result<()> {
+    let pairs = text.split('\n').zip(formatted.split('\n'));
+    let lines: Vec<usize> = (1..)
+        .zip(pairs)
+        .filter(|(_, (old, new))| old != new)
+        .map(|(number, _)| number)
+        .collect();
+    let told = match lines[..] {
+        [] => "the last line has no end".to_owned(),
+        [_] => "this line".to_owned(),
+        [_, ..] => format!("{} lines, this the first", lines.len()),
+    };
+    let first = lines.first().copied().unwrap_or(text.split('\n').count());
+    output::print(&format!("{name}:{first}: {told}\n"))
+}
+
+/// Every source in a folder and in those below it, in order of their names.
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let mut entries = entries.map_err(|error| unreadable(folder, &error))?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let kind = entry
+            .file_type()
+            .map_err(|error| unreadable(&path, &error))?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if kind.is_dir() && !hidden {
+            sources(&path, files)?;
+        } else if !kind.is_dir() && npsim::project::is_source(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn text(bytes: Vec<u8>, name: &str) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|it| **it == b'\n').count() + 1;
+        Problem::new(format!("`{name}` is not UTF-8 in line {line}"))
+            .help("save it as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`")
+    })
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(format!("cannot read `{}`: {error}", path.display()))
+}

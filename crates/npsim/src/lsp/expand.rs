@@ -1,0 +1,86 @@
+//! The text that a macro becomes, which editors ask for by a request of our own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lsp_types::TextDocumentPositionParams;
+use npsim_asm::SourceMap;
+use npsim_asm::front::preprocess::preprocess;
+use npsim_asm::front::token::spell;
+use npsim_asm::source::ExpansionId;
+use serde::Serialize;
+
+use super::analysis::Analysis;
+use super::index::split_labels;
+use super::paths::canonical;
+use super::workspace::{Spot, Workspace};
+use crate::includes::FileIncludes;
+
+/// `npsim/expandMacro`: the use under the cursor, expanded to the end.
+#[derive(Debug)]
+pub enum ExpandMacro {}
+
+impl lsp_types::request::Request for ExpandMacro {
+    type Params = TextDocumentPositionParams;
+    type Result = Option<Expanded>;
+    const METHOD: &'static str = "npsim/expandMacro";
+}
+
+/// What a use of a macro becomes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Expanded {
+    /// The macro's name.
+    pub name: String,
+    /// The statements, one on each line.
+    pub expansion: String,
+}
+
+/// The expansion of the innermost use at a place.
+#[must_use]
+pub fn expand(workspace: &Workspace, spot: &Spot) -> Option<Expanded> {
+    workspace
+        .about(&spot.path)
+        .find_map(|analysis| expanded(workspace, analysis, spot))
+}
+
+fn expanded(workspace: &Workspace, analysis: &Analysis, spot: &Spot) -> Option<Expanded> {
+    let includes = FileIncludes::new(&workspace.documents, &analysis.root.include);
+    let main = analysis.root.main.display().to_string();
+    let mut sources = SourceMap::default();
+    let run = AssertUnwindSafe(|| {
+        preprocess(
+            &main,
+            &includes,
+            &analysis.root.options,
+            &mut sources,
+            &mut Vec::new(),
+        )
+    });
+    let lines = catch_unwind(run).ok()?.lines;
+    let at = spot.offset as u32;
+    let here = |number: usize| -> Option<u32> {
+        let call = sources.expansions()[number].call;
+        let file = canonical(std::path::Path::new(&sources.file(call.file).path));
+        let touches = file == spot.path && (call.lo..=call.hi).contains(&at);
+        touches.then_some(call.hi - call.lo)
+    };
+    let (number, _) = (0..sources.expansions().len())
+        .filter_map(|number| Some((number, here(number)?)))
+        .min_by_key(|(_, length)| *length)?;
+    let wanted = ExpansionId(number as u32 + 1);
+    let inside = |id: ExpansionId| {
+        let parent = |id: &ExpansionId| sources.expansion(*id).map(|it| it.parent);
+        std::iter::successors(Some(id), parent).any(|id| id == wanted)
+    };
+    let mut text = String::new();
+    for line in lines.iter().filter(|line| inside(line.expansion)) {
+        if split_labels(&line.tokens).0.is_empty() {
+            text.push_str("    ");
+        }
+        text.push_str(&spell(&line.tokens));
+        text.push('\n');
+    }
+    Some(Expanded {
+        name: sources.expansion(wanted)?.name.clone(),
+        expansion: npsim_asm::format::format(&text),
+    })
+}

@@ -1,0 +1,64 @@
+//! Settings, and sources of no project.
+
+use serde_json::json;
+
+use super::client::Editor;
+use crate::harness::root;
+
+const MAIN: &str = "#include \"far.uc\"\nhere#: br[here#]\n";
+
+#[test]
+fn folders_for_includes_can_be_set_at_the_start_and_later() {
+    let files = [("main.uc", MAIN), ("other/far.uc", "#define FAR 1\n")];
+    let settings = json!({"include": ["other"]});
+    let mut editor = Editor::with_settings(&files, &settings);
+    editor.open("main.uc");
+    assert_eq!(editor.diagnostics("main.uc"), [] as [&str; 0]);
+
+    let mut editor = Editor::new(&files);
+    editor.open("main.uc");
+    assert!(!editor.diagnostics("main.uc").is_empty());
+    editor.tell(
+        "workspace/didChangeConfiguration",
+        json!({"settings": {"npsim": settings}}),
+    );
+    editor.edit("main.uc", "here#:", "now#:");
+    editor.edit("main.uc", "br[here#]", "br[now#]");
+    assert_eq!(editor.diagnostics("main.uc"), [] as [&str; 0]);
+}
+
+#[test]
+fn a_project_can_be_set_that_is_not_in_the_folder() {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let project = "[[me]]\nid = 0\nsource = \"main.uc\"\n[define]\nONLY_HERE = 3\n";
+    std::fs::write(elsewhere.path().join("npsim.toml"), project).expect("write");
+    let text = ".reg x\nimmed[x, ONLY_HERE]\nalu[--, --, B, x]\ne#: br[e#]\n";
+    std::fs::write(elsewhere.path().join("main.uc"), text).expect("write");
+    let settings = json!({"project": elsewhere.path()});
+    let mut editor = Editor::with_settings(&[("a.uc", "e#: br[e#]\n")], &settings);
+    let found = editor.ask("workspace/symbol", json!({"query": ""}));
+    assert!(found.is_array());
+    editor.open("a.uc");
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+}
+
+/// Sources of the tutorials belong to no project and include what lies in `lib`.
+#[test]
+fn a_library_beside_the_folder_is_found() {
+    let read = |name: &str| std::fs::read_to_string(root().join("microcode").join(name));
+    let mut names = vec!["tutorial/wire8.uc".to_owned()];
+    for entry in std::fs::read_dir(root().join("microcode/lib")).expect("a folder") {
+        let name = entry.expect("an entry").file_name();
+        names.push(format!("lib/{}", name.to_string_lossy()));
+    }
+    let texts: Vec<(String, String)> = { names.into_iter() }
+        .filter(|name| name.ends_with(".uc"))
+        .map(|name| (name.clone(), read(&name).expect("a source")))
+        .collect();
+    let files: Vec<(&str, &str)> = { texts.iter() }
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let mut editor = Editor::new(&files);
+    editor.open("tutorial/wire8.uc");
+    assert_eq!(editor.diagnostics("tutorial/wire8.uc"), [] as [&str; 0]);
+}
