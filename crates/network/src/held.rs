@@ -4,13 +4,14 @@
 //! later. It is held until all have come by.
 
 use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
 use crate::simulation::Tap;
 
 /// Something that a tap sees.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Seen {
     Sent,
     Dropped(DropReason),
@@ -18,12 +19,19 @@ enum Seen {
 }
 
 /// What was seen and not handed on yet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     seen: Vec<(Time, usize, Seen, Frame)>,
 }
 
 impl Held {
+    /// Whether all of a state is of `lines` lines; `frame` says whether a frame could be one of the
+    /// network's.
+    pub fn is_sound(&self, lines: usize, frame: impl Fn(&Frame) -> bool) -> bool {
+        let mut seen = self.seen.iter();
+        seen.all(|(_, line, _, it)| *line < lines && frame(it))
+    }
+
     /// Hands on what happened before a time, which all have come to.
     pub fn hand_on(&mut self, before: Time, tap: &mut dyn Tap) {
         if self.seen.is_empty() {

@@ -46,6 +46,7 @@
 //! ```
 
 pub mod census;
+pub mod checkpoint;
 pub mod chips;
 pub mod ethernet;
 mod event;

@@ -1,5 +1,7 @@
 //! The simulation: events one after the other.
 
+mod state;
+
 use npsim_protocols::ParameterError;
 use npsim_transport::pacing::Cpu;
 use npsim_transport::time::Time;

@@ -10,8 +10,9 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use serde::{Deserialize, Serialize};
 
-use crate::links::{Crossing, Links, Lost, Traffic};
+use crate::links::{Crossing, Links, LinksState, Lost, Traffic};
 use crate::report::NodeReport;
 use crate::simulation::{Ending, Settings, Simulation};
 use npsim_project::Project;
@@ -28,6 +29,19 @@ pub struct NetworkedChip {
     /// Nothing is left to happen before this cycle.
     now: Cycle,
     /// Before which cycle nothing leaves unless a frame comes, as far as that is known.
+    silent: Cycle,
+    /// The cycle that it was restored at.
+    restored: Cycle,
+}
+
+/// The state of a chip in a network, from which another one of the same project goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkedState {
+    chip: Vec<u8>,
+    links: LinksState,
+    /// The cycle that its lines know it to have come to.
+    come: Cycle,
+    now: Cycle,
     silent: Cycle,
 }
 
@@ -57,6 +71,7 @@ impl NetworkedChip {
             ending: None,
             now: 0,
             silent: 0,
+            restored: 0,
         })
     }
 
@@ -158,10 +173,46 @@ impl NetworkedChip {
         self.simulation.state_report()
     }
 
-    /// Cycles that were skipped, of those that it has come to.
+    /// Cycles that were skipped, and all, since it was made or restored.
     #[must_use]
-    pub fn skipped(&self) -> Cycle {
-        self.simulation.chip().skipped()
+    pub fn skipped(&self) -> (Cycle, Cycle) {
+        let all = self.now - self.restored;
+        (self.simulation.chip().skipped(), all)
+    }
+
+    /// Its state between two calls of [`Self::run_to`], after what left and what was lost has been
+    /// taken.
+    ///
+    /// # Errors
+    /// The encoder refuses it, which it does with no state.
+    pub fn save(&mut self) -> Result<NetworkedState, Problem> {
+        let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        let links = { self.links.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        Ok(NetworkedState {
+            chip,
+            links,
+            come: self.links.come(),
+            now: self.now,
+            silent: self.silent,
+        })
+    }
+
+    /// Goes on from the state of a chip of the same project and settings.
+    ///
+    /// # Errors
+    /// It is no state of such a chip, in words.
+    pub fn restore(&mut self, state: NetworkedState) -> Result<(), String> {
+        let restored = self.simulation.restore(&state.chip);
+        restored.map_err(|error| error.to_string())?;
+        self.links.come_to(state.come);
+        if !self.links.restore(state.links) {
+            return Err("its lines are not those of a chip in a network".to_owned());
+        }
+        self.now = state.now;
+        self.silent = state.silent;
+        self.restored = state.now;
+        self.ending = None;
+        Ok(())
     }
 
     /// What it has counted so far, as the stats file has it.

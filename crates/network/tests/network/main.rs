@@ -1,5 +1,6 @@
 //! Networks from end to end.
 
+mod checkpoint;
 mod chips;
 mod conservation;
 mod cpu;
