@@ -1,5 +1,6 @@
 //! Networks from end to end.
 
+mod agreement;
 mod checkpoint;
 mod chips;
 mod conservation;
