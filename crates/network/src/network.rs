@@ -23,16 +23,17 @@ use std::ops::ControlFlow;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Fault;
+use npsim_chip::kernel::observer::Observer;
 use npsim_project::problem::Problem;
 use npsim_session::simulation::Ending;
 use npsim_transport::time::Time;
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::checkpoint::Snapshot;
 use crate::chips::{ChipNode, System};
-use crate::held::{Held, Holding};
+use crate::held::{Held, Holding, Watched};
 use crate::simulation::{Simulation, Tap, ToChip};
+use crate::turns;
 
 /// Whether to go on; asked from any thread.
 pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
@@ -50,8 +51,8 @@ pub struct Network {
     pool: Option<ThreadPool>,
     /// What was seen on lines and not told yet.
     held: Held,
-    /// By line, whether it is watched.
-    watched: Vec<bool>,
+    /// What the tap watches.
+    watched: Watched,
 }
 
 #[derive(Debug, Clone)]
@@ -91,7 +92,7 @@ impl Network {
             at,
             pool: None,
             held: Held::default(),
-            watched: Vec::new(),
+            watched: Watched::default(),
         })
     }
 
@@ -129,6 +130,20 @@ impl Network {
     #[must_use]
     pub fn chip(&self, chip: usize) -> Option<&Chip> {
         self.chips.get(chip).map(|node| node.chip.chip())
+    }
+
+    /// Lets an observer see all that a chip does from now on, which has no other; what the network
+    /// does is the same. It is called from the threads that run chips.
+    pub fn observe(&mut self, chip: usize, observer: Box<dyn Observer + Send>) {
+        if let Some(node) = self.chips.get_mut(chip) {
+            node.chip.observe(observer);
+        }
+    }
+
+    /// What each chip is, in the order of nodes.
+    pub fn systems(&self) -> impl Iterator<Item = (&str, &System, &Chip)> {
+        let chips = self.chips.iter();
+        chips.map(|node| (node.name.as_str(), &node.system, node.chip.chip()))
     }
 
     /// What stopped a chip, with what it is and its state.
@@ -180,7 +195,8 @@ impl Network {
             return Err(format!("it has {has} chips, and there are {are}"));
         }
         let lines = 2 * self.outside.topology().links.len();
-        if !held.is_sound(lines, |frame| self.outside.has(frame)) {
+        let flows = self.outside.topology().flows.len();
+        if !held.is_sound(lines, flows, |frame| self.outside.has(frame)) {
             return Err("what was seen on its lines cannot have been".to_owned());
         }
         self.outside.restore(outside)?;
@@ -224,7 +240,10 @@ impl Network {
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
         let lines = 0..2 * self.outside.topology().links.len();
-        self.watched = lines.map(|line| tap.watches(line)).collect();
+        self.watched = Watched {
+            lines: lines.map(|line| tap.watches(line)).collect(),
+            senders: tap.watches_senders(),
+        };
         loop {
             let (from_chips, _) = self.earliest(None);
             let limit = from_chips.min(until.saturating_add(1));
@@ -306,12 +325,13 @@ impl Network {
                 chosen.push((node, *horizon));
             }
         }
-        let run = |(node, horizon): &mut (&mut ChipNode, Cycle)| {
-            node.chip.run_to(*horizon, &mut |_| progress());
-        };
         match &self.pool {
-            Some(pool) if chosen.len() > 1 => pool.install(|| chosen.par_iter_mut().for_each(run)),
-            _ => chosen.iter_mut().for_each(run),
+            Some(pool) if chosen.len() > 1 => turns::run(chosen, pool, progress),
+            _ => {
+                for (node, horizon) in chosen {
+                    node.chip.run_to(horizon, &mut |_| progress());
+                }
+            }
         }
         let mut onwards = Vec::new();
         for (number, _) in work {

@@ -6,10 +6,12 @@
 //! it. So it may be allowed a long way at once, in which the engine skips what recurs. Neither
 //! how far that is nor how far ahead a frame was known changes anything in the chip.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
 use serde::{Deserialize, Serialize};
 
 use crate::links::{Crossing, Links, LinksState, Lost, Traffic};
@@ -20,7 +22,6 @@ use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
 /// A chip between lines that a network feeds.
-#[derive(Debug)]
 pub struct NetworkedChip {
     simulation: Simulation,
     links: Links<'static>,
@@ -32,6 +33,18 @@ pub struct NetworkedChip {
     silent: Cycle,
     /// The cycle that it was restored at.
     restored: Cycle,
+    observer: Box<dyn Observer + Send>,
+}
+
+impl fmt::Debug for NetworkedChip {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("NetworkedChip")
+            .field("simulation", &self.simulation)
+            .field("links", &self.links)
+            .field("ending", &self.ending)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The state of a chip in a network, from which another one of the same project goes on.
@@ -72,7 +85,13 @@ impl NetworkedChip {
             now: 0,
             silent: 0,
             restored: 0,
+            observer: Box::new(NoObserver),
         })
+    }
+
+    /// Lets an observer see all that happens from now on. The run is the same with any.
+    pub fn observe(&mut self, observer: Box<dyn Observer + Send>) {
+        self.observer = observer;
     }
 
     /// Before which cycle nothing is left to happen.
@@ -106,8 +125,16 @@ impl NetworkedChip {
     }
 
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
-    /// `progress` is asked now and then whether to go on.
+    /// `progress` is asked now and then whether to go on. What has left before is known to all
+    /// whom it concerns.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        self.links.set_free();
+        self.go_on_to(until, progress);
+    }
+
+    /// The same to a later cycle, without anyone having been told yet of what has left since
+    /// [`Self::run_to`].
+    pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         if self.ending == Some(Ending::Interrupted) {
             self.ending = None;
         }
@@ -115,20 +142,15 @@ impl NetworkedChip {
             self.now = self.now.max(until);
             return;
         }
-        let frames = self.links.next_start();
-        match self.simulation.run_open(until, &mut self.links, progress) {
+        let (links, observer) = (&mut self.links, &mut *self.observer);
+        let silent = &mut self.silent;
+        match { &mut self.simulation }.run_open(until, links, silent, observer, progress) {
             Ok(now) => self.now = now,
             Err(ending) => {
                 self.now = self.now.max(self.simulation.now());
                 self.ending = Some(ending);
             }
         }
-        let known = self.simulation.take_silence();
-        if frames < self.now {
-            // What was known before it came.
-            self.silent = 0;
-        }
-        self.silent = self.silent.max(known);
     }
 
     /// The frames that have begun to leave since this was asked last, in the order of their first

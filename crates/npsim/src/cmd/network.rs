@@ -8,6 +8,7 @@ mod report;
 mod resume;
 mod saver;
 mod summary;
+mod taps;
 
 use std::num::NonZero;
 use std::path::Path;
@@ -93,7 +94,8 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     if let Some(checkpoint) = checkpoint {
         standing = saver::restore(checkpoint, &mut network, &file)?;
     }
-    let outputs = Outputs::open(arguments, &file, checkpoint, standing.sampled.take())?;
+    let sampled = standing.sampled.take();
+    let outputs = Outputs::open(arguments, &file, &mut network, checkpoint, sampled)?;
     for remark in remarks {
         output::line(&format!("note: {remark}"));
     }
@@ -114,7 +116,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         ..
     } = driver;
     let results = Results::of(&file, &network, &standing.begin);
-    outputs.finish(&results)?;
+    outputs.finish(&network, &results)?;
     if !arguments.quiet && !outputs::to_output(arguments) {
         let host = summary::Host {
             took: before + started.elapsed(),

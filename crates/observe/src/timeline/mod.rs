@@ -6,12 +6,14 @@
 
 mod file;
 mod journeys;
+mod network;
 mod recorder;
 mod tracks;
 mod window;
 mod writer;
 
 pub use file::TimelineFile;
+pub use network::{NetworkTimeline, NetworkTimes, RouterObserver, SenderNow};
 pub use recorder::Recorder;
 pub use tracks::Track;
 pub use window::{DEFAULT_MICROSECONDS, Window};

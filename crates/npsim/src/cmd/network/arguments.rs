@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
+use npsim::observe::timeline::Window;
 use npsim::project::Setting;
 use npsim::quantity;
 
@@ -62,6 +63,14 @@ pub struct Arguments {
     /// losses with comments; may be given several times
     #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
     pub(super) capture: Vec<LinkCapture>,
+    /// Write what senders do over the run, and what chips do in a window of it, as Chrome trace events,
+    /// for the Perfetto viewer (docs/src/timeline.md); compressed for .json.gz
+    #[arg(long, value_name = "FILE.json[.gz]")]
+    pub(super) timeline: Option<PathBuf>,
+    /// What part of the run --timeline shows of chips: `100ms..101ms`; without an end 200 us of their
+    /// own time, without a beginning from the start
+    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = value::parser::<Window>())]
+    pub(super) window: Option<Window>,
     /// How many routers that are chips run at a time; the results are the same with any number
     /// [default: one for each core]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -78,15 +87,15 @@ pub struct Arguments {
 #[command(group(
     ArgGroup::new("saved")
         .multiple(true)
-        // What it shows begins where the run begins, and is not in a checkpoint.
-        .conflicts_with_all(["report"])
+        // What they show begins where the run begins, and is not in a checkpoint.
+        .conflicts_with_all(["report", "timeline"])
 ))]
 pub struct Options {
     /// Save the run to FILE now and then, and on Ctrl-C, so that `--resume FILE` can go on with it
     ///
     /// FILE is replaced as a whole, whenever the process ends. The first time is
-    /// before anything runs, the last when the end is reached. Not with --report,
-    /// which is not saved, nor with captures that are gzipped.
+    /// before anything runs, the last when the end is reached. Not with --report and
+    /// --timeline, which are not saved, nor with captures that are gzipped.
     #[arg(long, value_name = "FILE", group = "saved")]
     pub(super) checkpoint: Option<PathBuf>,
     /// Time from one checkpoint to the next; a twentieth of the run if left out

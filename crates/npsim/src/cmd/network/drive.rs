@@ -50,13 +50,14 @@ impl Driver<'_> {
         let mut stopped = None;
         while self.standing.now < self.file.until {
             let next = self.next();
-            let captures = &mut self.outputs.captures;
-            let ran = self.network.run_to(next, captures, &ask);
-            captures.check()?;
+            let taps = &mut self.outputs.taps;
+            let ran = self.network.run_to(next, taps, &ask);
+            taps.captures.check()?;
             if let Err(why) = ran {
                 stopped = Some(why);
                 break;
             }
+            taps.sample(&self.network)?;
             self.standing.now = next;
             if next == self.file.from {
                 self.network.outside_mut().forget_longest_queues();
@@ -78,12 +79,12 @@ impl Driver<'_> {
         if matches!(stopped, None | Some(Stopped::Interrupted)) {
             self.save();
         }
-        let captures = &mut self.outputs.captures;
+        let taps = &mut self.outputs.taps;
         match stopped {
-            None => stopped = self.network.end(captures, &ask).err(),
-            Some(_) => self.network.tell_rest(captures),
+            None => stopped = self.network.end(taps, &ask).err(),
+            Some(_) => self.network.tell_rest(taps),
         }
-        captures.check()?;
+        taps.captures.check()?;
         progress.finish();
         Ok(stopped)
     }

@@ -17,6 +17,7 @@ use npsim_network::series::{Sampler, Series};
 use super::arguments::Arguments;
 use super::captures::Captures;
 use super::report::Report;
+use super::taps::{Taps, Timeline};
 use crate::cmd::run::outputs::keep_apart;
 use crate::cmd::run::report::page_path;
 use crate::cmd::saved_command::forget;
@@ -57,8 +58,8 @@ enum Stats {
 
 /// All outputs of a run but its summary.
 pub struct Outputs {
-    /// What links carry.
-    pub captures: Captures,
+    /// Captures and the timeline, which see what goes over lines.
+    pub taps: Taps,
     series: Option<(PathBuf, SeriesFile)>,
     report: Option<Report>,
     stats: Stats,
@@ -91,6 +92,7 @@ pub fn keep_inputs(arguments: &Arguments, file: &Path, systems: &[System]) -> Re
         outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
     }
     outputs.extend(arguments.series.iter().map(|path| ("--series", path)));
+    outputs.extend(arguments.timeline.iter().map(|path| ("--timeline", path)));
     outputs.extend(page.iter().map(|path| ("--report", path)));
     let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
     // Several links may go to one.
@@ -106,6 +108,7 @@ impl Outputs {
     pub fn open(
         arguments: &Arguments,
         file: &NetworkFile,
+        network: &mut Network,
         checkpoint: Option<&Checkpoint>,
         sampled: Option<Census>,
     ) -> Result<Self, Problem> {
@@ -133,8 +136,15 @@ impl Outputs {
         let series = { arguments.series.as_ref() }
             .map(|path| Ok((path.clone(), SeriesFile::open(path, keeping)?)))
             .transpose()?;
+        let window = arguments.window.unwrap_or_default();
+        let timeline = { arguments.timeline.as_deref() }
+            .map(|path| Timeline::open(path, window, file, network))
+            .transpose()?;
         Ok(Self {
-            captures: Captures::open(file, &arguments.capture, keeping)?,
+            taps: Taps {
+                captures: Captures::open(file, &arguments.capture, keeping)?,
+                timeline,
+            },
             series,
             report: { arguments.report.as_deref() }
                 .map(Report::create)
@@ -185,13 +195,13 @@ impl Outputs {
         };
         Ok(Positions {
             series,
-            captures: self.captures.positions()?,
+            captures: self.taps.captures.positions()?,
         })
     }
 
     /// Completes everything with the results.
-    pub fn finish(self, results: &Results) -> anyhow::Result<()> {
-        self.captures.finish()?;
+    pub fn finish(self, network: &Network, results: &Results) -> anyhow::Result<()> {
+        self.taps.finish(network)?;
         if let Some((path, series)) = self.series {
             series
                 .finish()
