@@ -22,7 +22,7 @@ use pcap_file::pcap::{
 };
 use pcap_file::{DataLink, Endianness};
 
-pub use resume::Position;
+pub use resume::{KeptFile, Position};
 pub use trace_sink::{Form, Interface, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
@@ -165,12 +165,11 @@ impl PcapSink {
     /// If no file can be made beside `path`, or `path` is a directory.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, target) = Target::create(path)?;
-        Self::begin(file, target)
+        Self::begin(Tally::new(file, Crc::new(), 0), target)
     }
 
     /// Writes the header.
-    fn begin(file: File, target: Target) -> io::Result<Self> {
-        let mut file = Tally::new(file, Crc::new(), 0);
+    fn begin(mut file: Tally, target: Target) -> io::Result<Self> {
         classic_header().write_to(&mut file).map_err(into_io)?;
         Ok(PcapSink {
             file,

@@ -4,5 +4,5 @@ mod inside;
 mod node;
 mod system;
 
-pub(crate) use node::ChipNode;
+pub(crate) use node::{ChipNode, NodeState};
 pub use system::{Assemble, System, systems};

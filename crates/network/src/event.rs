@@ -140,6 +140,26 @@ impl Events {
         Some((key.at, event))
     }
 
+    /// Whether each event of a state is in its slot, and `fits`.
+    pub fn is_sound(&self, fits: impl Fn(&Event) -> bool) -> bool {
+        let mut named = vec![false; self.slots.len()];
+        let posted = self.heap.iter().map(|Reverse((_, slot))| (*slot, true));
+        let free = self.free.iter().map(|slot| (*slot, false));
+        for (slot, taken) in posted.chain(free) {
+            let Some(named) = named.get_mut(slot as usize) else {
+                return false;
+            };
+            let event = &self.slots[slot as usize];
+            if std::mem::replace(named, true)
+                || event.is_some() != taken
+                || !event.iter().all(&fits)
+            {
+                return false;
+            }
+        }
+        named.into_iter().all(|named| named)
+    }
+
     /// Frames that are on lines, in routers or in hosts.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.slots.iter().flatten().filter_map(|event| match event {

@@ -19,7 +19,7 @@ use npsim_asm::spelling::closest;
 use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
-use npsim_project::{Grammar, Setting, apply_to_text, with_settings};
+use npsim_project::{EntryName, Grammar, Setting, apply_to_text, with_settings};
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
@@ -31,6 +31,12 @@ use typed::Placed;
 
 /// Lists of a network file whose entries have numbers and names.
 const LISTS: &[&str] = &["host", "switch", "router", "link", "flow"];
+/// What their entries are called.
+const NAMES: &[EntryName] = &[
+    EntryName::Key("name"),
+    EntryName::Pair("from", "to"),
+    EntryName::List("between"),
+];
 /// Hosts that a group may have.
 const MOST_HOSTS: u64 = 10_000;
 
@@ -147,6 +153,7 @@ impl NetworkFile {
         let grammar = Grammar {
             noun: "network",
             lists: LISTS,
+            names: NAMES,
             read: &|text| match toml::from_str::<typed::File>(text) {
                 Ok(_) => Ok(()),
                 Err(error) => Err(error.message().to_owned()),

@@ -4,69 +4,101 @@
 //! later. It is held until all have come by.
 
 use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
-use crate::simulation::Tap;
+use crate::simulation::{SenderSeen, Tap};
 
 /// Something that a tap sees.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Seen {
-    Sent,
-    Dropped(DropReason),
-    Lost,
+    Sent(Frame),
+    Dropped(Frame, DropReason),
+    Lost(Frame),
+    Sender(SenderSeen),
 }
 
 /// What was seen and not handed on yet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    seen: Vec<(Time, usize, Seen, Frame)>,
+    /// When, at which line or for which flow, and what.
+    seen: Vec<(Time, usize, Seen)>,
 }
 
 impl Held {
+    /// Whether all of a state is of `lines` lines and `flows` flows; `frame` says whether a frame could
+    /// be one of the network's.
+    pub fn is_sound(&self, lines: usize, flows: usize, frame: impl Fn(&Frame) -> bool) -> bool {
+        let mut seen = self.seen.iter();
+        seen.all(|(_, number, seen)| match seen {
+            Seen::Sent(it) | Seen::Dropped(it, _) | Seen::Lost(it) => *number < lines && frame(it),
+            Seen::Sender(_) => *number < flows,
+        })
+    }
+
     /// Hands on what happened before a time, which all have come to.
     pub fn hand_on(&mut self, before: Time, tap: &mut dyn Tap) {
         if self.seen.is_empty() {
             return;
         }
-        self.seen.sort_by_key(|(at, line, ..)| (*at, *line));
+        self.seen
+            .sort_by_key(|(at, number, seen)| (*at, matches!(seen, Seen::Sender(_)), *number));
         let count = self.seen.partition_point(|(at, ..)| *at < before);
-        for (at, line, seen, frame) in self.seen.drain(..count) {
+        for (at, number, seen) in self.seen.drain(..count) {
             match seen {
-                Seen::Sent => tap.sent(at, line, &frame),
-                Seen::Dropped(reason) => tap.dropped(at, line, &frame, reason),
-                Seen::Lost => tap.lost(at, line, &frame),
+                Seen::Sent(frame) => tap.sent(at, number, &frame),
+                Seen::Dropped(frame, reason) => tap.dropped(at, number, &frame, reason),
+                Seen::Lost(frame) => tap.lost(at, number, &frame),
+                Seen::Sender(seen) => tap.sender(at, number, &seen),
             }
         }
     }
 }
 
-/// Holds what is seen of the lines that a tap watches.
+/// What a tap watches.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    /// By line, whether it does.
+    pub lines: Vec<bool>,
+    /// Whether it watches senders.
+    pub senders: bool,
+}
+
+/// Holds what is seen of what a tap watches.
 pub struct Holding<'a> {
     /// What is held.
     pub held: &'a mut Held,
-    /// By line, whether it is watched.
-    pub watched: &'a [bool],
+    /// What is watched.
+    pub watched: &'a Watched,
 }
 
 impl Holding<'_> {
-    fn hold(&mut self, now: Time, line: usize, frame: &Frame, seen: Seen) {
-        if self.watched[line] {
-            self.held.seen.push((now, line, seen, *frame));
+    fn hold(&mut self, now: Time, line: usize, seen: Seen) {
+        if self.watched.lines[line] {
+            self.held.seen.push((now, line, seen));
         }
     }
 }
 
 impl Tap for Holding<'_> {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.hold(now, line, frame, Seen::Sent);
+        self.hold(now, line, Seen::Sent(*frame));
     }
 
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
-        self.hold(now, line, frame, Seen::Dropped(reason));
+        self.hold(now, line, Seen::Dropped(*frame, reason));
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.hold(now, line, frame, Seen::Lost);
+        self.hold(now, line, Seen::Lost(*frame));
+    }
+
+    fn watches_senders(&self) -> bool {
+        self.watched.senders
+    }
+
+    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
+        self.held.seen.push((now, flow, Seen::Sender(*seen)));
     }
 }

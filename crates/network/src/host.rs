@@ -5,8 +5,8 @@ use npsim_transport::rcp::{RcpReceiver, RcpSender, RcpSenderParameters};
 use npsim_transport::time::Time;
 use npsim_transport::wire::{Ends, Packet};
 use npsim_transport::{
-    Receiver, ReceiverCounters, ReceiverParameters, Sender, SenderCounters, SenderParameters,
-    Supply,
+    Phase, Receiver, ReceiverCounters, ReceiverParameters, Sender, SenderCounters,
+    SenderParameters, SenderView, Supply,
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub enum Endpoint {
 }
 
 /// What the sender of a flow shows of itself, as far as its transport has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FlowView {
     /// Congestion window, bytes of payload.
     pub window: Option<u64>,
@@ -60,6 +60,48 @@ pub struct FlowView {
     pub rate: Option<u64>,
     /// Smoothed round-trip time.
     pub srtt: Option<Time>,
+    /// What it is at, if it is open.
+    pub state: Option<FlowState>,
+}
+
+/// What the sender of a flow is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FlowState {
+    /// It asks its peer for a connection.
+    Opening,
+    /// Its window is below its threshold, or it has none yet.
+    SlowStart,
+    /// It is above.
+    Avoidance,
+    /// Fast recovery.
+    Recovery,
+    /// It sends, and knows no such states.
+    Open,
+}
+
+impl FlowState {
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::SlowStart => "slow start",
+            Self::Avoidance => "congestion avoidance",
+            Self::Recovery => "fast recovery",
+            Self::Open => "open",
+        }
+    }
+
+    fn of(view: &SenderView) -> Option<Self> {
+        match (view.phase, view.slow_start) {
+            (Phase::SynSent, _) => Some(Self::Opening),
+            (Phase::Open, _) if view.recovering => Some(Self::Recovery),
+            (Phase::Open, Some(true)) => Some(Self::SlowStart),
+            (Phase::Open, Some(false)) => Some(Self::Avoidance),
+            (Phase::Open, None) => Some(Self::Open),
+            _ => None,
+        }
+    }
 }
 
 /// What an endpoint wants to send.
@@ -249,15 +291,22 @@ impl Endpoint {
                     in_flight: Some(view.in_flight),
                     rate: view.rate,
                     srtt: view.srtt,
+                    state: FlowState::of(&view),
                 }
             }
             Self::RcpSender(sender) => FlowView {
                 rate: Some(sender.rate()),
                 srtt: sender.srtt(),
+                state: {
+                    let counters = sender.counters();
+                    let open = counters.opened_at.is_some() && counters.completed_at.is_none();
+                    open.then_some(FlowState::Open)
+                },
                 ..FlowView::default()
             },
-            Self::Source { rate, .. } => FlowView {
+            Self::Source { rate, start, .. } => FlowView {
                 rate: Some(*rate),
+                state: start.map(|_| FlowState::Open),
                 ..FlowView::default()
             },
             _ => FlowView::default(),

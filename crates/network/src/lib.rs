@@ -46,6 +46,7 @@
 //! ```
 
 pub mod census;
+pub mod checkpoint;
 pub mod chips;
 pub mod ethernet;
 mod event;
@@ -62,10 +63,11 @@ mod routes;
 pub mod series;
 mod simulation;
 pub mod topology;
+mod turns;
 
 pub use frame::{Content, Frame};
-pub use host::FlowView;
+pub use host::{FlowState, FlowView};
 pub use line::DropReason;
 pub use network::{Network, Progress, Stopped};
 pub use routes::RouteError;
-pub use simulation::{NetworkError, NoTap, Simulation, Tap};
+pub use simulation::{NetworkError, NoTap, SenderSeen, Simulation, Tap};

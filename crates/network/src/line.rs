@@ -83,6 +83,13 @@ impl Line {
         self.queue.frames()
     }
 
+    /// Whether it is the same line as another one, with what is right in its queue.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.parameters == other.parameters
+            && (self.from, self.to) == (other.from, other.to)
+            && self.queue.is_like(&other.queue)
+    }
+
     /// Until when it sends what it sends now.
     pub const fn busy_until(&self) -> Time {
         self.busy_until

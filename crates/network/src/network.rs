@@ -21,16 +21,19 @@
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Fault;
+use npsim_chip::kernel::observer::Observer;
 use npsim_project::problem::Problem;
 use npsim_session::simulation::Ending;
 use npsim_transport::time::Time;
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::checkpoint::Snapshot;
 use crate::chips::{ChipNode, System};
-use crate::held::{Held, Holding};
+use crate::held::{Held, Holding, Watched};
 use crate::simulation::{Simulation, Tap, ToChip};
+use crate::turns;
 
 /// Whether to go on; asked from any thread.
 pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
@@ -48,8 +51,8 @@ pub struct Network {
     pool: Option<ThreadPool>,
     /// What was seen on lines and not told yet.
     held: Held,
-    /// By line, whether it is watched.
-    watched: Vec<bool>,
+    /// What the tap watches.
+    watched: Watched,
 }
 
 #[derive(Debug, Clone)]
@@ -89,7 +92,7 @@ impl Network {
             at,
             pool: None,
             held: Held::default(),
-            watched: Vec::new(),
+            watched: Watched::default(),
         })
     }
 
@@ -114,14 +117,33 @@ impl Network {
         &mut self.outside
     }
 
-    /// Of the cycles that the chips have come to, how many the engine skipped, and all: it says how
-    /// much was saved, and nothing of what happened.
+    /// Of the cycles that the chips have come to here, how many the engine skipped, and all: it says
+    /// how much was saved, and nothing of what happened.
     #[must_use]
     pub fn skipped(&self) -> (Cycle, Cycle) {
-        let chips = self.chips.iter().map(|node| &node.chip);
-        chips.fold((0, 0), |(skipped, all), chip| {
-            (skipped + chip.skipped(), all + chip.now())
-        })
+        let chips = self.chips.iter().map(|node| node.chip.skipped());
+        chips.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    }
+
+    /// A chip as it stands, in the order of nodes. Those that have nothing to do may not have come to
+    /// the time of the network.
+    #[must_use]
+    pub fn chip(&self, chip: usize) -> Option<&Chip> {
+        self.chips.get(chip).map(|node| node.chip.chip())
+    }
+
+    /// Lets an observer see all that a chip does from now on, which has no other; what the network
+    /// does is the same. It is called from the threads that run chips.
+    pub fn observe(&mut self, chip: usize, observer: Box<dyn Observer + Send>) {
+        if let Some(node) = self.chips.get_mut(chip) {
+            node.chip.observe(observer);
+        }
+    }
+
+    /// What each chip is, in the order of nodes.
+    pub fn systems(&self) -> impl Iterator<Item = (&str, &System, &Chip)> {
+        let chips = self.chips.iter();
+        chips.map(|node| (node.name.as_str(), &node.system, node.chip.chip()))
     }
 
     /// What stopped a chip, with what it is and its state.
@@ -139,8 +161,54 @@ impl Network {
         &self.chips
     }
 
+    /// Bytes of all chips' memories.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let chips = self.chips.iter();
+        chips.map(|node| node.chip.chip().memory_bytes()).sum()
+    }
+
+    /// Its state between two runs, or where one was broken off.
+    ///
+    /// # Errors
+    /// The state of a chip cannot be encoded.
+    pub fn snapshot(&mut self) -> Result<Snapshot, Problem> {
+        let chips = self.chips.iter_mut().map(ChipNode::save);
+        Ok(Snapshot {
+            chips: chips.collect::<Result<_, _>>()?,
+            outside: self.outside.clone(),
+            held: self.held.clone(),
+        })
+    }
+
+    /// Goes on from the state of a network of the same file. It must not have run yet.
+    ///
+    /// # Errors
+    /// It is no state of such a network, in words.
+    pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), String> {
+        let Snapshot {
+            outside,
+            chips,
+            held,
+        } = snapshot;
+        if chips.len() != self.chips.len() {
+            let (has, are) = (chips.len(), self.chips.len());
+            return Err(format!("it has {has} chips, and there are {are}"));
+        }
+        let lines = 2 * self.outside.topology().links.len();
+        let flows = self.outside.topology().flows.len();
+        if !held.is_sound(lines, flows, |frame| self.outside.has(frame)) {
+            return Err("what was seen on its lines cannot have been".to_owned());
+        }
+        self.outside.restore(outside)?;
+        for (node, state) in self.chips.iter_mut().zip(chips) {
+            node.restore(state, &self.outside)?;
+        }
+        self.held = held;
+        Ok(())
+    }
+
     /// Runs to a time: all that happens until then. `progress` is asked now and then whether to
-    /// go on.
+    /// go on. What the tap was to see when the run stops is [kept](Self::tell_rest).
     ///
     /// # Errors
     /// The microcode of a chip did what a check forbids, or the caller broke the run off.
@@ -154,10 +222,15 @@ impl Network {
             self.outside.run_to(until, tap);
             return Ok(());
         }
-        let ran = self.go_to(until, tap, progress);
-        let seen = ran.as_ref().map_or(Time::MAX, |()| until.saturating_add(1));
-        self.held.hand_on(seen, tap);
-        ran
+        self.go_to(until, tap, progress)?;
+        self.held.hand_on(until.saturating_add(1), tap);
+        Ok(())
+    }
+
+    /// Tells a tap what was seen and kept, because others had not come so far. Nothing comes after
+    /// it.
+    pub fn tell_rest(&mut self, tap: &mut dyn Tap) {
+        self.held.hand_on(Time::MAX, tap);
     }
 
     fn go_to(
@@ -167,7 +240,10 @@ impl Network {
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
         let lines = 0..2 * self.outside.topology().links.len();
-        self.watched = lines.map(|line| tap.watches(line)).collect();
+        self.watched = Watched {
+            lines: lines.map(|line| tap.watches(line)).collect(),
+            senders: tap.watches_senders(),
+        };
         loop {
             let (from_chips, _) = self.earliest(None);
             let limit = from_chips.min(until.saturating_add(1));
@@ -229,7 +305,7 @@ impl Network {
     /// As for [`Self::run_to`].
     pub fn end(&mut self, tap: &mut dyn Tap, progress: &Progress<'_>) -> Result<(), Stopped> {
         let ran = self.catch_up(progress);
-        self.held.hand_on(Time::MAX, tap);
+        self.tell_rest(tap);
         ran?;
         self.chips.iter_mut().for_each(|node| node.chip.end());
         let faulty = { self.chips.iter() }
@@ -249,12 +325,13 @@ impl Network {
                 chosen.push((node, *horizon));
             }
         }
-        let run = |(node, horizon): &mut (&mut ChipNode, Cycle)| {
-            node.chip.run_to(*horizon, &mut |_| progress());
-        };
         match &self.pool {
-            Some(pool) if chosen.len() > 1 => pool.install(|| chosen.par_iter_mut().for_each(run)),
-            _ => chosen.iter_mut().for_each(run),
+            Some(pool) if chosen.len() > 1 => turns::run(chosen, pool, progress),
+            _ => {
+                for (node, horizon) in chosen {
+                    node.chip.run_to(horizon, &mut |_| progress());
+                }
+            }
         }
         let mut onwards = Vec::new();
         for (number, _) in work {

@@ -20,7 +20,7 @@ pub struct RouteError {
 }
 
 /// The first line on the way from each node to each other one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
     nodes: usize,
     /// By node, then destination; none where nothing leads there.

@@ -60,6 +60,21 @@ impl Sampler {
         }
     }
 
+    /// The sampler of a run that goes on, of which `last` was counted at the sample before.
+    #[must_use]
+    pub fn resumed(scale: u64, last: Option<Census>) -> Self {
+        Self {
+            last,
+            ..Self::new(scale)
+        }
+    }
+
+    /// What was counted at the last sample.
+    #[must_use]
+    pub const fn last(&self) -> Option<&Census> {
+        self.last.as_ref()
+    }
+
     /// Tells `see` the samples of the present moment. Rates, utilisation and drops are those since the
     /// moment before, and so is the queue in a chip, which is seen only when packets have left it.
     ///
@@ -151,6 +166,17 @@ impl<W: Write> Series<W> {
     pub fn new(mut out: W) -> io::Result<Self> {
         writeln!(out, "time_s,of,name,quantity,value")?;
         Ok(Self { out })
+    }
+
+    /// Goes on behind samples that were written before.
+    #[must_use]
+    pub const fn resumed(out: W) -> Self {
+        Self { out }
+    }
+
+    /// What it is written to.
+    pub const fn out(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Adds a sample.

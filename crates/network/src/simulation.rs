@@ -1,5 +1,7 @@
 //! The simulation: events one after the other.
 
+mod state;
+
 use npsim_protocols::ParameterError;
 use npsim_transport::pacing::Cpu;
 use npsim_transport::time::Time;
@@ -46,12 +48,33 @@ pub enum NetworkError {
     Rate(String),
 }
 
-/// Sees what goes over lines.
+/// The sender of a flow after it has acted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenderSeen {
+    /// What it shows of itself.
+    pub view: FlowView,
+    /// Segments that it has sent again, so far.
+    pub retransmitted: u64,
+    /// Expiries of its retransmission timer, so far.
+    pub timeouts: u64,
+}
+
+/// Sees what goes over lines, and what senders do.
 pub trait Tap {
     /// Whether it wants to see what goes over a line.
     fn watches(&self, line: usize) -> bool {
         let _ = line;
         true
+    }
+
+    /// Whether it wants to see what senders do.
+    fn watches_senders(&self) -> bool {
+        false
+    }
+
+    /// The sender of a flow has acted.
+    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
+        let _ = (now, flow, seen);
     }
 
     /// A line begins to send a frame that will arrive.
@@ -588,6 +611,17 @@ impl Simulation {
             }
         }
         self.out = out;
+        // Senders have even numbers.
+        if end.is_multiple_of(2) && tap.watches_senders() {
+            let endpoint = &self.ends[end].endpoint;
+            let counters = endpoint.sender().unwrap_or_default();
+            let seen = SenderSeen {
+                view: endpoint.view(),
+                retransmitted: counters.retransmitted,
+                timeouts: counters.timeouts,
+            };
+            tap.sender(self.now, flow as usize, &seen);
+        }
         let it = &mut self.ends[end];
         let Some(at) = it.endpoint.wake_at() else {
             return;

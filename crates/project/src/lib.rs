@@ -41,7 +41,9 @@ pub use capacity::Capacity;
 pub use hardware::{board, profile};
 pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
-pub use settings::{Grammar, NetworkRoute, ProfileChange, Setting, apply_to_text, with_settings};
+pub use settings::{
+    EntryName, Grammar, NetworkRoute, ProfileChange, Setting, apply_to_text, with_settings,
+};
 
 use crate::disturb::NodeStall;
 use crate::files::{Disk, Files, Kind};

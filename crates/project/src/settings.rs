@@ -29,14 +29,55 @@ const LISTS: &[&str] = &[
     "me", "port", "ring", "queue", "memory", "counter", "lock", "route", "stall",
 ];
 
+/// What their entries are called.
+const NAMES: &[EntryName] = &[
+    EntryName::Key("name"),
+    EntryName::Key("prefix"),
+    EntryName::Path("source"),
+];
+
 /// A kind of file whose keys can be set.
 pub struct Grammar<'a> {
     /// What such a file describes, as in "a project file".
     pub noun: &'a str,
     /// Lists whose entries have numbers and names.
     pub lists: &'a [&'a str],
+    /// What an entry of a list is called: the first of these that it has.
+    pub names: &'a [EntryName],
     /// Whether a text is such a file; if not, what is wrong, in words.
     pub read: &'a dyn Fn(&str) -> Result<(), String>,
+}
+
+/// Where an entry of a list has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryName {
+    /// In a key.
+    Key(&'static str),
+    /// In two keys, with a dash between them.
+    Pair(&'static str, &'static str),
+    /// In a key that is a list of texts, with dashes between them.
+    List(&'static str),
+    /// In a key that is a path, whose folders and ending do not count.
+    Path(&'static str),
+}
+
+impl EntryName {
+    fn of(self, entry: &Table) -> Option<String> {
+        let text = |key: &str| entry.get(key).and_then(Item::as_str);
+        match self {
+            Self::Key(key) => text(key).map(str::to_owned),
+            Self::Pair(one, other) => Some(format!("{}-{}", text(one)?, text(other)?)),
+            Self::List(key) => {
+                let texts = entry.get(key)?.as_array()?.iter();
+                let texts: Vec<&str> = texts.filter_map(Value::as_str).collect();
+                Some(texts.join("-"))
+            }
+            Self::Path(key) => {
+                let stem = Path::new(text(key)?).file_stem()?;
+                Some(stem.to_string_lossy().into_owned())
+            }
+        }
+    }
 }
 
 impl fmt::Debug for Grammar<'_> {
@@ -204,6 +245,7 @@ pub fn apply(
     let grammar = Grammar {
         noun: "project",
         lists: LISTS,
+        names: NAMES,
         read: &|text| match file::parse(text, registry) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.message),
@@ -377,7 +419,7 @@ fn set_in(
         .or_insert_with(|| Item::Table(Table::new()));
     match item {
         Item::ArrayOfTables(list) => {
-            for entry in entries(list, key, &rest[0], setting)? {
+            for entry in entries(list, key, &rest[0], setting, grammar)? {
                 let Some((_, rest)) = rest.split_first() else {
                     continue;
                 };
@@ -429,11 +471,15 @@ fn entries(
     name: &str,
     key: &str,
     setting: &Setting,
+    grammar: &Grammar<'_>,
 ) -> Result<Vec<usize>, Problem> {
     if key == "*" {
         return Ok((0..list.len()).collect());
     }
-    let names: Vec<String> = list.iter().map(entry_name).collect();
+    let called = |entry| { grammar.names.iter() }.find_map(|name| name.of(entry));
+    let names: Vec<String> = { list.iter() }
+        .map(|entry| called(entry).unwrap_or_default())
+        .collect();
     let named: Vec<usize> = (0..names.len()).filter(|&at| names[at] == key).collect();
     match (named.as_slice(), key.parse::<usize>()) {
         ([_], _) => return Ok(named),
@@ -469,25 +515,6 @@ fn entries(
         Some(near) => problem.help(format!("did you mean `{name}.{near}`?")),
         None => problem,
     })
-}
-
-/// What an entry of a list is called: its name, its prefix, what it joins with a dash between
-/// them, or its source without folders and ending.
-fn entry_name(entry: &Table) -> String {
-    let text = |key: &str| entry.get(key).and_then(Item::as_str);
-    if let Some(name) = text("name").or_else(|| text("prefix")) {
-        return name.to_owned();
-    }
-    if let (Some(from), Some(to)) = (text("from"), text("to")) {
-        return format!("{from}-{to}");
-    }
-    if let Some(ends) = entry.get("between").and_then(Item::as_array) {
-        let ends: Vec<&str> = ends.iter().filter_map(Value::as_str).collect();
-        return ends.join("-");
-    }
-    text("source")
-        .and_then(|source| Path::new(source).file_stem())
-        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 /// The value as TOML: text where text stood, or else what the value reads as,

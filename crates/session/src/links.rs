@@ -259,6 +259,14 @@ impl<'a> Links<'a> {
         }
     }
 
+    /// How far open lines know the node to have come.
+    pub(crate) fn come(&self) -> Cycle {
+        match &self.source {
+            Source::Frames(_) => 0,
+            Source::Link(inlet) => inlet.come(),
+        }
+    }
+
     /// What has left is known to all whom it concerns: nothing holds up the node.
     pub(crate) fn set_free(&mut self) {
         if let Some(open) = &mut self.open {

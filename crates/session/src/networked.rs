@@ -6,12 +6,15 @@
 //! it. So it may be allowed a long way at once, in which the engine skips what recurs. Neither
 //! how far that is nor how far ahead a frame was known changes anything in the chip.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use serde::{Deserialize, Serialize};
 
-use crate::links::{Crossing, Links, Lost, Traffic};
+use crate::links::{Crossing, Links, LinksState, Lost, Traffic};
 use crate::report::NodeReport;
 use crate::simulation::{Ending, Settings, Simulation};
 use npsim_project::Project;
@@ -19,7 +22,6 @@ use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
 /// A chip between lines that a network feeds.
-#[derive(Debug)]
 pub struct NetworkedChip {
     simulation: Simulation,
     links: Links<'static>,
@@ -28,6 +30,31 @@ pub struct NetworkedChip {
     /// Nothing is left to happen before this cycle.
     now: Cycle,
     /// Before which cycle nothing leaves unless a frame comes, as far as that is known.
+    silent: Cycle,
+    /// The cycle that it was restored at.
+    restored: Cycle,
+    observer: Box<dyn Observer + Send>,
+}
+
+impl fmt::Debug for NetworkedChip {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("NetworkedChip")
+            .field("simulation", &self.simulation)
+            .field("links", &self.links)
+            .field("ending", &self.ending)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The state of a chip in a network, from which another one of the same project goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkedState {
+    chip: Vec<u8>,
+    links: LinksState,
+    /// The cycle that its lines know it to have come to.
+    come: Cycle,
+    now: Cycle,
     silent: Cycle,
 }
 
@@ -57,7 +84,14 @@ impl NetworkedChip {
             ending: None,
             now: 0,
             silent: 0,
+            restored: 0,
+            observer: Box::new(NoObserver),
         })
+    }
+
+    /// Lets an observer see all that happens from now on. The run is the same with any.
+    pub fn observe(&mut self, observer: Box<dyn Observer + Send>) {
+        self.observer = observer;
     }
 
     /// Before which cycle nothing is left to happen.
@@ -91,8 +125,16 @@ impl NetworkedChip {
     }
 
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
-    /// `progress` is asked now and then whether to go on.
+    /// `progress` is asked now and then whether to go on. What has left before is known to all
+    /// whom it concerns.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        self.links.set_free();
+        self.go_on_to(until, progress);
+    }
+
+    /// The same to a later cycle, without anyone having been told yet of what has left since
+    /// [`Self::run_to`].
+    pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         if self.ending == Some(Ending::Interrupted) {
             self.ending = None;
         }
@@ -100,20 +142,15 @@ impl NetworkedChip {
             self.now = self.now.max(until);
             return;
         }
-        let frames = self.links.next_start();
-        match self.simulation.run_open(until, &mut self.links, progress) {
+        let (links, observer) = (&mut self.links, &mut *self.observer);
+        let silent = &mut self.silent;
+        match { &mut self.simulation }.run_open(until, links, silent, observer, progress) {
             Ok(now) => self.now = now,
             Err(ending) => {
                 self.now = self.now.max(self.simulation.now());
                 self.ending = Some(ending);
             }
         }
-        let known = self.simulation.take_silence();
-        if frames < self.now {
-            // What was known before it came.
-            self.silent = 0;
-        }
-        self.silent = self.silent.max(known);
     }
 
     /// The frames that have begun to leave since this was asked last, in the order of their first
@@ -158,10 +195,46 @@ impl NetworkedChip {
         self.simulation.state_report()
     }
 
-    /// Cycles that were skipped, of those that it has come to.
+    /// Cycles that were skipped, and all, since it was made or restored.
     #[must_use]
-    pub fn skipped(&self) -> Cycle {
-        self.simulation.chip().skipped()
+    pub fn skipped(&self) -> (Cycle, Cycle) {
+        let all = self.now - self.restored;
+        (self.simulation.chip().skipped(), all)
+    }
+
+    /// Its state between two calls of [`Self::run_to`], after what left and what was lost has been
+    /// taken.
+    ///
+    /// # Errors
+    /// The encoder refuses it, which it does with no state.
+    pub fn save(&mut self) -> Result<NetworkedState, Problem> {
+        let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        let links = { self.links.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        Ok(NetworkedState {
+            chip,
+            links,
+            come: self.links.come(),
+            now: self.now,
+            silent: self.silent,
+        })
+    }
+
+    /// Goes on from the state of a chip of the same project and settings.
+    ///
+    /// # Errors
+    /// It is no state of such a chip, in words.
+    pub fn restore(&mut self, state: NetworkedState) -> Result<(), String> {
+        let restored = self.simulation.restore(&state.chip);
+        restored.map_err(|error| error.to_string())?;
+        self.links.come_to(state.come);
+        if !self.links.restore(state.links) {
+            return Err("its lines are not those of a chip in a network".to_owned());
+        }
+        self.now = state.now;
+        self.silent = state.silent;
+        self.restored = state.now;
+        self.ending = None;
+        Ok(())
     }
 
     /// What it has counted so far, as the stats file has it.

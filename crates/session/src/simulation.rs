@@ -8,7 +8,7 @@ use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::lines::Lines as _;
-use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::liveness::Outlook;
 use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
@@ -295,7 +295,8 @@ impl Simulation {
 
     /// Runs to a cycle between [open](Links::open) lines on which all frames are known that begin
     /// to come before it, or less far: to where what answers a frame that has left might come.
-    /// Gives where that is; nothing is left to happen before it.
+    /// Gives where that is; nothing is left to happen before it. `silent` becomes the cycle before
+    /// which nothing leaves unless a frame comes, as far as that is known.
     ///
     /// A frame is handed to the chip when that has come to the frame's first bit, so that it does
     /// not matter how far ahead it was known, nor in which steps the run comes along.
@@ -303,14 +304,16 @@ impl Simulation {
         &mut self,
         until: Cycle,
         links: &mut Links<'_>,
+        silent: &mut Cycle,
+        observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Result<Cycle, Ending> {
-        links.set_free();
         loop {
             let target = links.next_start().min(until);
             let breath = { self.chip.next_event() }.saturating_add(FAR_BREATH);
-            let nobody = &mut NoObserver;
-            match { &mut self.chip }.run_for(target, Cycle::MAX, breath, links, nobody) {
+            let stop = { &mut self.chip }.run_for(target, Cycle::MAX, breath, links, observer);
+            *silent = (*silent).max(self.chip.take_silence());
+            match stop {
                 Some(Stop::Fault(fault)) => return Err(Ending::Fault(fault)),
                 None if progress(self.chip.now()).is_break() => return Err(Ending::Interrupted),
                 None => continue,
@@ -323,14 +326,8 @@ impl Simulation {
             }
             links.come_to(come);
             // What was known before a frame comes says nothing any more.
-            self.chip.take_silence();
+            *silent = 0;
         }
-    }
-
-    /// Before which cycle nothing leaves the chip unless a frame comes, if time was skipped
-    /// since this was asked last.
-    pub(crate) fn take_silence(&mut self) -> Cycle {
-        self.chip.take_silence()
     }
 
     /// Lets the run go on until this cycle, or without an end of its own.

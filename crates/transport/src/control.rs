@@ -72,6 +72,11 @@ pub trait Controller {
     /// The slow start threshold, where there is one.
     fn threshold(&self) -> Option<u64>;
 
+    /// Whether it has a slow start, below its threshold and until there is one.
+    fn has_slow_start(&self) -> bool {
+        false
+    }
+
     /// The rate at which packets leave, bytes of IP per second; none: as fast as the window opens.
     fn rate(&self) -> Option<u64> {
         None

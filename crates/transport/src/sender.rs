@@ -95,6 +95,10 @@ pub struct SenderCounters {
 pub struct SenderView {
     /// Where the connection is.
     pub phase: Phase,
+    /// Whether it is in fast recovery.
+    pub recovering: bool,
+    /// Whether it is in slow start, where its law has one.
+    pub slow_start: Option<bool>,
     /// Congestion window in bytes of payload.
     pub window: u64,
     /// Slow start threshold, where there is one.
@@ -284,6 +288,9 @@ impl Sender {
         let law = self.control.law();
         SenderView {
             phase: self.phase,
+            recovering: self.recovery != Recovery::None,
+            slow_start: { law.has_slow_start() }
+                .then(|| law.threshold().is_none_or(|it| law.window() < it)),
             window: law.window(),
             threshold: law.threshold(),
             rate: law.rate(),

@@ -56,13 +56,20 @@
 #define SLOW_MICROSECONDS 20
 #define FULL_FRAME    1518
 
+; port_judged(n)
+;   SLOW becomes whether port n is slow.
+#macro port_judged(n)
+#define_eval SLOW (((FULL_FRAME + LINE_OVERHEAD) * 8) > (SLOW_MICROSECONDS * PORT/**/n/**/_MBPS))
+#endm
+
 ; port_counted(n)
 ;   Counts slow ports in SLOW_PORTS.
 #macro port_counted(n)
 #if ((ME_MHZ * (8 << BYTE_FRACTION)) > (65535 * PORT/**/n/**/_MBPS))
 #error "the rate of a port is too low for the scheduler: at least 3 Mb/s, or 2 Mb/s at 600 MHz"
 #endif
-#if (((FULL_FRAME + LINE_OVERHEAD) * 8) > (SLOW_MICROSECONDS * PORT/**/n/**/_MBPS))
+    port_judged(n)
+#if (SLOW)
 #define_eval SLOW_PORTS (SLOW_PORTS + 1)
 #endif
 #endm
@@ -130,7 +137,8 @@ start#:
     immed[*l$index1[PORT_CLASS], 0]
     immed[*l$index1[PORT_ASKED], 0]
 #if (SLOW_PORTS)
-#if (((FULL_FRAME + LINE_OVERHEAD) * 8) > (SLOW_MICROSECONDS * PORT/**/n/**/_MBPS))
+    port_judged(n)
+#if (SLOW)
     immed[*l$index1[PORT_LIMIT], 1]
 #else
     immed[*l$index1[PORT_LIMIT], ASKED_LIMIT]

@@ -1,4 +1,4 @@
-//! Captures that a later process can go on with.
+//! Captures and other files that a later process can go on with.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,6 +9,68 @@ use serde::{Deserialize, Serialize};
 
 use super::{PcapSink, Tally, Target, Temporary, hidden_name};
 
+/// A file that is written bit by bit under a temporary name, which depends on its own alone and stays
+/// when it is dropped or the process killed, so that a later process can go on with it.
+#[derive(Debug)]
+pub struct KeptFile {
+    file: Tally,
+    target: Target,
+}
+
+impl KeptFile {
+    /// Begins the file that is to be at `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be made, `path` is something else than a regular file, or another process
+    /// writes the same file.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let (file, target) = begin(path)?;
+        Ok(Self { file, target })
+    }
+
+    /// Goes on with a file that was brought to `position`, as [`PcapSink::resume`] does.
+    ///
+    /// # Errors
+    /// As [`PcapSink::resume`].
+    pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
+        let (file, target) = go_on(path, position)?;
+        Ok(Self { file, target })
+    }
+
+    /// Where it stands. Everything up to there is on the disk then, as far as the system knows.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn position(&mut self) -> io::Result<Position> {
+        self.file.sync()?;
+        let (bytes, checksum) = self.file.written();
+        Ok(Position {
+            bytes,
+            checksum,
+            frames: 0,
+        })
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// If the rest cannot be written or the file cannot be renamed.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.target.finish()
+    }
+}
+
+impl Write for KeptFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// How far a capture has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
@@ -16,7 +78,7 @@ pub struct Position {
     pub bytes: u64,
     /// Their CRC-32.
     pub checksum: u32,
-    /// Frames.
+    /// Frames; 0 if it is no capture.
     pub frames: u64,
 }
 
@@ -28,10 +90,8 @@ impl PcapSink {
     /// If the file cannot be made, `path` is something else than a regular file, or another process
     /// writes the same capture.
     pub fn create_kept(path: &Path) -> io::Result<Self> {
-        let temporary = Temporary::kept(path)?;
-        let file = open(&temporary.path)?;
-        file.set_len(0)?;
-        Self::begin(file, Target::named(temporary))
+        let (file, target) = begin(path)?;
+        Self::begin(file, target)
     }
 
     /// Where the capture stands. Everything up to there is on the disk then, as far as the system knows.
@@ -56,28 +116,43 @@ impl PcapSink {
     /// If neither file begins with what was written up to there, a file cannot be read or written, or
     /// another process writes the same capture.
     pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
-        let temporary = Temporary::kept(path)?;
-        let found = match continued(&temporary.path, position)? {
-            Some(found) => Some(found),
-            None => copied(&temporary, position)?,
-        };
-        let Some((file, sum)) = found else {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!(
-                    "neither `{}` nor `{}` begins with the {} bytes that were captured before",
-                    temporary.path.display(),
-                    temporary.target.display(),
-                    position.bytes
-                ),
-            ));
-        };
+        let (file, target) = go_on(path, position)?;
         Ok(Self {
-            file: Tally::new(file, sum, position.bytes),
-            target: Target::named(temporary),
+            file,
+            target,
             frames: position.frames,
         })
     }
+}
+
+/// An empty part of the file that is to be at `path`.
+pub(super) fn begin(path: &Path) -> io::Result<(Tally, Target)> {
+    let temporary = Temporary::kept(path)?;
+    let file = open(&temporary.path)?;
+    file.set_len(0)?;
+    Ok((Tally::new(file, Crc::new(), 0), Target::named(temporary)))
+}
+
+/// A part that was brought to `position`; what came after is dropped.
+pub(super) fn go_on(path: &Path, position: &Position) -> io::Result<(Tally, Target)> {
+    let temporary = Temporary::kept(path)?;
+    let found = match continued(&temporary.path, position)? {
+        Some(found) => Some(found),
+        None => copied(&temporary, position)?,
+    };
+    let Some((file, sum)) = found else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "neither `{}` nor `{}` begins with the {} bytes that were written before",
+                temporary.path.display(),
+                temporary.target.display(),
+                position.bytes
+            ),
+        ));
+    };
+    let file = Tally::new(file, sum, position.bytes);
+    Ok((file, Target::named(temporary)))
 }
 
 impl Temporary {
@@ -174,7 +249,9 @@ fn copy_beginning(
 
 #[cfg(test)]
 mod tests {
-    use super::{PcapSink, Position};
+    use super::{KeptFile, PcapSink, Position};
+    use crate::egress::{Form, Interface, TraceSink};
+    use std::io::Write;
     use std::path::Path;
 
     fn fill(sink: &mut PcapSink, frames: std::ops::Range<u64>) {
@@ -217,6 +294,55 @@ mod tests {
         }
         let left = std::fs::read_dir(folder.path()).unwrap();
         assert_eq!(left.count(), 2, "no part is left");
+    }
+
+    #[test]
+    fn captures_of_several_links_go_on_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let seen_at = [Interface::port(0, 1), Interface::port(1, 2)];
+        let fill = |sink: &mut TraceSink, frames: std::ops::Range<u64>| {
+            for frame in frames {
+                let comment = (frame % 3 == 0).then_some("lost");
+                let bytes = [frame as u8; 61];
+                sink.write_commented((frame % 2) as u32, frame, &bytes, comment)
+                    .unwrap();
+            }
+        };
+        for form in [Form::Pcap, Form::PcapNg] {
+            let (whole, path) = (folder.path().join("whole"), folder.path().join("out"));
+            let mut sink = TraceSink::create(&whole, form, false, &seen_at).unwrap();
+            fill(&mut sink, 0..20);
+            sink.finish().unwrap();
+            let mut sink = TraceSink::create_kept(&path, form, &seen_at).unwrap();
+            fill(&mut sink, 0..5);
+            let position = sink.position().unwrap().unwrap();
+            fill(&mut sink, 90..98);
+            drop(sink);
+            let mut sink = TraceSink::resume(&path, form, &seen_at, &position).unwrap();
+            assert_eq!(sink.position().unwrap(), Some(position));
+            fill(&mut sink, 5..20);
+            sink.finish().unwrap();
+            assert_eq!(
+                std::fs::read(&path).unwrap(),
+                std::fs::read(&whole).unwrap()
+            );
+        }
+    }
+
+    #[test]
+    fn other_files_go_on_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        let mut file = KeptFile::create(&path).unwrap();
+        file.write_all(b"a,b\n1,2\n").unwrap();
+        let position = file.position().unwrap();
+        file.write_all(b"5,6\n").unwrap();
+        drop(file);
+        assert!(!path.exists());
+        let mut file = KeptFile::resume(&path, &position).unwrap();
+        file.write_all(b"3,4\n").unwrap();
+        file.commit().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"a,b\n1,2\n3,4\n");
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use flate2::Compression;
+use byteorder_slice::LittleEndian;
 use flate2::write::GzEncoder;
-use pcap_file::pcap::{PcapPacket, PcapWriter};
+use flate2::{Compression, Crc};
+use pcap_file::pcap::{PcapPacket, PcapValidationError};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -18,7 +19,8 @@ use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
-use super::{Target, classic_header, into_io, invalid};
+use super::resume::{begin, go_on};
+use super::{Position, RESOLUTION, Tally, Target, classic_header, into_io, invalid};
 use crate::capture::MAX_FRAME_BYTES;
 
 /// The form of a capture file.
@@ -73,52 +75,42 @@ impl Interface {
 /// Bytes on their way to the file.
 #[derive(Debug)]
 enum Output {
-    Plain(BufWriter<File>),
+    Plain(Tally),
     Gzipped(Box<GzEncoder<BufWriter<File>>>),
 }
 
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(file) => file.write(bytes),
-            Self::Gzipped(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(file) => file.flush(),
-            Self::Gzipped(file) => file.flush(),
-        }
-    }
-}
-
 impl Output {
-    fn finish(self) -> io::Result<()> {
-        let mut file = match self {
-            Self::Plain(file) => file,
-            Self::Gzipped(encoder) => encoder.finish()?,
-        };
-        file.flush()
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(file) => file.write_all(bytes),
+            Self::Gzipped(file) => file.write_all(bytes),
+        }
     }
-}
 
-enum Writer {
-    Pcap(PcapWriter<Output>),
-    PcapNg(PcapNgWriter<Output>),
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut file) => file.flush(),
+            Self::Gzipped(encoder) => encoder.finish()?.flush(),
+        }
+    }
 }
 
 /// Writes frames of several interfaces, with nanoseconds. As with [`PcapSink`](super::PcapSink), the file gets
-/// its name when it is whole; the same frames give the same bytes.
+/// its name when it is whole, it may be [kept](Self::create_kept) to be gone on with, and the same frames
+/// give the same bytes.
 pub struct TraceSink {
-    writer: Writer,
+    /// Makes blocks of pcapng; none for a classic file.
+    blocks: Option<PcapNgWriter<Vec<u8>>>,
+    output: Output,
     target: Target,
+    frames: u64,
 }
 
 impl std::fmt::Debug for TraceSink {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("TraceSink")
             .field("target", &self.target)
+            .field("frames", &self.frames)
             .finish_non_exhaustive()
     }
 }
@@ -135,19 +127,69 @@ impl TraceSink {
         seen_at: &[Interface],
     ) -> io::Result<Self> {
         let (file, target) = Target::create(path)?;
-        let file = BufWriter::new(file);
         let output = if gzipped {
+            let file = BufWriter::new(file);
             Output::Gzipped(Box::new(GzEncoder::new(file, Compression::default())))
         } else {
-            Output::Plain(file)
+            Output::Plain(Tally::new(file, Crc::new(), 0))
         };
-        let writer = match form {
-            Form::Pcap => {
-                Writer::Pcap(PcapWriter::with_header(output, classic_header()).map_err(into_io)?)
+        Self::begin(output, target, form, seen_at)
+    }
+
+    /// Begins a file that is not gzipped and that [`resume`](Self::resume) can go on with, as
+    /// [`PcapSink::create_kept`](super::PcapSink::create_kept) does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_kept(path: &Path, form: Form, seen_at: &[Interface]) -> io::Result<Self> {
+        let (file, target) = begin(path)?;
+        Self::begin(Output::Plain(file), target, form, seen_at)
+    }
+
+    /// Goes on with a file of [`create_kept`](Self::create_kept), as
+    /// [`PcapSink::resume`](super::PcapSink::resume) does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resume(
+        path: &Path,
+        form: Form,
+        seen_at: &[Interface],
+        position: &Position,
+    ) -> io::Result<Self> {
+        let (file, target) = go_on(path, position)?;
+        let mut blocks = with_interfaces(form, seen_at)?;
+        // They stand in the file already.
+        blocks.iter_mut().for_each(|it| it.get_mut().clear());
+        Ok(Self {
+            blocks,
+            output: Output::Plain(file),
+            target,
+            frames: position.frames,
+        })
+    }
+
+    fn begin(
+        mut output: Output,
+        target: Target,
+        form: Form,
+        seen_at: &[Interface],
+    ) -> io::Result<Self> {
+        let mut blocks = with_interfaces(form, seen_at)?;
+        match &mut blocks {
+            Some(blocks) => output.write_all(&std::mem::take(blocks.get_mut()))?,
+            None => {
+                let mut header = Vec::new();
+                classic_header().write_to(&mut header).map_err(into_io)?;
+                output.write_all(&header)?;
             }
-            Form::PcapNg => Writer::PcapNg(with_interfaces(output, seen_at)?),
-        };
-        Ok(Self { writer, target })
+        }
+        Ok(Self {
+            blocks,
+            output,
+            target,
+            frames: 0,
+        })
     }
 
     /// Adds a frame (without FCS) that an interface saw at `time_ns` nanoseconds after 1970, or after the
@@ -173,13 +215,23 @@ impl TraceSink {
     ) -> io::Result<()> {
         let timestamp = Duration::from_nanos(time_ns);
         let original_len = bytes.len() as u32;
-        match &mut self.writer {
-            Writer::Pcap(writer) => {
+        match &mut self.blocks {
+            None => {
                 let packet = PcapPacket::new(timestamp, original_len, Cow::Borrowed(bytes))
                     .map_err(invalid)?;
-                writer.write_packet(&packet).map_err(into_io)?;
+                if bytes.len() > MAX_FRAME_BYTES {
+                    return Err(invalid(PcapValidationError::PacketLenTooBig(
+                        packet.len(),
+                        MAX_FRAME_BYTES as u32,
+                    )));
+                }
+                let mut record = Vec::with_capacity(bytes.len() + 16);
+                let raw = packet.as_raw_packet(RESOLUTION);
+                raw.write_to::<_, LittleEndian>(&mut record)
+                    .map_err(into_io)?;
+                self.output.write_all(&record)?;
             }
-            Writer::PcapNg(writer) => {
+            Some(blocks) => {
                 let block = EnhancedPacketBlock {
                     interface_id: interface,
                     timestamp,
@@ -191,10 +243,31 @@ impl TraceSink {
                         })
                         .collect(),
                 };
-                writer.write_pcapng_block(block).map_err(next_into_io)?;
+                blocks.write_pcapng_block(block).map_err(next_into_io)?;
+                self.output.write_all(blocks.get_ref())?;
+                blocks.get_mut().clear();
             }
         }
+        self.frames += 1;
         Ok(())
+    }
+
+    /// Where a file of [`create_kept`](Self::create_kept) stands; none for a gzipped one. Everything up to
+    /// there is on the disk then, as far as the system knows.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn position(&mut self) -> io::Result<Option<Position>> {
+        let Output::Plain(file) = &mut self.output else {
+            return Ok(None);
+        };
+        file.sync()?;
+        let (bytes, checksum) = file.written();
+        Ok(Some(Position {
+            bytes,
+            checksum,
+            frames: self.frames,
+        }))
     }
 
     /// Completes the file and gives it its name.
@@ -202,20 +275,22 @@ impl TraceSink {
     /// # Errors
     /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
     pub fn finish(self) -> io::Result<()> {
-        match self.writer {
-            Writer::Pcap(writer) => writer.into_inner().finish()?,
-            Writer::PcapNg(writer) => writer.into_inner().finish()?,
-        }
+        self.output.finish()?;
         self.target.finish()
     }
 }
 
-fn with_interfaces(output: Output, seen_at: &[Interface]) -> io::Result<PcapNgWriter<Output>> {
+/// A section with its interfaces, if the form has such.
+fn with_interfaces(form: Form, seen_at: &[Interface]) -> io::Result<Option<PcapNgWriter<Vec<u8>>>> {
+    if form == Form::Pcap {
+        return Ok(None);
+    }
     let section = SectionHeaderBlock {
         endianness: Endianness::Little,
         ..SectionHeaderBlock::default()
     };
-    let mut writer = PcapNgWriter::with_section_header(output, section).map_err(next_into_io)?;
+    let mut writer =
+        PcapNgWriter::with_section_header(Vec::new(), section).map_err(next_into_io)?;
     for interface in seen_at {
         let block = InterfaceDescriptionBlock {
             linktype: DataLink::ETHERNET,
@@ -228,7 +303,7 @@ fn with_interfaces(output: Output, seen_at: &[Interface]) -> io::Result<PcapNgWr
         };
         writer.write_pcapng_block(block).map_err(next_into_io)?;
     }
-    Ok(writer)
+    Ok(Some(writer))
 }
 
 /// The operating system's error if it was one.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
@@ -14,7 +15,7 @@ use crate::line::DropReason;
 const REMEMBERED: usize = 1 << 16;
 
 /// A frame inside.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
     /// As it came.
     pub frame: Frame,
@@ -27,7 +28,7 @@ pub struct Guest {
 }
 
 /// Frames that have left by a line.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Left {
     /// When they began to leave, and their bytes, the earliest first.
     frames: VecDeque<(Time, u64)>,
@@ -35,7 +36,7 @@ struct Left {
 }
 
 /// What is inside a chip.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inside {
     /// The number of the next frame that comes.
     next: u64,
@@ -114,6 +115,21 @@ impl Inside {
         left.frames.push_back((begins, bytes));
         left.bytes += bytes;
         left.bytes
+    }
+
+    /// Whether the numbers of a state fit each other, and are those of `lines` lines; `frame` says
+    /// whether a frame could be one of the network's.
+    pub fn is_sound(&self, lines: usize, frame: impl Fn(&Frame) -> bool) -> bool {
+        let guests = self.guests.values();
+        let mut guests = guests.map(|guest| guest.line < lines && frame(&guest.frame));
+        let left = self.left.iter().all(|(line, left)| {
+            let sum = left
+                .frames
+                .iter()
+                .try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes));
+            *line < lines && sum == Some(left.bytes)
+        });
+        guests.all(|sound| sound) && left
     }
 
     fn forget(&mut self) {

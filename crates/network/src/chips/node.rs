@@ -3,10 +3,11 @@
 use npsim_chip::Cycle;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Crossing, Lost, Origin};
-use npsim_session::networked::NetworkedChip;
+use npsim_session::networked::{NetworkedChip, NetworkedState};
 use npsim_session::session::seed_of;
 use npsim_session::simulation::Settings;
 use npsim_transport::time::{SECOND, Time};
+use serde::{Deserialize, Serialize};
 
 use super::inside::Inside;
 use super::system::{System, links};
@@ -54,7 +55,36 @@ pub(crate) struct Happened {
     lost: Vec<Lost>,
 }
 
+/// The state of a chip in a network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NodeState {
+    chip: NetworkedState,
+    inside: Inside,
+    strange: u64,
+}
+
 impl ChipNode {
+    /// The state between two runs.
+    pub fn save(&mut self) -> Result<NodeState, Problem> {
+        Ok(NodeState {
+            chip: self.chip.save()?,
+            inside: self.inside.clone(),
+            strange: self.strange,
+        })
+    }
+
+    /// Goes on from a state of the same chip in the same network.
+    pub fn restore(&mut self, state: NodeState, outside: &Simulation) -> Result<(), String> {
+        let lines = 2 * outside.topology().links.len();
+        if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
+            return Err(format!("frames in `{}` are none of the network", self.name));
+        }
+        self.chip.restore(state.chip)?;
+        self.inside = state.inside;
+        self.strange = state.strange;
+        Ok(())
+    }
+
     /// The first cycle at which it does something of its own accord, or a frame begins that it knows of.
     pub fn acts(&self) -> Cycle {
         self.chip.next_start().min(self.chip.silent_until())

@@ -86,6 +86,14 @@ impl Queue {
         self.frames.iter().map(|frame| &**frame)
     }
 
+    /// Whether it is the same queue as another one, and counts its bytes right.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let bytes: u64 = self.frames().map(|frame| u64::from(frame.bytes)).sum();
+        self.limit == other.limit
+            && self.detector.is_some() == other.detector.is_some()
+            && self.bytes == bytes
+    }
+
     /// The length in the unit of the limit.
     fn length(&self) -> u64 {
         match self.limit {

@@ -1,5 +1,7 @@
 //! Networks from end to end.
 
+mod agreement;
+mod checkpoint;
 mod chips;
 mod conservation;
 mod cpu;

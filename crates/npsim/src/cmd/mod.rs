@@ -23,6 +23,7 @@ pub mod new;
 pub mod pp;
 pub mod reproduce;
 pub mod run;
+mod saved_command;
 pub mod sensitivity;
 mod source_options;
 pub mod sweep;

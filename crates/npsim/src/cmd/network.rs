@@ -1,143 +1,43 @@
 //! `npsim network`: hosts that react, in a network of links, queues and routers.
 
+mod arguments;
 mod captures;
+mod drive;
+mod outputs;
 mod report;
+mod resume;
+mod saver;
 mod summary;
+mod taps;
 
-use std::io::{BufWriter, Write as _};
 use std::num::NonZero;
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
-use std::str::FromStr;
-use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use clap::{ArgGroup, Args};
 use npsim::problem::Problem;
-use npsim::project::Setting;
 use npsim::project::assemble::assemble_project;
-use npsim::quantity;
-use npsim::whole_file::WholeFile;
+use npsim::registry;
+use npsim_network::checkpoint::{Checkpoint, Standing};
 use npsim_network::chips::systems;
 use npsim_network::file::NetworkFile;
 use npsim_network::remarks::remarks;
 use npsim_network::results::Results;
-use npsim_network::series::{Sampler, Series};
 use npsim_network::{Network, Simulation, Stopped};
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::run::progress::Progress;
 use super::run::results::show_fault;
-use super::value;
+use super::saved_command;
 use crate::output;
-use captures::Captures;
-use report::Report;
+pub use arguments::Arguments;
+use arguments::Moment;
+use drive::Driver;
+use outputs::Outputs;
+use saver::Saver;
 
 /// Samples of a series whose distance is not given.
 const SAMPLES: u64 = 1_000;
-/// Steps of a run between which Ctrl-C is looked at, and the bar moved.
-const STEPS: u64 = 1_000;
-
-const EXAMPLES: &str = "\
-Examples:
-  npsim network traces/networks/dumbbell.toml    a line for each flow and each watched link
-  npsim network dumbbell.toml --seed 2 --until 60s
-  npsim network dumbbell.toml --set link.bottleneck.queue.limit=0.5bdp --set flow.tcp.step=15s
-  npsim network dumbbell.toml --series dumbbell.csv --every 100ms
-  npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap
-  npsim network dumbbell.toml --stats - --quiet | jq .jain
-
-Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router went wrong;
-130 ended by Ctrl-C, with what had happened until then.";
-
-/// Run a network of hosts, links and routers
-///
-/// FILE says which hosts there are, how they are joined, and what they send to each other by
-/// which rules (TCP, XCP, RCP, Quick-Start...); docs/src/networks.md describes it. Times and
-/// rates in what is printed and written are those of the file, whatever its scale.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true))]
-pub struct Arguments {
-    /// The network's file
-    file: PathBuf,
-    /// End the run here instead of where the file says, such as `60s`
-    #[arg(long, value_name = "TIME", value_parser = value::parser::<Moment>())]
-    until: Option<Moment>,
-    /// Change one key of the file, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
-    /// `link.bottleneck.queue.kind=red`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = value::parser::<Setting>())]
-    set: Vec<Setting>,
-    /// Draw what is random from another seed than the file's
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Write all results as JSON; `-` is standard output, in place of the summary
-    #[arg(long, value_name = "FILE")]
-    stats: Option<PathBuf>,
-    /// Write windows, rates and queues over time as CSV
-    #[arg(long, value_name = "FILE")]
-    series: Option<PathBuf>,
-    /// Write the run as one page, DIR/index.html, with queues, windows and rates over time
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
-    /// Time from one sample of series and report to the next; a thousandth of the run if left out
-    #[arg(long, value_name = "TIME", requires = "sampled", value_parser = value::parser::<Moment>())]
-    every: Option<Moment>,
-    /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
-    /// or in .pcapng for an interface at each end of each link of this file and for drops and
-    /// losses with comments; may be given several times
-    #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
-    capture: Vec<LinkCapture>,
-    /// How many routers that are chips run at a time; the results are the same with any number
-    /// [default: one for each core]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Print no summary
-    #[arg(short, long)]
-    quiet: bool,
-}
-
-/// A time of the file, in picoseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment(u64);
-
-impl FromStr for Moment {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse()? {
-            quantity::Time::Picoseconds(time) if time > 0 => Ok(Self(time)),
-            _ => Err(format!(
-                "`{text}` is no time of a network; write for example `60s`"
-            )),
-        }
-    }
-}
-
-/// `LINK=FILE`.
-#[derive(Clone, Debug)]
-pub struct LinkCapture {
-    link: String,
-    file: PathBuf,
-}
-
-impl FromStr for LinkCapture {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((link, file)) if !link.is_empty() && !file.is_empty() => Ok(Self {
-                link: link.to_owned(),
-                file: file.into(),
-            }),
-            _ => Err(format!(
-                "`{text}` is not LINK=FILE, such as `bottleneck=out.pcap`"
-            )),
-        }
-    }
-}
 
 fn threads(arguments: &Arguments) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
@@ -145,139 +45,94 @@ fn threads(arguments: &Arguments) -> usize {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let mut file = NetworkFile::load(&arguments.file, &arguments.set)?;
+    let Some(path) = &arguments.saving.resume else {
+        return execute(arguments, None);
+    };
+    let (arguments, checkpoint) = resume::resumed(arguments, path)?;
+    execute(&arguments, Some(&checkpoint))
+        .inspect_err(|_| saved_command::tell_folder(checkpoint.origin()))
+}
+
+/// The network's file with what the options change in it.
+fn load(arguments: &Arguments, path: &Path) -> Result<NetworkFile, Problem> {
+    let mut file = NetworkFile::load(path, &arguments.set)?;
     if let Some(Moment(until)) = arguments.until {
         file.until = (until / file.scale).max(1);
         if file.until <= file.from {
             let message = "--until lies before the file's `from`: nothing would be measured";
-            return Err(Problem::new(message).into());
+            return Err(Problem::new(message));
         }
     }
     if let Some(seed) = arguments.seed {
         file.reseed(seed);
     }
-    let systems = systems(&file, &npsim::registry(), &assemble_project)?;
-    let mut captures = Captures::create(&file, &arguments.capture)?;
-    let mut series = match &arguments.series {
-        None => None,
-        Some(path) => {
-            let out =
-                WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
-            Some(Series::new(BufWriter::new(out))?)
-        }
+    Ok(file)
+}
+
+/// Runs from the start, or from where a checkpoint stands.
+fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Result<ExitCode> {
+    let Some(path) = &arguments.file else {
+        return Err(Problem::new("there is nothing to run")
+            .help("name a network's file")
+            .into());
     };
-    let mut report = match &arguments.report {
-        None => None,
-        Some(folder) => Some(Report::create(folder)?),
-    };
-    let stats = match &arguments.stats {
-        Some(path) if path.as_os_str() != "-" => Some((
-            path,
-            WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?,
-        )),
-        _ => None,
-    };
-    let every = arguments
-        .every
-        .map_or(file.until / SAMPLES, |it| it.0 / file.scale);
-    let every = every.max(1);
-    for remark in remarks(&file, &systems) {
-        output::line(&format!("note: {remark}"));
-    }
+    let file = load(arguments, path)?;
+    let systems = systems(&file, &registry(), &assemble_project)?;
+    outputs::keep_inputs(arguments, path, &systems)?;
+    let remarks = remarks(&file, &systems);
     let outside = Simulation::new(file.topology.clone())?;
     let mut network = Network::new(outside, systems)?.with_threads(threads(arguments));
+    let saver = Saver::new(arguments, checkpoint, &file, path, &network)?;
+    let mut standing = Standing {
+        now: 0,
+        every: { arguments.every }
+            .map_or(file.until / SAMPLES, |it| it.0 / file.scale)
+            .max(1),
+        begin: network.outside().census(),
+        sampled: None,
+    };
+    if let Some(checkpoint) = checkpoint {
+        standing = saver::restore(checkpoint, &mut network, &file)?;
+    }
+    let sampled = standing.sampled.take();
+    let outputs = Outputs::open(arguments, &file, &mut network, checkpoint, sampled)?;
+    for remark in remarks {
+        output::line(&format!("note: {remark}"));
+    }
     let started = Instant::now();
-    let mut progress = Progress::new(started, 0, Some(file.until));
-    let stop = interrupt_flag();
-    let step = (file.until / STEPS).max(1);
-    let mut begin = network.outside().census();
-    let sampled = series.is_some() || report.is_some();
-    let mut sampler = Sampler::new(file.scale);
-    let mut sample = |network: &Network| {
-        sampler.sample(network.outside(), &mut |sample| {
-            if let Some(report) = &mut report {
-                report.tracks.add(sample);
-            }
-            match &mut series {
-                Some(series) => series.write(sample),
-                None => Ok(()),
-            }
-        })
+    let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
+    let mut driver = Driver {
+        file: &file,
+        network,
+        outputs,
+        standing,
+        saver,
     };
-    if sampled {
-        sample(&network)?;
-    }
-    let ask = || {
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    let mut stopped = None;
-    while network.outside().now() < file.until {
-        let now = network.outside().now();
-        let multiple = |of: u64| (now / of + 1).saturating_mul(of);
-        let mut next = multiple(step).min(file.until);
-        if sampled {
-            next = next.min(multiple(every));
-        }
-        if now < file.from {
-            next = next.min(file.from);
-        }
-        let ran = network.run_to(next, &mut captures, &ask);
-        captures.check()?;
-        if let Err(why) = ran {
-            stopped = Some(why);
-            break;
-        }
-        if next == file.from {
-            network.outside_mut().forget_longest_queues();
-            begin = network.outside().census();
-        }
-        if sampled && next.is_multiple_of(every) {
-            sample(&network)?;
-        }
-        progress.at(next);
-        if ask().is_break() {
-            stopped = Some(Stopped::Interrupted);
-            break;
-        }
-    }
-    if stopped.is_none() {
-        stopped = network.end(&mut captures, &ask).err();
-    }
-    progress.finish();
-    let interrupted = matches!(stopped, Some(Stopped::Interrupted));
-    let results = Results::of(&file, &network, &begin);
-    captures.finish()?;
-    if let Some(series) = series {
-        let out = series.finish()?.into_inner();
-        out.map_err(std::io::IntoInnerError::into_error)?.commit()?;
-    }
-    if let Some(report) = report {
-        report.finish(&results)?;
-    }
-    let json = serde_json::to_string_pretty(&results)? + "\n";
-    if let Some((path, mut out)) = stats {
-        let written = out.write_all(json.as_bytes());
-        written
-            .and_then(|()| out.commit())
-            .map_err(|error| Problem::io("write", path, &error))?;
-    } else if arguments.stats.is_some() {
-        output::print(&json)?;
-    }
-    let to_output = arguments
-        .stats
-        .as_ref()
-        .is_some_and(|path| path.as_os_str() == "-");
-    if !arguments.quiet && !to_output {
+    let stopped = driver.run(started, &interrupt_flag())?;
+    let Driver {
+        network,
+        outputs,
+        standing,
+        ..
+    } = driver;
+    let results = Results::of(&file, &network, &standing.begin);
+    outputs.finish(&network, &results)?;
+    if !arguments.quiet && !outputs::to_output(arguments) {
         let host = summary::Host {
-            took: started.elapsed(),
+            took: before + started.elapsed(),
             skipped: network.skipped(),
         };
+        let interrupted = matches!(stopped, Some(Stopped::Interrupted));
         output::print(&summary::text(&results, &host, interrupted))?;
     }
+    tell_end(stopped, &network, &results)
+}
+
+fn tell_end(
+    stopped: Option<Stopped>,
+    network: &Network,
+    results: &Results,
+) -> anyhow::Result<ExitCode> {
     match stopped {
         None => Ok(ExitCode::SUCCESS),
         Some(Stopped::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),

@@ -152,6 +152,98 @@ fn a_page_draws_what_the_series_tells() {
 }
 
 #[test]
+fn a_timeline_has_flows_above_the_contexts_of_chips() {
+    let dir = Dir::new();
+    let plain = format!("network {} --until 60s --quiet", shipped("dumbbell.toml"));
+    dir.npsim(&format!("{plain} --timeline tcp.json"))
+        .expect(0, &[]);
+    let chip = format!(
+        "network {} --set until=2s --set from=1s --quiet --capture bottleneck=NAME.pcap --stats NAME.json",
+        shipped("dumbbell-xcp-chip.toml")
+    );
+    for (name, options) in [
+        ("none", ""),
+        (
+            "one",
+            " --threads 1 --timeline one.tl --window 1500ms..1501ms",
+        ),
+        (
+            "two",
+            " --threads 2 --timeline two.tl --window 1500ms..1501ms",
+        ),
+    ] {
+        dir.npsim(&(chip.replace("NAME", name) + options))
+            .expect(0, &[]);
+        for ending in ["json", "pcap"] {
+            let of = |name| dir.read(&format!("{name}.{ending}"));
+            assert!(of("none") == of(name), "{name}.{ending}");
+        }
+    }
+    assert!(dir.read("one.tl") == dir.read("two.tl"));
+    let events = |text: &[u8]| -> Vec<Value> {
+        let timeline: Value = serde_json::from_slice(text).expect("JSON");
+        timeline["traceEvents"].as_array().expect("events").clone()
+    };
+    let names = |events: &[Value], what: &str| -> Vec<(u64, String)> {
+        { events.iter() }
+            .filter(|event| event["name"] == what)
+            .map(|event| {
+                let name = event["args"]["name"].as_str().expect("a name");
+                (event["pid"].as_u64().expect("a number"), name.to_owned())
+            })
+            .collect()
+    };
+    let tcp = events(&dir.read("tcp.json"));
+    let tracks = names(&tcp, "thread_name");
+    for flow in ["tcp0", "tcp1", "tcp2", "tcp3"] {
+        assert!(tracks.contains(&(1, flow.to_owned())), "{tracks:?}");
+    }
+    // Loss, repair and what the window does are there, each where its flow is at it.
+    for name in [
+        "opening",
+        "slow start",
+        "congestion avoidance",
+        "fast recovery",
+        "packet lost",
+        "sent again",
+        "tcp0: window, bytes",
+        "tcp0: round-trip time, ns",
+        "bottleneck: queue, bytes",
+    ] {
+        assert!(tcp.iter().any(|event| event["name"] == name), "{name}");
+    }
+    let begins = tcp.iter().filter(|event| event["ph"] == "B").count();
+    let ends = tcp.iter().filter(|event| event["ph"] == "E").count();
+    assert!(begins > 8 && begins == ends, "{begins} {ends}");
+
+    let chip = events(&dir.read("one.tl"));
+    let groups = names(&chip, "process_name");
+    assert!(groups.contains(&(1, "flows".to_owned())), "{groups:?}");
+    let below: Vec<_> = { groups.iter() }.filter(|(pid, _)| *pid > 100).collect();
+    assert!(
+        below.iter().any(|(_, name)| name == "r1: ports"),
+        "{groups:?}"
+    );
+    let microengines = |name: &str| name.starts_with("r1: microengine ");
+    assert!(
+        below.iter().any(|(_, name)| microengines(name)),
+        "{groups:?}"
+    );
+    // The chip's time is the file's divided by the scale, 20: 75 ms to 75.05 ms.
+    let times = { chip.iter() }
+        .filter(|event| event["pid"].as_u64().is_some_and(|pid| pid > 100))
+        .filter_map(|event| event["ts"].as_f64());
+    let (mut first, mut last, mut count) = (f64::MAX, 0.0_f64, 0);
+    for time in times {
+        (first, last, count) = (first.min(time), last.max(time), count + 1);
+    }
+    assert!(
+        count > 100 && first >= 75_000.0 && last <= 75_050.0,
+        "{first} {last} {count}"
+    );
+}
+
+#[test]
 fn mistakes_leave_nothing_behind() {
     let file = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
     let dir = Dir::new().with("net.toml", &file).with(

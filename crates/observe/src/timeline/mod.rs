@@ -5,11 +5,13 @@
 //! of each context and the journeys of the packets inside.
 
 mod journeys;
+mod network;
 mod recorder;
 mod tracks;
 mod window;
 mod writer;
 
+pub use network::{NetworkTimeline, NetworkTimes, RouterObserver, SenderNow};
 pub use recorder::Recorder;
 pub use tracks::Track;
 pub use window::{DEFAULT_MICROSECONDS, Window};

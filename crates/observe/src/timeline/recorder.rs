@@ -24,7 +24,7 @@ use npsim_image::Image;
 
 use super::journeys::Journeys;
 use super::tracks::{Group, Track};
-use super::writer::{Titles, Writer, quoted};
+use super::writer::{Part, Titles, Writer, quoted};
 use crate::names;
 
 /// A context's present state.
@@ -153,6 +153,7 @@ impl<W: Write> Recorder<W> {
                     microengines,
                     locks,
                     tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
+                    flows: Vec::new(),
                     disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
                 },
             ),
@@ -183,6 +184,17 @@ impl<W: Write> Recorder<W> {
             drops: DropFinder::new(chip),
             counters: chip.gpp().counters().to_vec(),
         }
+    }
+
+    /// The same of a chip among others, which makes a part of a timeline.
+    pub(super) fn of_part(mut self, part: Part) -> Self {
+        self.writer = self.writer.as_part(part);
+        self
+    }
+
+    /// What it is written to, with all that is known so far.
+    pub(super) fn handed_on(&mut self) -> &mut W {
+        self.writer.handed_on()
     }
 
     /// Calls rings and queues what the project calls them, the chip's own name
@@ -223,6 +235,12 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// The first error that writing came to.
     pub fn finish(mut self, end: Cycle) -> io::Result<W> {
+        self.close(end);
+        self.writer.finish()
+    }
+
+    /// Writes what is still going on.
+    fn close(&mut self, end: Cycle) {
         self.writer.cut(end);
         for me in 0..self.microengines.len() as u8 {
             for context in 0..8 {
@@ -245,8 +263,7 @@ impl<W: Write> Recorder<W> {
                 self.microcode_drops(&drop);
             }
         }
-        self.journeys.finish(&mut self.writer);
-        self.writer.finish()
+        std::mem::take(&mut self.journeys).finish(&mut self.writer);
     }
 
     /// Writes a context's present state, which ends at a cycle.
@@ -546,6 +563,14 @@ fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
         since,
         issued: 0,
         came: None,
+    }
+}
+
+impl Recorder<Vec<u8>> {
+    /// The same of a part: gives its rest.
+    pub(super) fn end(&mut self, end: Cycle) -> io::Result<Vec<u8>> {
+        self.close(end);
+        Ok(std::mem::take(self.writer.handed_on()))
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Track {
     Core(u16),
     /// A longword that is watched as a lock.
     Lock(u16),
+    /// A flow between hosts of a network.
+    Flow(u32),
 }
 
 /// A group of tracks and counters: what the viewer calls a process.
@@ -37,6 +39,8 @@ pub(super) enum Group {
     Units,
     Buses,
     Microengine(u8),
+    Flows,
+    Links,
 }
 
 impl Group {
@@ -51,6 +55,9 @@ impl Group {
             Self::Units => 42,
             Self::Buses => 43,
             Self::Locks => 44,
+            // In a network, whose chips stand below.
+            Self::Flows => 1,
+            Self::Links => 2,
         }
     }
 
@@ -60,6 +67,8 @@ impl Group {
             Self::Media => Some("media interface"),
             Self::Core => Some("general-purpose core"),
             Self::Locks => Some("locks"),
+            Self::Flows => Some("flows"),
+            Self::Links => Some("links"),
             Self::Rings => Some("rings and queues"),
             Self::Units => Some("memories and units"),
             Self::Buses => Some("buses"),
@@ -78,6 +87,7 @@ impl Track {
             Self::Bus(_) => Group::Buses,
             Self::Core(_) => Group::Core,
             Self::Lock(_) => Group::Locks,
+            Self::Flow(_) => Group::Flows,
         }
     }
 
@@ -101,6 +111,7 @@ impl Track {
             },
             Self::Core(task) => u32::from(task),
             Self::Lock(lock) => u32::from(lock),
+            Self::Flow(flow) => flow,
         };
         self.group().pid() * 1000 + 1 + within
     }
@@ -115,6 +126,7 @@ impl Track {
             Self::Bus(bus) => names::bus(bus),
             Self::Core(task) => format!("task {task}"),
             Self::Lock(lock) => format!("lock {lock}"),
+            Self::Flow(flow) => format!("flow {flow}"),
         }
     }
 }

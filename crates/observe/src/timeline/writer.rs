@@ -30,9 +30,20 @@ pub(super) struct Writer<W> {
     named: BTreeSet<Group>,
     /// What the project calls things.
     titles: Titles,
+    /// The chip that it is of, where there are several.
+    part: Part,
     /// What is not handed on yet.
     line: Vec<u8>,
     first: bool,
+}
+
+/// The part of a timeline that is of one chip among others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part {
+    /// What is added to the numbers of its groups; 0 where it is the only one.
+    pub base: u32,
+    /// What stands before the names of its groups.
+    pub before: String,
 }
 
 /// What things are called whose number alone does not tell.
@@ -44,6 +55,8 @@ pub(super) struct Titles {
     pub locks: Vec<String>,
     /// The tracks of the core's tasks.
     pub tasks: Vec<&'static str>,
+    /// The tracks of flows.
+    pub flows: Vec<String>,
     /// What disturbs the run, if anything.
     pub disturbed: Option<String>,
 }
@@ -176,6 +189,7 @@ impl<W: Write> Writer<W> {
             taken: Vec::new(),
             named: BTreeSet::new(),
             titles,
+            part: Part::default(),
             line: Vec::with_capacity(GATHERED + GATHERED / 4),
             first: true,
         };
@@ -197,6 +211,25 @@ impl<W: Write> Writer<W> {
         about.end();
         writer.line.extend_from_slice(b",\"traceEvents\":[");
         writer
+    }
+
+    /// Writes no text of its own but events behind others, of a chip among several.
+    pub fn as_part(mut self, part: Part) -> Self {
+        self.line.clear();
+        self.first = false;
+        self.part = part;
+        self
+    }
+
+    /// Hands on what is gathered, and gives what it is written to.
+    pub fn handed_on(&mut self) -> &mut W {
+        self.put();
+        &mut self.out
+    }
+
+    /// Names a group before there is anything in it.
+    pub fn begin_group(&mut self, group: Group) {
+        self.name_group(group);
     }
 
     /// Whether a time is shown.
@@ -266,7 +299,14 @@ impl<W: Write> Writer<W> {
         self.line.extend_from_slice(&rest);
     }
 
+    /// The number of a group, or of a track, among those of all chips.
+    const fn numbered(&self, pid: u32, tid: u32) -> (u32, u32) {
+        (pid + self.part.base, tid + self.part.base * 1000)
+    }
+
     fn about(&mut self, pid: u32, tid: Option<u32>, what: &str, name: &str) {
+        let (pid, numbered) = self.numbered(pid, tid.unwrap_or(0));
+        let tid = tid.map(|_| numbered);
         let place = match tid {
             Some(tid) => format!(",\"pid\":{pid},\"tid\":{tid}"),
             None => format!(",\"pid\":{pid}"),
@@ -297,6 +337,7 @@ impl<W: Write> Writer<W> {
                     .unwrap_or_default(),
                 group => group.name().unwrap_or_default().to_owned(),
             };
+            let name = self.part.before.clone() + &name;
             self.about(group.pid(), None, "process", &name);
         }
     }
@@ -310,13 +351,15 @@ impl<W: Write> Writer<W> {
         if self.taken[at].is_some() {
             return;
         }
+        let (of_group, of_track) = self.numbered(pid, tid);
         self.taken[at] = Some(Taken {
             until: 0,
-            place: place(pid, tid),
+            place: place(of_group, of_track),
         });
         self.name_group(track.group());
         let title = match track {
             Track::Lock(lock) => self.titles.locks.get(usize::from(lock)).cloned(),
+            Track::Flow(flow) => self.titles.flows.get(flow as usize).cloned(),
             Track::Core(task) => {
                 let name = self.titles.tasks.get(usize::from(task));
                 name.map(|name| format!("task {name}"))
@@ -332,7 +375,8 @@ impl<W: Write> Writer<W> {
         if let Some(Some(taken)) = self.taken.get(tid as usize) {
             self.line.extend_from_slice(&taken.place);
         } else {
-            let place = place(track.group().pid(), tid);
+            let (pid, tid) = self.numbered(track.group().pid(), tid);
+            let place = place(pid, tid);
             self.line.extend_from_slice(&place);
         }
     }
@@ -418,7 +462,7 @@ impl<W: Write> Writer<W> {
         self.name_group(group);
         self.begin("C");
         self.text(",\"pid\":");
-        digits(group.pid().into(), &mut self.line);
+        digits((group.pid() + self.part.base).into(), &mut self.line);
         self.time(at);
         self.called(name, |all| all.signed("value", value));
         self.end();
@@ -432,7 +476,9 @@ impl<W: Write> Writer<W> {
             FlowStep::End => "f",
         });
         self.text(",\"id\":");
-        digits(frame, &mut self.line);
+        // Each chip counts its frames from 0.
+        let id = frame.wrapping_add(u64::from(self.part.base) << 40);
+        digits(id, &mut self.line);
         self.place(track);
         self.time(at);
         self.text(",\"cat\":\"packet\",\"name\":\"packet\",\"bp\":\"e\"");
@@ -441,7 +487,9 @@ impl<W: Write> Writer<W> {
 
     /// Ends the text and gives back what it was written to.
     pub fn finish(mut self) -> io::Result<W> {
-        self.text("\n]}\n");
+        if self.part.base == 0 {
+            self.text("\n]}\n");
+        }
         self.put();
         match self.failure {
             Some(error) => Err(error),

@@ -152,7 +152,8 @@ impl Law {
     }
 }
 
-/// The rate of a mean interval in packets x 2^8, in packets x 2^-32 in a picosecond x 10^12.
+/// The rate at which a path with this round-trip time and timeout loses a packet in every `mean`
+/// packets x 2^8.
 fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> Rate {
     let mean = mean.clamp(
         SHORTEST_INTERVAL << MEAN_BITS,

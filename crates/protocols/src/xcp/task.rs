@@ -121,6 +121,19 @@ pub struct XcpState {
     arrived: Sums,
 }
 
+impl XcpState {
+    /// What had come, modulo 2^32 and 2^64, when threads' own sums were read last: an interval had
+    /// what came since it was this at the end of the one before.
+    #[must_use]
+    pub fn counted(&self) -> Sums {
+        let mut all = Sums::default();
+        for thread in &self.seen {
+            all.add(thread);
+        }
+        all
+    }
+}
+
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Step {

@@ -9,16 +9,44 @@ use sha2::{Digest, Sha256};
 
 use npsim_project::problem::Problem;
 
-/// How a checkpoint begins.
-pub const MAGIC: [u8; 8] = *b"npsim\x1ac\n";
-/// The format that this version writes, and the only one it reads.
+/// What a checkpoint is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A run of a chip or of a chain of them.
+    Run,
+    /// A network of hosts.
+    Network,
+}
+
+impl Kind {
+    const ALL: [Self; 2] = [Self::Run, Self::Network];
+
+    /// How a checkpoint of this kind begins.
+    #[must_use]
+    pub const fn magic(self) -> [u8; 8] {
+        match self {
+            Self::Run => *b"npsim\x1ac\n",
+            Self::Network => *b"npsim\x1an\n",
+        }
+    }
+
+    /// The command that writes it, and goes on with it.
+    const fn command(self) -> &'static str {
+        match self {
+            Self::Run => "npsim run",
+            Self::Network => "npsim network",
+        }
+    }
+}
+
+/// The format that this version writes, of either kind, and the only one it reads.
 pub const FORMAT: u32 = 6;
 
 /// The largest file that is read; the memories of the largest chip are smaller.
 const LARGEST: u64 = 8 << 30;
 
 /// Writes header and state in place of what had the name before.
-pub fn write(path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
+pub fn write(kind: Kind, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
     // A link keeps pointing where it does: what it points at is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
@@ -40,7 +68,7 @@ pub fn write(path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
     }
     let mut file = File::create(&part)?;
     for piece in [
-        &MAGIC[..],
+        &kind.magic()[..],
         &FORMAT.to_le_bytes(),
         &digest.finalize(),
         &length,
@@ -65,16 +93,30 @@ pub fn write(path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
 }
 
 /// Reads header and state.
-pub fn read(path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
+pub fn read(kind: Kind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let shown = path.display();
     let io = |error: io::Error| Problem::io("read", path, &error);
     let mut file = File::open(path).map_err(io)?;
     let mut start = Vec::new();
     (&mut file).take(12).read_to_end(&mut start).map_err(io)?;
-    let (magic, format) = start.split_at(start.len().min(MAGIC.len()));
-    if magic != MAGIC {
-        return Err(Problem::new(format!("`{shown}` is no checkpoint of npsim"))
-            .help("name a file that `npsim run --checkpoint FILE` has written"));
+    let (magic, format) = start.split_at(start.len().min(8));
+    if magic != kind.magic() {
+        let other = { Kind::ALL.into_iter() }.find(|other| magic == other.magic());
+        return Err(match other {
+            Some(other) => Problem::new(format!(
+                "`{shown}` is a checkpoint of `{}`, and not of `{}`",
+                other.command(),
+                kind.command()
+            ))
+            .help(format!(
+                "go on with it by `{} --resume {shown}`",
+                other.command()
+            )),
+            None => Problem::new(format!("`{shown}` is no checkpoint of npsim")).help(format!(
+                "name a file that `{} --checkpoint FILE` has written",
+                kind.command()
+            )),
+        });
     }
     let damaged = || {
         Problem::new(format!(

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::session::Session;
+use npsim_project::Project;
+use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
 /// Something that must not change.
@@ -45,13 +47,9 @@ impl Input {
     }
 }
 
-/// What is simulated. The session has not run yet: its chips' states have everything
-/// that options and tables put into them.
-///
-/// # Errors
-/// The state cannot be encoded.
-pub fn of_session(session: &Session<'_>) -> Result<Vec<Input>, Problem> {
-    let (project, programs) = (session.project(), session.programs());
+/// What a chip is and runs.
+#[must_use]
+pub fn of_system(project: &Project, programs: &[Program]) -> Vec<Input> {
     let mut inputs = vec![Input::new(
         format!("the chip profile `{}`", project.profile.name()),
         format!("{:?}", project.profile),
@@ -72,6 +70,16 @@ pub fn of_session(session: &Session<'_>) -> Result<Vec<Input>, Problem> {
             program.image.to_file_bytes(),
         )
     }));
+    inputs
+}
+
+/// What is simulated. The session has not run yet: its chips' states have everything
+/// that options and tables put into them.
+///
+/// # Errors
+/// The state cannot be encoded.
+pub fn of_session(session: &Session<'_>) -> Result<Vec<Input>, Problem> {
+    let mut inputs = of_system(session.project(), session.programs());
     if session.nodes().len() > 1 {
         let links = format!("{} of {}", session.nodes().len(), session.link_cycles());
         inputs.push(Input::new("the routers and the links between them", links));
@@ -95,7 +103,7 @@ pub fn load(load: &Load) -> Input {
 }
 
 /// All that is in the chip at cycle 0; it changes with most other inputs too.
-const START: &str =
+pub const START: &str =
     "what is in the chip at the start (its tables, memories, ports, checks and seed)";
 
 /// Whether inputs are what they were.

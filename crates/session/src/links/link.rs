@@ -156,6 +156,11 @@ impl Inlet {
         self.come = Some(cycle);
     }
 
+    /// How far an open one knows the node to have come.
+    pub fn come(&self) -> Cycle {
+        self.come.unwrap_or(0)
+    }
+
     /// Frames that have left the node before, in the order of their first bit.
     pub fn feed(&mut self, frames: Vec<Crossing>) {
         if let Some(last) = frames.last() {

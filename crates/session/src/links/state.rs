@@ -161,7 +161,8 @@ impl<'a> Links<'a> {
                 self.since_entry = linked.since_entry;
                 self.next = state.next;
                 self.starved = false;
-                if self.ahead.is_none() {
+                // What comes on open lines is looked at when the chip asks.
+                if self.ahead.is_none() && self.open.is_none() {
                     self.fetch();
                 }
             }

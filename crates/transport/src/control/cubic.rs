@@ -145,6 +145,10 @@ impl Controller for Cubic {
         self.reno.window()
     }
 
+    fn has_slow_start(&self) -> bool {
+        true
+    }
+
     fn threshold(&self) -> Option<u64> {
         self.reno.threshold()
     }

@@ -126,6 +126,10 @@ impl Controller for QuickStart {
         self.reno.window()
     }
 
+    fn has_slow_start(&self) -> bool {
+        true
+    }
+
     fn threshold(&self) -> Option<u64> {
         self.reno.threshold()
     }

@@ -86,6 +86,10 @@ impl Controller for Reno {
         self.window >> FRACTION
     }
 
+    fn has_slow_start(&self) -> bool {
+        true
+    }
+
     fn threshold(&self) -> Option<u64> {
         Some(self.threshold).filter(|&threshold| threshold != u64::MAX)
     }

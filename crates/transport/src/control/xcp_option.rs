@@ -97,6 +97,10 @@ impl Controller for XcpOptionControl {
         }
     }
 
+    fn has_slow_start(&self) -> bool {
+        !self.agreed
+    }
+
     fn threshold(&self) -> Option<u64> {
         self.plain.threshold().filter(|_| !self.agreed)
     }

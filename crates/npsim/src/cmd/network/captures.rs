@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim_net::egress::{Form, Interface, TraceSink};
+use npsim_net::egress::{Form, Interface, Position, TraceSink};
 use npsim_network::ethernet::{Mac, wrapped};
 use npsim_network::file::NetworkFile;
 
@@ -12,7 +12,8 @@ use npsim_network::topology::{Link, Topology};
 use npsim_network::{DropReason, Frame, Tap};
 use npsim_transport::time::Time;
 
-use super::LinkCapture;
+use super::arguments::LinkCapture;
+use super::outputs::{self, Keeping};
 
 /// Ethernet addresses of the ends of a link, made up: locally administered.
 const ENDS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
@@ -38,7 +39,11 @@ pub struct Captures {
 
 impl Captures {
     /// Opens the files.
-    pub fn create(file: &NetworkFile, wanted: &[LinkCapture]) -> Result<Self, Problem> {
+    pub fn open(
+        file: &NetworkFile,
+        wanted: &[LinkCapture],
+        keeping: Keeping<'_>,
+    ) -> Result<Self, Problem> {
         let mut asked: Vec<(&Path, Vec<usize>)> = Vec::new();
         for capture in wanted {
             let link = find(&file.topology.links, &capture.link)?;
@@ -48,7 +53,7 @@ impl Captures {
                 None => asked.push((&capture.file, vec![link])),
             }
         }
-        let open = |(path, links): (&Path, Vec<usize>)| {
+        let open = |(number, (path, links)): (usize, (&Path, Vec<usize>))| {
             let (form, gzipped) = Form::of_name(path).unwrap_or((Form::Pcap, false));
             if form == Form::Pcap && links.len() > 1 {
                 let message = format!(
@@ -61,8 +66,22 @@ impl Captures {
             let interfaces: Vec<_> = { links.iter() }
                 .flat_map(|&link| interfaces(file, &file.topology.links[link]))
                 .collect();
-            let sink = TraceSink::create(path, form, gzipped, &interfaces)
-                .map_err(|error| Problem::io("write", path, &error))?;
+            if gzipped && !matches!(keeping, Keeping::Not) {
+                let message = format!(
+                    "a gzipped capture cannot be gone on with, and `{}` is to be one",
+                    path.display()
+                );
+                return Err(Problem::new(message).help("let its name not end in .gz"));
+            }
+            let sink = match keeping {
+                Keeping::Not => TraceSink::create(path, form, gzipped, &interfaces),
+                Keeping::Begun => TraceSink::create_kept(path, form, &interfaces),
+                Keeping::At(before) => match before.captures.get(number) {
+                    Some(at) => TraceSink::resume(path, form, &interfaces, at),
+                    None => return Err(outputs::lacks("captures")),
+                },
+            };
+            let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
             let path = path.to_owned();
             Ok(LinkFile {
                 path,
@@ -72,7 +91,9 @@ impl Captures {
             })
         };
         Ok(Self {
-            files: asked.into_iter().map(open).collect::<Result<_, _>>()?,
+            files: { asked.into_iter().enumerate() }
+                .map(open)
+                .collect::<Result<_, _>>()?,
             topology: file.topology.clone(),
             scale: file.scale,
             failed: None,
@@ -83,6 +104,16 @@ impl Captures {
     /// Something could not be written.
     pub fn check(&mut self) -> Result<(), Problem> {
         self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// How far the files have come, which are to be gone on with.
+    pub fn positions(&mut self) -> Result<Vec<Position>, Problem> {
+        let mut positions = Vec::with_capacity(self.files.len());
+        for LinkFile { path, sink, .. } in &mut self.files {
+            let position = sink.position();
+            positions.extend(position.map_err(|error| Problem::io("write", path, &error))?);
+        }
+        Ok(positions)
     }
 
     /// Gives the files their names.

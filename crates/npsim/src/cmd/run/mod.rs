@@ -3,7 +3,7 @@
 mod arguments;
 mod checkpoints;
 mod observers;
-mod outputs;
+pub(in crate::cmd) mod outputs;
 pub mod progress;
 pub mod report;
 pub mod results;
@@ -29,6 +29,7 @@ use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
 use super::interrupt::interrupt_flag;
+use super::saved_command;
 use crate::output;
 pub use arguments::Arguments;
 use progress::Progress;
@@ -41,7 +42,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return execute(arguments, None);
     };
     let (arguments, checkpoint) = resume::resumed(arguments, path)?;
-    execute(&arguments, Some(&checkpoint)).inspect_err(|_| resume::tell_folder(&checkpoint))
+    execute(&arguments, Some(&checkpoint))
+        .inspect_err(|_| saved_command::tell_folder(checkpoint.origin()))
 }
 
 /// Runs from the start, or from where a checkpoint stands.

@@ -70,7 +70,12 @@ pub fn keep_inputs(
         own.extend(files.map(|(option, path)| (option, router.file(path))));
     }
     outputs.extend(own.iter().map(|(option, path)| (*option, path)));
-    for &(option, path) in &outputs {
+    keep_apart(&inputs, &outputs)
+}
+
+/// Refuses an output, by its option, that would take the place of an input or of another output.
+pub fn keep_apart(inputs: &[(PathBuf, &str)], outputs: &[(&str, &PathBuf)]) -> Result<(), Problem> {
+    for &(option, path) in outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(
                 "{option} `{}` would overwrite {what} of this run",

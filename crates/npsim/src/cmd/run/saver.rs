@@ -1,9 +1,9 @@
 //! A run saved from time to time, and brought back to where it was saved.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use npsim::checkpoint::inputs::{self, Input};
+use npsim::checkpoint::inputs::Input;
 use npsim::checkpoint::{Checkpoint, Origin};
 use npsim::diagnostics::render_problem;
 use npsim::problem::Problem;
@@ -12,7 +12,7 @@ use npsim_chip::Cycle;
 use npsim_net::egress::PcapSink;
 
 use super::Arguments;
-use super::resume::{current_folder, own_command};
+use crate::cmd::saved_command::{self, forget};
 use crate::output;
 
 /// Saves a run from time to time.
@@ -47,20 +47,11 @@ impl Saver {
             )
             .help("give a longer time, such as `--every 1ms`"));
         }
-        let mut commands = Vec::new();
-        if let Some(checkpoint) = checkpoint {
-            inputs::compare(&checkpoint.origin().inputs, &inputs)?;
-            commands.clone_from(&checkpoint.origin().commands);
-        }
-        commands.push(own_command()?);
+        let origin = saved_command::origin(checkpoint.map(Checkpoint::origin), inputs)?;
         Ok(Some(Self {
             path: path.clone(),
             every,
-            origin: Origin {
-                commands,
-                folder: current_folder(),
-                inputs,
-            },
+            origin,
             before: Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds)),
             started: Instant::now(),
             next: 0,
@@ -101,17 +92,6 @@ impl Saver {
     }
 }
 
-/// Removes the checkpoint of an earlier run, because the capture that it goes on
-/// with is about to be replaced.
-fn forget(path: &Path) -> Result<(), Problem> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Problem::io("replace", path, &error))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The capture of departures, at the place where it is to go on.
 pub fn sink(
     arguments: &Arguments,
@@ -130,9 +110,7 @@ pub fn sink(
         }
         None => match arguments.saving.checkpoint() {
             Some(checkpoint) => {
-                if checkpoint.is_file() {
-                    forget(checkpoint)?;
-                }
+                forget(checkpoint)?;
                 PcapSink::create_kept(path)
             }
             None => PcapSink::create(path),

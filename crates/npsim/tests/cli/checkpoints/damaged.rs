@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use npsim::assemble::{Program, assemble_project};
-use npsim::checkpoint::{Checkpoint, MAGIC, Origin};
+use npsim::checkpoint::{Checkpoint, Kind, Origin};
 use npsim::project::{Overrides, Project};
 use npsim::session::{Ends, Plan, Session};
 use npsim::simulation::{Settings, Simulation};
@@ -74,7 +74,8 @@ fn another_file_or_version_is_told() {
     for (bytes, expected) in [
         (&b""[..], "no checkpoint"),
         (b"[chip]\n", "no checkpoint"),
-        (&MAGIC, "damaged"),
+        (&Kind::Run.magic(), "damaged"),
+        (&Kind::Network.magic(), "a checkpoint of `npsim network`"),
         (&SAVED.bytes[..20], "damaged"),
         (&SAVED.bytes[..SAVED.bytes.len() - 1], "damaged"),
     ] {

@@ -5,6 +5,7 @@ mod commands;
 mod damaged;
 mod in_process;
 mod killed;
+mod networks;
 
 use std::process::{Command, Output};
 

@@ -1,0 +1,177 @@
+//! Checkpoints of networks: a run in a file, from which another process goes on as if nothing had
+//! happened.
+//!
+//! A file is made as those of other runs are ([`npsim_session::checkpoint`]), of a kind of its own.
+//! Its state has the hosts, links, queues and packet-level routers with all that is under way between
+//! them and every random stream, all of each chip, and what of its run was counted; nothing of it is
+//! read again from elsewhere.
+
+use std::path::Path;
+
+use npsim_net::egress::Position;
+use npsim_project::problem::Problem;
+use npsim_session::checkpoint::inputs::{self, Input};
+use npsim_session::checkpoint::{BESIDES_MEMORIES, Kind, Origin, Packed, foreign};
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::census::Census;
+use crate::chips::NodeState;
+use crate::held::Held;
+use crate::network::Network;
+use crate::simulation::Simulation;
+
+/// The state of a network, from which another one of the same file goes on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Snapshot {
+    pub(crate) outside: Simulation,
+    pub(crate) chips: Vec<NodeState>,
+    pub(crate) held: Held,
+}
+
+/// Where a run stands besides its network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The time to which all has run. A network that was broken off may be beyond it.
+    pub now: Time,
+    /// Time from one sample of series to the next.
+    pub every: Time,
+    /// What was counted when the measurement began, or at the beginning.
+    pub begin: Census,
+    /// What was counted at the last sample.
+    pub sampled: Option<Census>,
+}
+
+/// How far the outputs of a run have come that are written while it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outputs {
+    /// Windows, rates and queues over time, if they are written.
+    pub series: Option<Position>,
+    /// Captures of links, by file in the order of the command.
+    pub captures: Vec<Position>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Header {
+    origin: Origin,
+    now: Time,
+    host_nanoseconds: u64,
+    outputs: Outputs,
+}
+
+/// A run as it stood at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint(Packed<Header>);
+
+impl Checkpoint {
+    /// Saves a run. `outputs` are on the disk up to there; `host_nanoseconds` is how long it took
+    /// until now.
+    ///
+    /// # Errors
+    /// The state cannot be encoded.
+    pub fn take(
+        origin: &Origin,
+        network: &mut Network,
+        standing: &Standing,
+        outputs: Outputs,
+        host_nanoseconds: u64,
+    ) -> Result<Self, Problem> {
+        let header = Header {
+            origin: origin.clone(),
+            now: standing.now,
+            host_nanoseconds,
+            outputs,
+        };
+        Packed::of(header, &(network.snapshot()?, standing)).map(Self)
+    }
+
+    /// Writes it, in place of what had the name before.
+    ///
+    /// # Errors
+    /// The file cannot be written; an older one is then as it was.
+    pub fn write(&self, path: &Path) -> Result<(), Problem> {
+        self.0.write(Kind::Network, path)
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// The file is no checkpoint of a network, is damaged, or comes from another version.
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        Packed::read(Kind::Network, path).map(Self)
+    }
+
+    /// Where the run comes from.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.0.header().origin
+    }
+
+    /// The time to which the run has come, in simulated time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.0.header().now
+    }
+
+    /// How long the run had taken on its host until then.
+    #[must_use]
+    pub fn host_nanoseconds(&self) -> u64 {
+        self.0.header().host_nanoseconds
+    }
+
+    /// How far its outputs had come.
+    #[must_use]
+    pub fn outputs(&self) -> &Outputs {
+        &self.0.header().outputs
+    }
+
+    /// Puts the state into a network that was made of the same inputs and has not run yet. Gives
+    /// where the run stands.
+    ///
+    /// # Errors
+    /// The state is not one of such a network.
+    pub fn restore(&self, network: &mut Network) -> Result<Standing, Problem> {
+        let memories = network.memory_bytes();
+        let parts = network.chips().len() as u64 + 1;
+        let most = memories + memories / 64 + BESIDES_MEMORIES.saturating_mul(parts);
+        let (snapshot, standing): (Snapshot, Standing) = self.0.state(most)?;
+        let census = network.outside().census();
+        let like = |other: &Census| {
+            (other.lines.len(), other.flows.len(), other.cpus.len())
+                == (census.lines.len(), census.flows.len(), census.cpus.len())
+        };
+        if standing.every == 0 || !like(&standing.begin) || !standing.sampled.iter().all(like) {
+            return Err(foreign("what it counted is of another network"));
+        }
+        network
+            .restore(snapshot)
+            .map_err(|reason| foreign(&reason))?;
+        if standing.now != self.now() {
+            return Err(foreign("its state is of another time than it says"));
+        }
+        Ok(standing)
+    }
+}
+
+/// What a network depends on: its file with the settings, and what its chips are and run. It has not
+/// run yet: the state of its chips has everything that options and tables put into them.
+///
+/// # Errors
+/// The state of a chip cannot be encoded.
+pub fn inputs_of(path: &Path, text: &[u8], network: &Network) -> Result<Vec<Input>, Problem> {
+    let shown = path.display();
+    let mut list = vec![Input::new(format!("the network file `{shown}`"), text)];
+    let mut start = format!("{:?}", network.outside().topology()).into_bytes();
+    for node in network.chips() {
+        let system = &node.system;
+        let of_chip = inputs::of_system(&system.project, &system.programs);
+        list.extend(of_chip.into_iter().map(|input| Input {
+            what: format!("of the router `{}`, {}", node.name, input.what),
+            ..input
+        }));
+        let state = node.chip.chip().save();
+        start.extend(state.map_err(|error| Problem::new(error.to_string()))?);
+    }
+    list.push(Input::new(inputs::START, start));
+    Ok(list)
+}

@@ -1,0 +1,72 @@
+//! Whether a state that comes from outside is one of a network.
+//!
+//! A state is only looked at when its digest and that of all inputs are right, so what is found here
+//! was made by hand. It must do no harm all the same.
+
+use std::mem::discriminant;
+
+use crate::event::Event;
+use crate::frame::Frame;
+
+use super::Simulation;
+
+impl Simulation {
+    /// Whether a frame could be one of this network.
+    pub(crate) fn has(&self, frame: &Frame) -> bool {
+        let (flows, nodes) = (self.flows.len(), self.topology.nodes.len());
+        (frame.flow as usize) < flows && (frame.to as usize) < nodes
+    }
+
+    /// Goes on from a state of the same network.
+    ///
+    /// # Errors
+    /// It is none, in words.
+    pub(crate) fn restore(&mut self, state: Self) -> Result<(), String> {
+        if state.topology != self.topology || state.routes != self.routes {
+            return Err("it is of another network".to_owned());
+        }
+        let lines = { state.lines.iter() }.zip(&self.lines);
+        let ends = { state.ends.iter() }.zip(&self.ends);
+        let alike = state.lines.len() == self.lines.len()
+            && { lines }.into_iter().all(|(one, other)| one.is_like(other))
+            && state.laws.len() == self.laws.len()
+            && { state.laws.iter() }.zip(&self.laws).all(|(one, other)| {
+                one.as_ref().map(discriminant) == other.as_ref().map(discriminant)
+            })
+            && state.ends.len() == self.ends.len()
+            && { ends }.into_iter().all(|(one, other)| {
+                discriminant(&one.endpoint) == discriminant(&other.endpoint)
+                    && (one.node, one.peer) == (other.node, other.peer)
+            })
+            && state.flows.len() == self.flows.len()
+            && state.cpus.len() == self.cpus.len()
+            && { state.cpus.iter() }
+                .zip(&self.cpus)
+                .all(|(one, other)| one.is_some() == other.is_some());
+        if !alike {
+            return Err(
+                "what it says of lines, flows and hosts are not those of the network".to_owned(),
+            );
+        }
+        let fits = |event: &Event| match event {
+            Event::Arrive { line, frame } | Event::Enqueue { line, frame } => {
+                (*line as usize) < self.lines.len() && self.has(frame)
+            }
+            Event::TakeIn { node, frame } => {
+                (*node as usize) < self.topology.nodes.len() && self.has(frame)
+            }
+            Event::Free { line } | Event::Law { line, .. } => (*line as usize) < self.lines.len(),
+            Event::Open { flow } => (*flow as usize) < self.flows.len(),
+            Event::Wake { endpoint } => (*endpoint as usize) < self.ends.len(),
+        };
+        let mut to_chips = state.to_chips.iter();
+        if !state.events.is_sound(fits)
+            || !state.frames().all(|frame| self.has(frame))
+            || !to_chips.all(|it| it.line < self.lines.len() && self.has(&it.frame))
+        {
+            return Err("what it says is under way cannot be in the network".to_owned());
+        }
+        *self = state;
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! Networks that are saved and gone on with end as if nothing had happened.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use npsim_network::checkpoint::Snapshot;
+use npsim_network::chips::systems;
+use npsim_network::file::NetworkFile;
+use npsim_network::results::Results;
+use npsim_network::{DropReason, Frame, Network, Simulation, Stopped, Tap};
+use npsim_project::assemble::assemble_project;
+use npsim_transport::time::Time;
+use proptest::prelude::*;
+
+/// Every transport and law, RED, losses, CPUs and random starts; nothing of it costs much.
+const MODELS: &str = r#"
+name = "models"
+until = "8s"
+seed = 3
+[[host]]
+name = "s"
+count = 4
+address = "10.0.0.10"
+cpu = { cores = 2, packet = "20us", timer = "10us", tick = "100us" }
+[[host]]
+name = "d"
+count = 4
+address = "10.1.0.10"
+[[switch]]
+name = "left"
+[[router]]
+name = "r1"
+model = "LAW"
+[[switch]]
+name = "right"
+[[link]]
+name = "access"
+between = ["s", "left"]
+rate = "50Mbps"
+delay = "5ms"
+[[link]]
+name = "trunk"
+between = ["left", "r1"]
+rate = "100Mbps"
+delay = "1ms"
+[[link]]
+name = "bottleneck"
+between = ["r1", "right"]
+rate = "4Mbps"
+delay = "30ms"
+queue = { kind = "red", limit = "40 packets" }
+loss = { forward = 0.002, back = 0.001 }
+[[link]]
+name = "spread"
+between = ["right", "d"]
+rate = "100Mbps"
+delay = "1ms"
+[[flow]]
+name = "one"
+from = "s"
+to = "d"
+transport = "FIRST"
+spread = "500ms"
+[[flow]]
+name = "two"
+from = "d"
+to = "s"
+transport = "SECOND"
+start = "1s"
+bytes = 200000
+[[flow]]
+name = "three"
+from = "s"
+to = "d"
+transport = "udp"
+rate = "100kbps"
+"#;
+
+/// The shipped dumbbell of chips, over a few of its round-trip times.
+fn chip() -> NetworkFile {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks/dumbbell-xcp-chip.toml");
+    let settings = ["until=3s", "from=1s", "flow.*.step=100ms"];
+    let settings = settings.map(|it| it.parse().expect("a setting"));
+    NetworkFile::load(&path, &settings).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn models(law: &str, first: &str, second: &str) -> NetworkFile {
+    let text = MODELS
+        .replace("LAW", law)
+        .replace("FIRST", first)
+        .replace("SECOND", second);
+    NetworkFile::parse("test.toml", &text).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+fn fresh(file: &NetworkFile, threads: usize) -> Network {
+    let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
+    let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
+    let outside = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(outside, systems)
+        .expect("chips")
+        .with_threads(threads)
+}
+
+fn go_on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// All that goes over lines.
+#[derive(Clone, Default, PartialEq)]
+struct Seen(Vec<(Time, usize, &'static str, Frame)>);
+
+impl Tap for Seen {
+    fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
+        self.0.push((now, line, "sent", *frame));
+    }
+
+    fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
+        self.0.push((now, line, reason.name(), *frame));
+    }
+
+    fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
+        self.0.push((now, line, "lost", *frame));
+    }
+}
+
+fn bytes(network: &mut Network) -> Vec<u8> {
+    postcard::to_allocvec(&network.snapshot().expect("a state")).expect("bytes")
+}
+
+fn restored(file: &NetworkFile, threads: usize, bytes: &[u8]) -> Network {
+    let mut network = fresh(file, threads);
+    let snapshot: Snapshot = postcard::from_bytes(bytes).expect("a state");
+    network.restore(snapshot).expect("the same network");
+    network
+}
+
+/// Runs to the end and gives all that was counted.
+fn end(file: &NetworkFile, mut network: Network, seen: &mut Seen) -> String {
+    let begin = fresh(file, 1).outside().census();
+    network.run_to(file.until, seen, &go_on).expect("no fault");
+    network.end(seen, &go_on).expect("no fault");
+    let results = Results::of(file, &network, &begin);
+    serde_json::to_string(&results).expect("JSON")
+}
+
+/// Saves at some times, in parts per million of the run, and goes on from each in a new network and
+/// with other threads: to the next of them, where the states are the same, and to the end.
+fn check(file: &NetworkFile, times: &[u64]) {
+    let mut seen = Seen::default();
+    let results = end(file, fresh(file, 1), &mut seen);
+    let mut before = Seen::default();
+    let mut original = fresh(file, 1);
+    let mut copy: Option<Network> = None;
+    for (number, part) in times.iter().enumerate() {
+        let pause = (u128::from(file.until) * u128::from(*part) / 1_000_000) as Time;
+        original
+            .run_to(pause, &mut before, &go_on)
+            .expect("no fault");
+        let saved = bytes(&mut original);
+        if let Some(mut copy) = copy.take() {
+            let nobody = &mut Seen::default();
+            copy.run_to(pause, nobody, &go_on).expect("no fault");
+            assert!(bytes(&mut copy) == saved, "states differ at {pause} ps");
+        }
+        let threads = [1, 2, 8][number % 3];
+        let mut again = restored(file, threads, &saved);
+        assert!(
+            bytes(&mut again) == saved,
+            "a state changes by being restored at {pause} ps"
+        );
+        copy = Some(again);
+        let mut after = before.clone();
+        let resumed = end(file, restored(file, threads, &saved), &mut after);
+        assert!(resumed == results, "results differ from {pause} ps on");
+        assert!(after == seen, "frames differ from {pause} ps on");
+    }
+}
+
+#[test]
+fn networks_of_models_go_on() {
+    for (law, first, second) in [
+        ("fifo", "sack", "reno"),
+        ("xcp", "xcp", "sack"),
+        ("xcp-option", "xcp-option", "cubic"),
+        ("rcp", "rcp", "sack"),
+    ] {
+        let file = models(law, first, second);
+        check(&file, &[0, 1, 140_000, 333_333, 500_001, 999_999]);
+    }
+}
+
+#[test]
+fn a_chip_among_hosts_goes_on() {
+    let file = chip();
+    check(&file, &[0, 61_803, 414_214, 732_051]);
+}
+
+/// A run that is broken off has chips at other times than the rest, and goes on all the same.
+#[test]
+fn a_network_that_was_broken_off_goes_on() {
+    let file = chip();
+    let mut seen = Seen::default();
+    let results = end(&file, fresh(&file, 1), &mut seen);
+    let run = |most: u32, before: &mut Seen| {
+        let asked = AtomicU32::new(0);
+        let mut network = fresh(&file, 2);
+        let stopped = network.run_to(file.until, before, &|| match asked
+            .fetch_add(1, Ordering::Relaxed)
+        {
+            asked if asked < most => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        });
+        (network, stopped, asked.into_inner())
+    };
+    let (_, _, all) = run(u32::MAX, &mut Seen::default());
+    for most in [5, all / 3, all - 10] {
+        let mut before = Seen::default();
+        let (mut network, stopped, _) = run(most, &mut before);
+        assert!(matches!(stopped, Err(Stopped::Interrupted)), "{most}");
+        let saved = bytes(&mut network);
+        let resumed = end(&file, restored(&file, 2, &saved), &mut before);
+        assert!(resumed == results, "results differ after {most}");
+        assert!(before == seen, "frames differ after {most}");
+    }
+}
+
+#[test]
+fn a_state_of_another_network_is_refused() {
+    let one = models("fifo", "sack", "reno");
+    let mut network = fresh(&one, 1);
+    let foreign = |snapshot, file: &NetworkFile| fresh(file, 1).restore(snapshot);
+    let snapshot = network.snapshot().expect("a state");
+    let other = models("fifo", "sack", "cubic");
+    assert_eq!(
+        foreign(snapshot.clone(), &other),
+        Err("it is of another network".to_owned())
+    );
+    assert_eq!(
+        foreign(snapshot.clone(), &chip()),
+        Err("it has 0 chips, and there are 1".to_owned())
+    );
+    assert_eq!(foreign(snapshot, &one), Ok(()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the bytes say, a network takes them over or refuses them.
+    #[test]
+    fn a_forged_state_is_taken_or_refused(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 1..6usize), 1..8),
+    ) {
+        static SAVED: std::sync::LazyLock<(NetworkFile, Vec<u8>)> = std::sync::LazyLock::new(|| {
+            let file = models("xcp", "xcp", "sack");
+            let mut network = fresh(&file, 1);
+            network.run_to(file.until / 2, &mut Seen::default(), &go_on).expect("no fault");
+            let saved = bytes(&mut network);
+            (file, saved)
+        });
+        let (file, mut state) = (&SAVED.0, SAVED.1.clone());
+        for (at, value, run) in changes {
+            let at = at.index(state.len());
+            let end = (at + run).min(state.len());
+            state[at..end].fill(value);
+        }
+        if let Ok(snapshot) = postcard::from_bytes::<Snapshot>(&state) {
+            let mut network = fresh(file, 1);
+            let before = bytes(&mut network);
+            if network.restore(snapshot).is_err() {
+                prop_assert!(bytes(&mut network) == before, "a refused state leaves nothing");
+            }
+        }
+    }
+}

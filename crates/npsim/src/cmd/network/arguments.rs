@@ -1,0 +1,151 @@
+//! What `npsim network` is told on its command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgGroup, Args};
+use npsim::observe::timeline::Window;
+use npsim::project::Setting;
+use npsim::quantity;
+
+use crate::cmd::value;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim network traces/networks/dumbbell.toml    a line for each flow and each watched link
+  npsim network dumbbell.toml --seed 2 --until 60s
+  npsim network dumbbell.toml --set link.bottleneck.queue.limit=0.5bdp --set flow.tcp.step=15s
+  npsim network dumbbell.toml --series dumbbell.csv --every 100ms
+  npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap
+  npsim network dumbbell.toml --stats - --quiet | jq .jain
+  npsim network dumbbell.toml --stats out.json --checkpoint dumbbell.ckpt    saved twenty times
+  npsim network --resume dumbbell.ckpt           go on after a crash, to the same results
+
+Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router went wrong;
+130 ended by Ctrl-C, with what had happened until then.";
+
+/// Run a network of hosts, links and routers
+///
+/// FILE says which hosts there are, how they are joined, and what they send to each other by
+/// which rules (TCP, XCP, RCP, Quick-Start...); docs/src/networks.md describes it. Times and
+/// rates in what is printed and written are those of the file, whatever its scale.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true))]
+pub struct Arguments {
+    /// The network's file
+    #[arg(required_unless_present = "resume")]
+    pub(super) file: Option<PathBuf>,
+    /// End the run here instead of where the file says, such as `60s`
+    #[arg(long, value_name = "TIME", value_parser = value::parser::<Moment>())]
+    pub(super) until: Option<Moment>,
+    /// Change one key of the file, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
+    /// `link.bottleneck.queue.kind=red`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = value::parser::<Setting>())]
+    pub(super) set: Vec<Setting>,
+    /// Draw what is random from another seed than the file's
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// Write all results as JSON; `-` is standard output, in place of the summary
+    #[arg(long, value_name = "FILE")]
+    pub(super) stats: Option<PathBuf>,
+    /// Write windows, rates and queues over time as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(super) series: Option<PathBuf>,
+    /// Write the run as one page, DIR/index.html, with queues, windows and rates over time
+    #[arg(long, value_name = "DIR")]
+    pub(super) report: Option<PathBuf>,
+    /// Time from one sample of series and report to the next; a thousandth of the run if left out
+    #[arg(long, value_name = "TIME", requires = "sampled", value_parser = value::parser::<Moment>())]
+    pub(super) every: Option<Moment>,
+    /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
+    /// or in .pcapng for an interface at each end of each link of this file and for drops and
+    /// losses with comments; may be given several times
+    #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
+    pub(super) capture: Vec<LinkCapture>,
+    /// Write what senders do over the run, and what chips do in a window of it, as Chrome trace events,
+    /// for the Perfetto viewer (docs/src/timeline.md); compressed for .json.gz
+    #[arg(long, value_name = "FILE.json[.gz]")]
+    pub(super) timeline: Option<PathBuf>,
+    /// What part of the run --timeline shows of chips: `100ms..101ms`; without an end 200 us of their
+    /// own time, without a beginning from the start
+    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = value::parser::<Window>())]
+    pub(super) window: Option<Window>,
+    /// How many routers that are chips run at a time; the results are the same with any number
+    /// [default: one for each core]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    #[command(flatten)]
+    pub(super) saving: Options,
+    /// Print no summary
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// How a run is saved and gone on with.
+#[derive(Clone, Debug, Args)]
+#[command(group(
+    ArgGroup::new("saved")
+        .multiple(true)
+        // What they show begins where the run begins, and is not in a checkpoint.
+        .conflicts_with_all(["report", "timeline"])
+))]
+pub struct Options {
+    /// Save the run to FILE now and then, and on Ctrl-C, so that `--resume FILE` can go on with it
+    ///
+    /// FILE is replaced as a whole, whenever the process ends. The first time is
+    /// before anything runs, the last when the end is reached. Not with --report and
+    /// --timeline, which are not saved, nor with captures that are gzipped.
+    #[arg(long, value_name = "FILE", group = "saved")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Time from one checkpoint to the next; a twentieth of the run if left out
+    #[arg(long, value_name = "TIME", requires = "saved", value_parser = value::parser::<Moment>())]
+    pub(super) checkpoint_every: Option<Moment>,
+    /// Go on with the run that was saved to FILE, to the same results as without a break
+    ///
+    /// The network's file, options and outputs are those of the first command, from the
+    /// same folder. Only --until, --stats, --threads, --quiet, --checkpoint and
+    /// --checkpoint-every may be given anew. The run goes on saving to FILE.
+    #[arg(long, value_name = "FILE", group = "saved")]
+    pub(super) resume: Option<PathBuf>,
+}
+
+/// A time of the file, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(pub(super) u64);
+
+impl FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse()? {
+            quantity::Time::Picoseconds(time) if time > 0 => Ok(Self(time)),
+            _ => Err(format!(
+                "`{text}` is no time of a network; write for example `60s`"
+            )),
+        }
+    }
+}
+
+/// `LINK=FILE`.
+#[derive(Clone, Debug)]
+pub struct LinkCapture {
+    pub(super) link: String,
+    pub(super) file: PathBuf,
+}
+
+impl FromStr for LinkCapture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((link, file)) if !link.is_empty() && !file.is_empty() => Ok(Self {
+                link: link.to_owned(),
+                file: file.into(),
+            }),
+            _ => Err(format!(
+                "`{text}` is not LINK=FILE, such as `bottleneck=out.pcap`"
+            )),
+        }
+    }
+}

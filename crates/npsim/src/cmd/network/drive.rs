@@ -1,0 +1,121 @@
+//! A network from where it stands to its end.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use npsim_network::checkpoint::Standing;
+use npsim_network::file::NetworkFile;
+use npsim_network::{Network, Stopped};
+use npsim_transport::time::Time;
+
+use super::outputs::Outputs;
+use super::saver::Saver;
+use crate::cmd::run::progress::Progress;
+
+/// Steps of a run between which Ctrl-C is looked at, and the bar moved.
+const STEPS: u64 = 1_000;
+
+/// A run under way.
+pub struct Driver<'a> {
+    pub file: &'a NetworkFile,
+    pub network: Network,
+    pub outputs: Outputs,
+    pub standing: Standing,
+    pub saver: Option<Saver>,
+}
+
+impl Driver<'_> {
+    /// Runs to the end of the file, or to what stops it.
+    pub fn run(
+        &mut self,
+        started: Instant,
+        stop: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Option<Stopped>> {
+        let mut progress = Progress::new(started, 0, Some(self.file.until));
+        let ask = || {
+            if stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        if self.standing.now == 0 && self.outputs.last_sample().is_none() {
+            self.sample()?;
+        }
+        if let Some(saver) = &mut self.saver {
+            saver.save(&mut self.network, &self.standing, &mut self.outputs)?;
+        }
+        let mut stopped = None;
+        while self.standing.now < self.file.until {
+            let next = self.next();
+            let taps = &mut self.outputs.taps;
+            let ran = self.network.run_to(next, taps, &ask);
+            taps.captures.check()?;
+            if let Err(why) = ran {
+                stopped = Some(why);
+                break;
+            }
+            taps.sample(&self.network)?;
+            self.standing.now = next;
+            if next == self.file.from {
+                self.network.outside_mut().forget_longest_queues();
+                self.standing.begin = self.network.outside().census();
+            }
+            if next.is_multiple_of(self.standing.every) {
+                self.sample()?;
+            }
+            progress.at(next);
+            if ask().is_break() {
+                stopped = Some(Stopped::Interrupted);
+                break;
+            }
+            if self.saver.as_ref().is_some_and(|it| it.next() <= next) && next < self.file.until {
+                self.save();
+            }
+        }
+        // Both could go on: with a later `--until`, or as if nothing had been.
+        if matches!(stopped, None | Some(Stopped::Interrupted)) {
+            self.save();
+        }
+        let taps = &mut self.outputs.taps;
+        match stopped {
+            None => stopped = self.network.end(taps, &ask).err(),
+            Some(_) => self.network.tell_rest(taps),
+        }
+        taps.captures.check()?;
+        progress.finish();
+        Ok(stopped)
+    }
+
+    /// Where the run has something to do next.
+    fn next(&self) -> Time {
+        let (now, file) = (self.standing.now, self.file);
+        let multiple = |of: u64| (now / of + 1).saturating_mul(of);
+        let mut next = multiple((file.until / STEPS).max(1)).min(file.until);
+        if self.outputs.are_sampled() {
+            next = next.min(multiple(self.standing.every));
+        }
+        if now < file.from {
+            next = next.min(file.from);
+        }
+        if let Some(saver) = &self.saver {
+            next = next.min(saver.next());
+        }
+        next
+    }
+
+    fn sample(&mut self) -> std::io::Result<()> {
+        if self.outputs.are_sampled() {
+            self.outputs.sample(&self.network)?;
+        }
+        Ok(())
+    }
+
+    fn save(&mut self) {
+        if let Some(saver) = &mut self.saver {
+            saver.try_save(&mut self.network, &self.standing, &mut self.outputs);
+        }
+    }
+}

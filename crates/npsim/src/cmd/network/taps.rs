@@ -1,0 +1,151 @@
+//! Who sees what goes over lines: captures and the timeline.
+
+use std::path::{Path, PathBuf};
+
+use npsim::observe::StreamFile;
+use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, Window};
+use npsim::problem::Problem;
+use npsim_network::file::NetworkFile;
+use npsim_network::{DropReason, FlowState, Frame, Network, SenderSeen, Tap};
+use npsim_transport::time::{SECOND, Time};
+
+use super::captures::Captures;
+
+/// Values of each number of a flow outside the window, at most.
+const VALUES: u64 = 5_000;
+
+/// The timeline of a run.
+pub struct Timeline {
+    path: PathBuf,
+    timeline: NetworkTimeline,
+    lines: Vec<String>,
+    /// The lines whose queues are shown.
+    queues: Vec<usize>,
+}
+
+impl Timeline {
+    /// Opens the file, and observes all chips of a network that has not run yet.
+    pub fn open(
+        path: &Path,
+        window: Window,
+        file: &NetworkFile,
+        network: &mut Network,
+    ) -> Result<Self, Problem> {
+        let out = StreamFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+        let topology = &file.topology;
+        let flows: Vec<_> = topology
+            .flows
+            .iter()
+            .map(|flow| flow.name.clone())
+            .collect();
+        let times = NetworkTimes {
+            // Picoseconds are the cycles of a clock of so many hertz.
+            window: window.divided(file.scale).cycles(SECOND),
+            spacing: file.until / VALUES,
+        };
+        let mut timeline = NetworkTimeline::new(out, &file.name, &flows, times);
+        let observers: Vec<_> = network
+            .systems()
+            .map(|(name, system, chip)| timeline.router(name, &system.project, chip))
+            .collect();
+        for (chip, observer) in observers.into_iter().enumerate() {
+            network.observe(chip, Box::new(observer));
+        }
+        let lines = 0..2 * topology.links.len();
+        let shown = |line: &usize| topology.is_watched(*line) && !topology.leaves_chip(*line);
+        Ok(Self {
+            path: path.to_owned(),
+            timeline,
+            queues: lines.clone().filter(shown).collect(),
+            lines: lines.map(|line| topology.line_name(line)).collect(),
+        })
+    }
+
+    /// The network has come to a time.
+    fn sample(&mut self, network: &Network) -> Result<(), Problem> {
+        let outside = network.outside();
+        for &line in &self.queues {
+            let (bytes, _) = outside.queue(line);
+            let name = &self.lines[line];
+            self.timeline.queue(outside.now(), line, name, bytes);
+        }
+        let gathered = self.timeline.gather();
+        gathered.map_err(|error| Problem::io("write", &self.path, &error))
+    }
+
+    fn finish(self, network: &Network) -> Result<(), Problem> {
+        let ends: Vec<_> = network.systems().map(|(.., chip)| chip.now()).collect();
+        let finished = self.timeline.finish(network.outside().now(), &ends);
+        finished.map_err(|error| Problem::io("write", &self.path, &error))
+    }
+
+    fn gone(&mut self, now: Time, line: usize, frame: &Frame, why: &str) {
+        let name = &self.lines[line];
+        self.timeline.gone(now, frame.flow as usize, name, why);
+    }
+}
+
+/// All that see the lines of a run.
+pub struct Taps {
+    pub captures: Captures,
+    pub timeline: Option<Timeline>,
+}
+
+impl Taps {
+    /// The network has come to a time.
+    pub fn sample(&mut self, network: &Network) -> Result<(), Problem> {
+        let timeline = self.timeline.as_mut();
+        timeline.map_or(Ok(()), |timeline| timeline.sample(network))
+    }
+
+    /// Gives the files their names.
+    pub fn finish(self, network: &Network) -> Result<(), Problem> {
+        self.captures.finish()?;
+        let timeline = self.timeline;
+        timeline.map_or(Ok(()), |timeline| timeline.finish(network))
+    }
+}
+
+impl Tap for Taps {
+    fn watches(&self, line: usize) -> bool {
+        self.timeline.is_some() || self.captures.watches(line)
+    }
+
+    fn watches_senders(&self) -> bool {
+        self.timeline.is_some()
+    }
+
+    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
+        if let Some(timeline) = &mut self.timeline {
+            let view = &seen.view;
+            let sender = SenderNow {
+                state: view.state.map(FlowState::name),
+                window: view.window,
+                in_flight: view.in_flight,
+                srtt: view.srtt,
+                rate: view.rate,
+                retransmitted: seen.retransmitted,
+                timeouts: seen.timeouts,
+            };
+            timeline.timeline.sender(now, flow, sender);
+        }
+    }
+
+    fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
+        self.captures.sent(now, line, frame);
+    }
+
+    fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
+        self.captures.dropped(now, line, frame, reason);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gone(now, line, frame, reason.name());
+        }
+    }
+
+    fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
+        self.captures.lost(now, line, frame);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gone(now, line, frame, "lost on the line");
+        }
+    }
+}
