@@ -10,11 +10,11 @@ use npsim_chip::kernel::observer::{Batch, Observer};
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_project::Project;
 
-use crate::stream_file::StreamFile;
 use super::recorder::Recorder;
 use super::tracks::{Group, Track};
 use super::writer::{Part, Titles, Writer};
 use crate::series::Series;
+use crate::stream_file::StreamFile;
 
 /// Picoseconds in a second: the times of a network are as cycles of such a clock.
 const PICOSECONDS: u64 = 1_000_000_000_000;
