@@ -176,9 +176,7 @@ fn sums_are_the_statistics() {
 #[test]
 fn queues_that_drop_are_told_from_those_that_wait() {
     // All to one port: its queue grows, drops, and is full when the time is up.
-    let rows = checked(
-        "@/microcode/router --load 0.9 --time 600us --destinations 10.0.0.0/16 --until 600us",
-    );
+    let rows = checked("@/microcode/router --load 0.9 --time 600us --to 10.0.0.0/16 --until 600us");
     let queue = |row: &&Row| row["counter"] == "DROP_QUEUE";
     assert!(rows.iter().filter(queue).count() > 10);
     assert!(
@@ -278,6 +276,8 @@ fn several_routers_write_a_table_each_and_none_shares_standard_output() {
     }
     dir.npsim(&format!("{run} --packets -"))
         .expect(1, &["one standard output", "name a file"]);
-    let refused = dir.npsim(&format!("{run} --packets {}/npsim.toml", target.display()));
-    refused.expect(1, &["--packets"]);
+    // No table takes the place of what the run reads.
+    let dir = Dir::new().with("main.uc", "ctx_arb[kill]\n");
+    let refused = dir.npsim("run main.uc --packets main.uc");
+    refused.expect(1, &["--packets", "would overwrite a source"]);
 }

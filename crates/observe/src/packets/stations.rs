@@ -10,7 +10,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
-use npsim_isa::Unit;
+use npsim_isa::{CommandOp, Unit};
 
 use super::rows::{exception_reasons, images, reason_name};
 use super::{DropFinder, MicrocodeDrop};
@@ -45,6 +45,9 @@ pub struct Stations {
     places: Vec<Place>,
     /// The instruction whose command a unit served last, by context and unit.
     served: BTreeMap<(u8, u8, Unit), u16>,
+    /// The instruction that last moved data from RBUF to DRAM, by context. RBUF gives it
+    /// before DRAM serves the command.
+    moved: BTreeMap<(u8, u8), u16>,
 }
 
 impl Stations {
@@ -62,6 +65,7 @@ impl Stations {
             images: images(chip),
             places: places.to_vec(),
             served: BTreeMap::new(),
+            moved: BTreeMap::new(),
         }
     }
 
@@ -147,7 +151,7 @@ impl Stations {
                 self.by(at, (me, context), None, what);
             }
             RbufStep::Read { me, context } => {
-                let pc = self.command((me, context), Unit::Dram);
+                let pc = self.moved.get(&(me, context)).copied();
                 let what = format!("RBUF element {element} goes to DRAM");
                 self.by(at, (me, context), pc, what);
             }
@@ -195,6 +199,9 @@ impl Observer for Stations {
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         let ours = |frame: Option<u64>| frame == Some(self.number);
         match *event {
+            TraceEvent::Command { command, .. } if command.op == CommandOp::DramRbufRd => {
+                self.moved.insert((command.me, command.context), command.pc);
+            }
             TraceEvent::Served { command, .. } => {
                 let unit = command.op.info().unit;
                 let key = (command.me, command.context, unit);
