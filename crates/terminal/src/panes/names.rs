@@ -24,7 +24,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
     let context = view.context(thread.context);
     let theme = look.theme;
     let mut items = Vec::new();
-    for named in alive_at(image, debugger.pc(thread)) {
+    for named in alive_at(image, debugger.point(thread)) {
         let name = named.name();
         let mut spans = vec![Span::styled(
             format!("{:<NAME$} ", cut(name, NAME)),
