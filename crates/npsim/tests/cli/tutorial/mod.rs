@@ -261,6 +261,11 @@ fn find_the_bottleneck() {
 }
 
 #[test]
+fn debugger() {
+    follow("debugger.md");
+}
+
+#[test]
 fn build_quick_start() {
     let folder = follow("build-quick-start.md");
     let own = folder.path().join("my-quick-start");
@@ -311,6 +316,7 @@ fn every_page_with_commands_is_followed() {
         "timing.md",
         "report.md",
         "explain.md",
+        "debugger.md",
         "profile.md",
         "timeline.md",
         "traffic.md",
