@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
-use npsim_debug::breakpoints::What;
+use npsim_debug::breakpoints::Breakpoint;
 use npsim_debug::console::{Sources, completions, execute};
 use npsim_debug::machine::Moment;
 use npsim_debug::search::Place;
@@ -393,26 +393,24 @@ impl<'a, 's> Interface<'a, 's> {
         let Some(row) = rows.get(self.view.line.unwrap_or(here)) else {
             return;
         };
-        let mut points = self.debugger.breakpoints().iter();
-        let title = match &row.place {
-            // It may stand on the next line that has code.
+        // It may stand on the next line that has code.
+        let (line, asked) = match &row.place {
             source::Place::Line(file, line) => {
-                let resolved = self.debugger.line(file, *line);
-                resolved.map_or_else(
-                    |_| format!("{file}:{line}"),
-                    |(_, file, line)| format!("{file}:{line}"),
-                )
+                let resolved = self.debugger.line(file, *line).ok();
+                let resolved = resolved.map(|(_, file, line)| (file, line));
+                let (file, line) = resolved.clone().unwrap_or((file.clone(), *line));
+                (resolved, format!("{file}:{line}"))
             }
-            source::Place::Word(pc) => format!("*{pc}"),
+            source::Place::Word(pc) => (None, format!("*{pc}")),
         };
-        let same = |point: &&npsim_debug::breakpoints::Breakpoint| {
+        let mut points = self.debugger.breakpoints().iter();
+        let same = |point: &&Breakpoint| {
             source::stops_at(&self.debugger, point, &row.place)
-                || matches!(point.what, What::Code(_)) && point.title == title
+                || line.is_some() && point.line == line
         };
-        let known = points.find(same).map(|it| it.id);
-        match known {
+        match points.find(same).map(|it| it.id) {
             Some(id) => self.command(&format!("delete {id}")),
-            None => self.command(&format!("break {title}")),
+            None => self.command(&format!("break {asked}")),
         }
     }
 

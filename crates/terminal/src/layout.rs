@@ -161,7 +161,9 @@ mod tests {
             for beside in Pane::SIDE {
                 let area = Rect::new(0, 0, width, height);
                 let layout = Layout::of(area, beside, None, 64);
-                X.panes.iter().map(|it| it.1);
+                assert!(layout.rect(beside).is_some(), "{width}x{height} {beside:?}");
+                let all = layout.panes.iter().map(|it| it.1);
+                assert!(all.clone().all(|it| it.height >= 3), "{width}x{height}");
                 let all = all.chain(layout.rules.iter().copied());
                 let all: Vec<_> = all.chain([layout.title, layout.keys]).collect();
                 for y in 0..height {

@@ -127,8 +127,14 @@ pub(crate) fn doing(look: &Look<'_, '_>, thread: Thread) -> String {
         ContextPhase::Sleeping => {
             let any = core.context(thread.context).any;
             let missing = core.waiting(thread.context).map(|it| it.missing);
-            let joint = if any { "|" } else { ", " };
-            match missing.unwrap_or_default() {
+            let joint = if any { " or " } else { ", " };
+            let missing = missing.unwrap_or_default();
+            // A signal with a name is said by that alone.
+            let names = missing.iter().map(|it| it.split('`').nth(1).unwrap_or(it));
+            let mut names: Vec<_> = names.collect();
+            // Both signals of a DRAM command have its name.
+            names.dedup();
+            match names {
                 none if none.is_empty() => "gave up".to_owned(),
                 some => format!("waits {}", some.join(joint)),
             }

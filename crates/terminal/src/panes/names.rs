@@ -1,5 +1,6 @@
 //! Names that are alive where the context is, with their values and who will fill them.
 
+use npsim_chip::core::{ContextPhase, Owner};
 use npsim_chip::inspect::Inspect;
 use npsim_debug::names::{Named, alive_at};
 use npsim_image::Direction;
@@ -34,14 +35,15 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
         match named {
             Named::Signal(symbol) => {
                 let bit = |mask: u16| mask >> symbol.number & 1 == 1;
-                let state = match (bit(context.signals), bit(context.wakeup)) {
-                    (true, _) => "has come",
-                    (false, true) => "is waited for",
-                    (false, false) => "has not come",
+                let sleeps = context.phase == ContextPhase::Sleeping;
+                let state = match (bit(context.signals), sleeps && bit(context.wakeup)) {
+                    (true, _) => "come",
+                    (false, true) => "awaited",
+                    (false, false) => "not come",
                 };
-                spans.push(Span::raw(state));
+                spans.push(Span::raw(format!("{state:<8}")));
                 spans.push(Span::styled(
-                    format!("  signal {}", symbol.number),
+                    format!(" signal {}", symbol.number),
                     theme.faint(),
                 ));
             }
@@ -82,7 +84,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
 }
 
 /// Which command has a transfer register.
-fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &npsim_chip::core::Owner) -> String {
+fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &Owner) -> String {
     match inspect.flight_of(me, owner) {
         Some(flight) => format!("← {}, {}", flight.text(inspect.now()), flight.place_text()),
         None => "← data to come".to_owned(),

@@ -163,8 +163,8 @@ pub(crate) fn stops_at(debugger: &Debugger<'_>, point: &Breakpoint, place: &Plac
     let me = debugger.thread().me;
     match place {
         Place::Word(pc) => places.contains(&(me, *pc)),
-        Place::Line(file, line) => match point.title.rsplit_once(':') {
-            Some((its, number)) => its == file && number.parse() == Ok(*line),
+        Place::Line(file, line) => match &point.line {
+            Some((its, number)) => its == file && number == line,
             // An address or a label: the innermost line of its words.
             None => places.iter().any(|(me, pc)| {
                 let image = debugger.image(*me);

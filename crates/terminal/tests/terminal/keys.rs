@@ -42,7 +42,11 @@ fn keys_come_to_where_commands_come_to() {
     ];
     for (key, command) in script {
         screen.keys(key);
-        execute(&mut debugger, &read, command).unwrap();
+        // What cannot be done there is a mistake of both.
+        let done = execute(&mut debugger, &read, command).map_err(|it| it.to_string());
+        if let Err(message) = done {
+            assert_eq!(screen.interface.answers().last(), Some(message.as_str()));
+        }
         assert_eq!(
             place(screen.interface.debugger()),
             place(&debugger),
@@ -93,13 +97,13 @@ fn g_goes_to_a_cycle() {
 
 #[test]
 fn a_long_way_is_broken_off_where_it_has_come_to() {
-    let system = System::of("microcode/tutorial/wire8.uc", None);
+    let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.ask(|cycle| cycle >= 100_000);
-    let stop = debugger.goto(50_000_000);
+    let stop = debugger.goto(170_000);
     assert_eq!(stop.reason, npsim_debug::Reason::Interrupted);
     let come = debugger.cycle();
-    assert!((100_000..200_000).contains(&come), "{come}");
+    assert!((100_000..150_000).contains(&come), "{come}");
     // Breaking off has changed nothing.
     debugger.ask(|_| false);
     let thread = debugger.thread();
@@ -112,18 +116,16 @@ fn a_long_way_is_broken_off_where_it_has_come_to() {
 fn commands_are_completed_and_come_back() {
     let system = System::wire8();
     let mut screen = system.screen(80, 24);
-    screen.keys(":cont");
+    screen.keys(":con");
     screen.press(KeyCode::Tab);
-    assert!(screen.text().contains("> conte"), "{}", screen.text());
+    assert!(screen.text().contains("> cont\n"), "{}", screen.text());
     // Nothing more is common: what it can be is shown.
     screen.press(KeyCode::Tab);
-    assert!(
-        screen.text().contains("context  contexts  continue")
-            || screen.text().contains("context  contexts")
-    );
+    assert!(screen.text().contains("context  contexts  continue"));
     screen.press(KeyCode::Esc);
-    screen.keys(":disa");
+    screen.keys(":disab");
     screen.press(KeyCode::Tab);
+    assert!(screen.text().contains("> disable"), "{}", screen.text());
     screen.press(KeyCode::Esc);
     screen.command("goto 9000");
     screen.keys(":");

@@ -40,12 +40,12 @@ pub struct System {
 impl System {
     pub fn of(target: &str, rate: Option<&str>) -> Self {
         enter_root();
-        let project = Project::load(
-            Path::new(target),
-            &Overrides::default(),
-            &npsim_protocols::registry(),
-        )
-        .unwrap();
+        let overrides = Overrides {
+            include: vec!["microcode/lib".into(), "microcode".into()],
+            ..Overrides::default()
+        };
+        let registry = npsim_protocols::registry();
+        let project = Project::load(Path::new(target), &overrides, &registry).unwrap();
         let (programs, messages) = assemble_project(&project);
         let programs = programs.unwrap_or_else(|| panic!("{:?}", messages.rendered));
         let load = rate.map(|rate| {
