@@ -160,7 +160,9 @@ impl TraceSink {
         let (file, target) = go_on(path, position)?;
         let mut blocks = with_interfaces(form, seen_at)?;
         // They stand in the file already.
-        blocks.iter_mut().for_each(|it| it.get_mut().clear());
+        if let Some(blocks) = &mut blocks {
+            blocks.get_mut().clear();
+        }
         Ok(Self {
             blocks,
             output: Output::Plain(file),
@@ -176,14 +178,13 @@ impl TraceSink {
         seen_at: &[Interface],
     ) -> io::Result<Self> {
         let mut blocks = with_interfaces(form, seen_at)?;
-        match &mut blocks {
-            Some(blocks) => output.write_all(&std::mem::take(blocks.get_mut()))?,
-            None => {
-                let mut header = Vec::new();
-                classic_header().write_to(&mut header).map_err(into_io)?;
-                output.write_all(&header)?;
-            }
+        let mut header = Vec::new();
+        if let Some(blocks) = &mut blocks {
+            std::mem::swap(&mut header, blocks.get_mut());
+        } else {
+            classic_header().write_to(&mut header).map_err(into_io)?;
         }
+        output.write_all(&header)?;
         Ok(Self {
             blocks,
             output,

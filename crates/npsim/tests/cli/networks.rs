@@ -165,11 +165,11 @@ fn a_timeline_has_flows_above_the_contexts_of_chips() {
         ("none", ""),
         (
             "one",
-            " --threads 1 --timeline one.tl --window 1500ms..1501ms",
+            " --threads 1 --timeline one.tl --window 1508ms..1509ms",
         ),
         (
             "two",
-            " --threads 2 --timeline two.tl --window 1500ms..1501ms",
+            " --threads 2 --timeline two.tl --window 1508ms..1509ms",
         ),
     ] {
         dir.npsim(&(chip.replace("NAME", name) + options))
@@ -229,7 +229,7 @@ fn a_timeline_has_flows_above_the_contexts_of_chips() {
         below.iter().any(|(_, name)| microengines(name)),
         "{groups:?}"
     );
-    // The chip's time is the file's divided by the scale, 20: 75 ms to 75.05 ms.
+    // The chip's time is the file's divided by the scale, 20: 75.4 ms to 75.45 ms.
     let times = { chip.iter() }
         .filter(|event| event["pid"].as_u64().is_some_and(|pid| pid > 100))
         .filter_map(|event| event["ts"].as_f64());
@@ -238,7 +238,7 @@ fn a_timeline_has_flows_above_the_contexts_of_chips() {
         (first, last, count) = (first.min(time), last.max(time), count + 1);
     }
     assert!(
-        count > 100 && first >= 75_000.0 && last <= 75_050.0,
+        count > 100 && first >= 75_400.0 && last <= 75_450.0,
         "{first} {last} {count}"
     );
 }

@@ -247,7 +247,7 @@ impl NetworkTimeline {
             }
         }
         for (router, end) in self.routers.iter().zip(ends) {
-            let part = router.recorder().end(*end)?;
+            let part = router.recorder().end(*end);
             self.writer.handed_on().write_all(&part)?;
         }
         self.writer.finish()?.commit()

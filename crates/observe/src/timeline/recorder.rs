@@ -188,7 +188,7 @@ impl<W: Write> Recorder<W> {
 
     /// The same of a chip among others, which makes a part of a timeline.
     pub(super) fn of_part(mut self, part: Part) -> Self {
-        self.writer = self.writer.as_part(part);
+        self.writer = self.writer.into_part(part);
         self
     }
 
@@ -568,9 +568,9 @@ fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
 
 impl Recorder<Vec<u8>> {
     /// The same of a part: gives its rest.
-    pub(super) fn end(&mut self, end: Cycle) -> io::Result<Vec<u8>> {
+    pub(super) fn end(&mut self, end: Cycle) -> Vec<u8> {
         self.close(end);
-        Ok(std::mem::take(self.writer.handed_on()))
+        std::mem::take(self.writer.handed_on())
     }
 }
 

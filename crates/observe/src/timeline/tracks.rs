@@ -47,17 +47,15 @@ impl Group {
     /// Microengines stand below the ports and above the rest.
     pub fn pid(self) -> u32 {
         match self {
-            Self::Ports => 1,
-            Self::Media => 2,
+            // A network's own groups have no chip's beside them, which are numbered apart.
+            Self::Ports | Self::Flows => 1,
+            Self::Media | Self::Links => 2,
             Self::Microengine(me) => 10 + u32::from(me),
             Self::Core => 40,
             Self::Rings => 41,
             Self::Units => 42,
             Self::Buses => 43,
             Self::Locks => 44,
-            // In a network, whose chips stand below.
-            Self::Flows => 1,
-            Self::Links => 2,
         }
     }
 

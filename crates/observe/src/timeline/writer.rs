@@ -214,7 +214,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes no text of its own but events behind others, of a chip among several.
-    pub fn as_part(mut self, part: Part) -> Self {
+    pub fn into_part(mut self, part: Part) -> Self {
         self.line.clear();
         self.first = false;
         self.part = part;

@@ -17,7 +17,7 @@ const VALUES: u64 = 5_000;
 /// The timeline of a run.
 pub struct Timeline {
     path: PathBuf,
-    timeline: NetworkTimeline,
+    out: NetworkTimeline,
     lines: Vec<String>,
     /// The lines whose queues are shown.
     queues: Vec<usize>,
@@ -55,7 +55,7 @@ impl Timeline {
         let shown = |line: &usize| topology.is_watched(*line) && !topology.leaves_chip(*line);
         Ok(Self {
             path: path.to_owned(),
-            timeline,
+            out: timeline,
             queues: lines.clone().filter(shown).collect(),
             lines: lines.map(|line| topology.line_name(line)).collect(),
         })
@@ -67,21 +67,21 @@ impl Timeline {
         for &line in &self.queues {
             let (bytes, _) = outside.queue(line);
             let name = &self.lines[line];
-            self.timeline.queue(outside.now(), line, name, bytes);
+            self.out.queue(outside.now(), line, name, bytes);
         }
-        let gathered = self.timeline.gather();
+        let gathered = self.out.gather();
         gathered.map_err(|error| Problem::io("write", &self.path, &error))
     }
 
     fn finish(self, network: &Network) -> Result<(), Problem> {
         let ends: Vec<_> = network.systems().map(|(.., chip)| chip.now()).collect();
-        let finished = self.timeline.finish(network.outside().now(), &ends);
+        let finished = self.out.finish(network.outside().now(), &ends);
         finished.map_err(|error| Problem::io("write", &self.path, &error))
     }
 
     fn gone(&mut self, now: Time, line: usize, frame: &Frame, why: &str) {
         let name = &self.lines[line];
-        self.timeline.gone(now, frame.flow as usize, name, why);
+        self.out.gone(now, frame.flow as usize, name, why);
     }
 }
 
@@ -127,7 +127,7 @@ impl Tap for Taps {
                 retransmitted: seen.retransmitted,
                 timeouts: seen.timeouts,
             };
-            timeline.timeline.sender(now, flow, sender);
+            timeline.out.sender(now, flow, sender);
         }
     }
 

@@ -214,7 +214,7 @@ fn another_chip_is_told() {
         1,
         &[
             "of the router `r1`, the project file",
-            "npsim.toml` has changed",
+            "npsim.toml with settings` has changed",
         ],
     );
 }
