@@ -96,7 +96,7 @@ pub fn format(text: &str) -> String {
             }
         });
     }
-    let lines = align(printed);
+    let lines = align(&printed);
     let mut formatted = String::with_capacity(text.len());
     formatted.push_str(mark);
     for line in lines {

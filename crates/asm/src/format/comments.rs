@@ -7,9 +7,9 @@ use super::{Comment, Printed};
 const GAP: usize = 2;
 
 /// Puts the comments behind adjacent lines into one column, and gives the lines whole.
-pub(super) fn align(lines: Vec<Printed<'_>>) -> Vec<String> {
+pub(super) fn align(lines: &[Printed<'_>]) -> Vec<String> {
     let mut aligned = Vec::with_capacity(lines.len());
-    let mut rest = &lines[..];
+    let mut rest = lines;
     while let [first, ..] = rest {
         let length = run(rest);
         if length == 0 {

@@ -48,7 +48,7 @@ fn gap(left: &Piece<'_>, right: &Piece<'_>, depth: usize, words: usize) -> bool 
         return was;
     }
     match (left.text, right.text) {
-        (_, ",") | ("(" | "[" | "{", _) | (_, ")" | "]" | "}") => false,
+        (_, "," | ")" | "]" | "}") | ("(" | "[" | "{", _) => false,
         (",", _) => true,
         (word, "(") if word.starts_with('.') && words == 1 => true,
         (_, "[") if depth == 0 && matches!(left.lexeme, Lexeme::Word(_)) => false,
