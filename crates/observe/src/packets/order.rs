@@ -27,15 +27,14 @@ pub(super) struct FlowOrder {
 impl FlowOrder {
     /// A packet of a flow has come.
     pub fn came(&mut self, flow: &str) {
-        match self.flows.get_mut(flow) {
-            Some(trail) => trail.inside += 1,
-            None => {
-                let trail = Trail {
-                    inside: 1,
-                    ..Trail::default()
-                };
-                self.flows.insert(flow.to_owned(), trail);
-            }
+        if let Some(trail) = self.flows.get_mut(flow) {
+            trail.inside += 1;
+        } else {
+            let trail = Trail {
+                inside: 1,
+                ..Trail::default()
+            };
+            self.flows.insert(flow.to_owned(), trail);
         }
     }
 
@@ -51,13 +50,11 @@ impl FlowOrder {
         let above = trail.records.partition_point(|it| it.0 < number);
         let place = trail.left;
         trail.left += 1;
-        match trail.records.get(above) {
-            Some(first) => place - first.1,
-            None => {
-                trail.records.push_back((number, place));
-                0
-            }
+        if let Some(first) = trail.records.get(above) {
+            return place - first.1;
         }
+        trail.records.push_back((number, place));
+        0
     }
 
     /// A packet has come to its end.
