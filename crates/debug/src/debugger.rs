@@ -8,7 +8,7 @@ use npsim_image::{Image, Point};
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
-use crate::breakpoints::{Access, Breakpoint, Said, Stops, What};
+use crate::breakpoints::{Access, Breakpoint, Said, Stops, Template, What};
 use crate::complaint::Complaint;
 use crate::expression::{Expression, Scope};
 use crate::machine::{Machine, Moment, STRETCH};
@@ -252,6 +252,18 @@ impl<'a> Debugger<'a> {
         )
     }
 
+    /// The files that the programs were made of, as the images name them, sorted.
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let cores = self.chip().microengines().iter();
+        let files = cores.flat_map(|core| core.program().image().files.clone());
+        // What was defined on the command line stands in no file.
+        let mut files: Vec<_> = files.filter(|file| !file.starts_with('<')).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
     /// The program of a microengine.
     #[must_use]
     pub fn image(&self, me: u8) -> Option<&Image> {
@@ -354,7 +366,7 @@ impl<'a> Debugger<'a> {
     /// # Errors
     /// Its condition or its text names something that is not there.
     pub fn add(&mut self, point: Breakpoint) -> Result<u32, Complaint> {
-        let texts = point.log.iter().flat_map(|it| it.expressions());
+        let texts = point.log.iter().flat_map(Template::expressions);
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
         let places: Vec<_> = match &point.what {
             What::Code(places) => { places.iter() }
@@ -370,7 +382,7 @@ impl<'a> Debugger<'a> {
             let mut results = places.iter().map(check);
             // What is alive at one of the places is enough.
             let first = results.next().unwrap_or(Ok(()));
-            if first.is_err() && !results.any(|it| it.is_ok()) {
+            if first.is_err() && !results.any(|it| it == Ok(())) {
                 first?;
             }
         }

@@ -54,7 +54,7 @@ impl Snapshots {
         budget: usize,
     ) -> Result<Self, BudgetTooSmall> {
         let memories = simulation.chip().host_bytes(None);
-        let saved = simulation.save().map_or(0, |state| state.len());
+        let saved = simulation.save().map_or(0, |bytes| bytes.len());
         let body = saved.saturating_sub(memories).max(LEAST);
         let mut snapshots = Self {
             kept: Vec::new(),

@@ -157,8 +157,8 @@ impl Behind {
         }
     }
 
-    fn differ(&self, a: &Place, b: &Place) -> bool {
-        let stand = |place: &Place| self.stands.get(usize::from(place.pc));
+    fn differ(&self, a: Place, b: Place) -> bool {
+        let stand = |place: Place| self.stands.get(usize::from(place.pc));
         self.every || stand(a) != stand(b)
     }
 }
@@ -177,12 +177,12 @@ impl Condition for Behind {
     fn covered(&mut self, from: Moment, _: Moment, candidates: &mut Vec<Candidate>) {
         let seen = std::mem::take(&mut self.seen);
         for pair in seen.windows(2) {
-            if self.differ(&pair[0].1, &pair[1].1) {
+            if self.differ(pair[0].1, pair[1].1) {
                 candidates.push(candidate(pair[1]));
             }
         }
         if let (Some(last), Some(first)) = (seen.last(), self.pending)
-            && self.differ(&last.1, &first.1)
+            && self.differ(last.1, first.1)
         {
             candidates.push(candidate(first));
         }

@@ -56,12 +56,7 @@ fn of(debugger: &Debugger<'_>, completes: Completes) -> Vec<String> {
             threads.iter().map(|it| it.thread.to_string()).collect()
         }
         Completes::Ring => names.rings().iter().map(|it| it.0.clone()).collect(),
-        Completes::File => {
-            let cores = debugger.chip().microengines().iter();
-            cores
-                .flat_map(|it| it.program().image().files.clone())
-                .collect()
-        }
+        Completes::File => debugger.files(),
         Completes::Expression => {
             let mut all: Vec<String> = [
                 "cycle", "packet", "me", "context", "pc", "scratch", "dram", "lm",

@@ -15,6 +15,9 @@ const PER_LINE: usize = 4;
 /// Longwords that are shown at most.
 const MOST_WORDS: u32 = 4096;
 
+/// What makes a register of a file by its number.
+type Make = fn(u8) -> Operand;
+
 fn value(value: u32) -> String {
     format!("{value} ({value:#x})")
 }
@@ -51,7 +54,7 @@ impl Call<'_, '_, '_> {
             Verb::Tbuf => self.tbuf(),
             Verb::Cam => self.cam(),
             Verb::Csrs => self.csrs(),
-            Verb::Files => self.files(),
+            Verb::Files => self.debugger.files(),
             _ => self.status(),
         }))
     }
@@ -177,7 +180,6 @@ impl Call<'_, '_, '_> {
             return Vec::new();
         };
         let each = view.registers_each();
-        type Make = fn(u8) -> Operand;
         let files: [(&str, Make, Side); 6] = [
             ("a", |n| Operand::Gpr(Bank::A, n), Side::Both),
             ("b", |n| Operand::Gpr(Bank::B, n), Side::Both),
@@ -413,18 +415,6 @@ impl Call<'_, '_, '_> {
         let csrs = view.csrs(thread.context);
         csrs.map(|it| format!("{:<28} {:08x}", it.name, it.value))
             .collect()
-    }
-
-    fn files(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for core in self.debugger.chip().microengines() {
-            for file in &core.program().image().files {
-                if !lines.contains(file) {
-                    lines.push(file.clone());
-                }
-            }
-        }
-        lines
     }
 
     fn status(&self) -> Vec<String> {

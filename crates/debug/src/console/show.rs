@@ -2,6 +2,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::core::signal_name_at;
+use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_session::simulation::Ending;
 
@@ -49,7 +50,7 @@ fn reason_text(debugger: &Debugger<'_>, reason: &Reason) -> Vec<String> {
         Reason::Interrupted => vec!["broken off".to_owned()],
         Reason::End(ending) => vec![end_text(ending)],
         Reason::Fault(fault) => {
-            let name = fault.check.map_or("fault", |check| check.name());
+            let name = fault.check.map_or("fault", Check::name);
             let mut lines = vec![format!("{name}: {}", fault.message)];
             lines.extend(fault.notes.iter().map(|note| format!("  note: {note}")));
             lines.extend(fault.help.iter().map(|help| format!("  help: {help}")));

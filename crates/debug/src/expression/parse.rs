@@ -336,7 +336,7 @@ fn side_in(operand: Operand) -> Direction {
 /// later.
 fn numbered(name: &str) -> Option<Operand> {
     let below = |digits: &str, limit: u8| -> Option<u8> {
-        let plain = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+        let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
         digits.parse().ok().filter(|it| plain && *it < limit)
     };
     if let Some(digits) = name.strip_prefix("$$") {

@@ -129,6 +129,11 @@ fn words(launch: &Launch) -> Result<Vec<String>, String> {
 
 /// A mistake in words, as it stands on standard error otherwise.
 fn message(error: &anyhow::Error) -> String {
+    let text = rendered(error);
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+fn rendered(error: &anyhow::Error) -> String {
     if let Some(Problems(problems)) = error.downcast_ref() {
         let texts: Vec<_> = problems.iter().map(render_problem).collect();
         texts.join("\n")

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use npsim_chip::kernel::check::Check;
 use npsim_debug::console::{completions, end_text, execute, time_text};
 use npsim_debug::expression::{Expression, Location};
 use npsim_debug::{Complaint, Debugger, Direction, Reason, Step, Stop, Thread};
@@ -357,7 +358,7 @@ impl<'s, 'd> Session<'s, 'd> {
         let Reason::Fault(fault) = self.debugger.reason() else {
             return Err(Complaint::new("no check has stopped the run here"));
         };
-        let name = fault.check.map_or("fault", |check| check.name());
+        let name = fault.check.map_or("fault", Check::name);
         let mut details = fault.notes.clone();
         details.extend(fault.also.iter().map(|it| {
             let image = self.debugger.image(it.me);
@@ -487,10 +488,7 @@ impl<'s, 'd> Session<'s, 'd> {
     }
 
     fn sources(&self) -> Value {
-        let cores = self.debugger.chip().microengines().iter();
-        let files: std::collections::BTreeSet<_> = cores
-            .flat_map(|core| core.program().image().files.clone())
-            .collect();
+        let files = self.debugger.files();
         let sources: Vec<_> = files.iter().map(|file| source_of(file)).collect();
         json!({ "sources": sources })
     }

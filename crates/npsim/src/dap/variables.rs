@@ -40,6 +40,9 @@ const KINDS: [(Kind, &str, bool); 10] = [
     (Kind::Buffers, "RBUF and TBUF", true),
 ];
 
+/// What makes a register of a file by its number.
+type Make = fn(u8) -> Operand;
+
 fn reference(thread: Thread, kind: usize) -> i64 {
     address::thread_id(thread) << 4 | kind as i64
 }
@@ -224,7 +227,6 @@ impl Session<'_, '_> {
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
-        type Make = fn(u8) -> Operand;
         let files: [(&str, Make); 2] = [("$", Operand::STransfer), ("$$", Operand::DTransfer)];
         let mut all = Vec::new();
         for (sigil, make) in files {

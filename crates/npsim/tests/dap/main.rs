@@ -92,7 +92,7 @@ fn a_session_goes_forward_and_back() {
             .ends_with("microcode/tutorial/wire8.uc")
     );
     let scopes = client.ask("scopes", json!({ "frameId": frame["id"] }));
-    let mut names = None;
+    let (mut names, mut registers) = (None, None);
     for scope in scopes["scopes"].as_array().unwrap() {
         let reference = scope["variablesReference"].clone();
         let variables = client.ask("variables", json!({ "variablesReference": reference }));
@@ -102,6 +102,9 @@ fn a_session_goes_forward_and_back() {
             part["variables"].as_array().unwrap(),
         );
         assert_eq!(part.len(), all.len().saturating_sub(1).min(2));
+        if scope["name"] == "Registers" {
+            registers = Some(reference.clone());
+        }
         if scope["name"] == "Names" {
             names = Some((reference, all.clone()));
         }
@@ -177,8 +180,10 @@ fn a_session_goes_forward_and_back() {
     assert_eq!(read["result"], "0x123400");
     client.ask(
         "setVariable",
-        json!({ "variablesReference": reference, "name": "status", "value": "5" }),
+        json!({ "variablesReference": registers, "name": "a3", "value": "5" }),
     );
+    let set = json!({ "expression": "a3", "frameId": frame["id"], "context": "watch" });
+    assert_eq!(client.ask("evaluate", set)["result"], "5 (0x5)");
 
     // The rest.
     let repl = json!({ "expression": "status", "context": "repl" });
