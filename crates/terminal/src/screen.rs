@@ -1,5 +1,6 @@
 //! The screen: headings, panes, the first and the last line.
 
+use crate::theme::Theme;
 use npsim_debug::Reason;
 use npsim_debug::console::{end_text, time_text};
 use ratatui::Frame;
@@ -31,7 +32,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, look: &Look<'_, '_>, layout: &Layout) 
         }
         for rule in &layout.rules {
             for y in rule.y..rule.bottom() {
-                buffer.set_string(rule.x, y, "│", look.theme.faint());
+                buffer.set_string(rule.x, y, "│", Theme::FAINT);
             }
         }
     }
@@ -156,7 +157,7 @@ fn list(buffer: &mut Buffer, look: &Look<'_, '_>, pane: Pane, area: Rect) {
                 let blank = usize::from(area.width).saturating_sub(line.width());
                 let mut line = line;
                 line.push_span(" ".repeat(blank));
-                line.patch_style(look.theme.chosen())
+                line.patch_style(Theme::CHOSEN)
             } else {
                 line
             });
@@ -201,12 +202,7 @@ fn title(buffer: &mut Buffer, look: &Look<'_, '_>, area: Rect) {
     }
     let text = cut(&parts.join(" │ "), area.width.into());
     let text = format!("{text:<0$}", usize::from(area.width));
-    put(
-        buffer,
-        area,
-        0,
-        &Line::from(Span::styled(text, look.theme.bar())),
-    );
+    put(buffer, area, 0, &Line::from(Span::styled(text, Theme::BAR)));
 }
 
 /// As many keys as there is room for.
@@ -231,7 +227,7 @@ fn keys(buffer: &mut Buffer, look: &Look<'_, '_>, area: Rect) {
             }
         }
         used += width;
-        spans.push(Span::styled(label, look.theme.strong()));
+        spans.push(Span::styled(label, Theme::STRONG));
         spans.push(Span::raw(format!(" {short}  ")));
     }
     put(buffer, area, row, &Line::from(spans));

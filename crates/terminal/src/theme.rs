@@ -11,6 +11,15 @@ pub struct Theme {
 }
 
 impl Theme {
+    /// The first line of the screen, and what was looked for.
+    pub(crate) const BAR: Style = Style::new().add_modifier(Modifier::REVERSED);
+    /// What is less important.
+    pub(crate) const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+    /// What is more important.
+    pub(crate) const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+    /// What is chosen in the pane that has the keys.
+    pub(crate) const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
+
     fn in_colour(self, colour: Color) -> Style {
         if self.colour {
             Style::new().fg(colour)
@@ -19,38 +28,18 @@ impl Theme {
         }
     }
 
-    /// The first line of the screen and the keys of the last one.
-    pub(crate) fn bar(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
-    }
-
     /// The heading of a pane.
     pub(crate) fn heading(self, focused: bool) -> Style {
         if focused {
             self.in_colour(Color::Cyan).add_modifier(Modifier::BOLD)
         } else {
-            self.faint()
+            Self::FAINT
         }
-    }
-
-    /// What is less important.
-    pub(crate) fn faint(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM)
-    }
-
-    /// What is more important.
-    pub(crate) fn strong(self) -> Style {
-        Style::new().add_modifier(Modifier::BOLD)
     }
 
     /// The line at which the context is.
     pub(crate) fn current(self) -> Style {
         self.in_colour(Color::Yellow).add_modifier(Modifier::BOLD)
-    }
-
-    /// What is chosen in the pane that has the keys.
-    pub(crate) fn chosen(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
     }
 
     /// Breakpoints, losses, mistakes.
@@ -70,7 +59,7 @@ impl Theme {
             Activity::Aborted => self.in_colour(Color::Yellow),
             Activity::Stalled => self.in_colour(Color::Red),
             Activity::Ready => self.in_colour(Color::Cyan),
-            Activity::Waiting | Activity::Inactive => self.faint(),
+            Activity::Waiting | Activity::Inactive => Self::FAINT,
         }
     }
 }

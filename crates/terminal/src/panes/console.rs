@@ -1,5 +1,6 @@
 //! Commands and their answers.
 
+use crate::theme::Theme;
 use ratatui::text::{Line, Span};
 
 use super::{Look, wrapped};
@@ -15,7 +16,7 @@ pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'s
     // From the last one on, as many as are seen.
     for (kind, text) in look.view.lines.iter().rev() {
         let (text, style) = match kind {
-            Kind::Command => (format!("{PROMPT}{text}"), look.theme.strong()),
+            Kind::Command => (format!("{PROMPT}{text}"), Theme::STRONG),
             Kind::Answer => (text.clone(), ratatui::style::Style::new()),
             Kind::Mistake => (text.clone(), look.theme.alarm()),
         };
@@ -39,7 +40,7 @@ pub(crate) fn typed(look: &Look<'_, '_>, width: u16) -> (Line<'static>, Option<u
         Mode::Search => ("/", &look.view.search),
         Mode::Keys | Mode::Help => {
             let hint = "`:` types a command, `?` helps";
-            let hint = Span::styled(hint, look.theme.faint());
+            let hint = Span::styled(hint, Theme::FAINT);
             return (Line::from(vec![Span::raw(PROMPT), hint]), None);
         }
     };

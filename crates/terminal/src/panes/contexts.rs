@@ -1,5 +1,6 @@
 //! What every context did over the last cycles, as lanes.
 
+use crate::theme::Theme;
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_debug::Thread;
@@ -149,7 +150,7 @@ pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'s
     let start = first(look, columns);
     let scale = look.view.cycles_a_column();
     let mut lines = vec![Line::from(vec![
-        Span::styled(format!("{:<1$}", " frames", 7 + STAGE), theme.faint()),
+        Span::styled(format!("{:<1$}", " frames", 7 + STAGE), Theme::FAINT),
         Span::styled(marks(look, start, columns), theme.name()),
     ])];
     let threads = look.debugger.threads();

@@ -1,5 +1,6 @@
 //! The help: keys and commands, from their tables.
 
+use crate::theme::Theme;
 use npsim_debug::console::{COMMANDS, Group};
 use ratatui::text::{Line, Span};
 
@@ -30,7 +31,7 @@ fn entry(look: &Look<'_, '_>, what: &str, help: &str, width: u16) -> Vec<Line<'s
 }
 
 pub(crate) fn lines(look: &Look<'_, '_>, width: u16) -> Vec<Line<'static>> {
-    let title = |text: &str| Line::from(Span::styled(text.to_owned(), look.theme.strong()));
+    let title = |text: &str| Line::from(Span::styled(text.to_owned(), Theme::STRONG));
     let mut lines = vec![title("Keys; a step stands before its reverse")];
     for key in KEYS {
         lines.extend(entry(look, &format!(" {}", key.label()), key.help, width));
@@ -66,10 +67,10 @@ pub(crate) fn lines(look: &Look<'_, '_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::default());
         lines.push(title(group.title()));
         for info in COMMANDS.iter().filter(|it| it.group == group) {
-            let mut what = format!(" {}", info.name);
-            if !info.aliases.is_empty() {
-                what += &format!(" ({})", info.aliases.join(", "));
-            }
+            let what = match info.aliases {
+                [] => format!(" {}", info.name),
+                short => format!(" {} ({})", info.name, short.join(", ")),
+            };
             lines.extend(entry(look, &what, info.help, width));
         }
     }

@@ -1,5 +1,6 @@
 //! Names that are alive where the context is, with their values and who will fill them.
 
+use crate::theme::Theme;
 use npsim_chip::core::{ContextPhase, Owner};
 use npsim_chip::inspect::Inspect;
 use npsim_debug::names::{Named, alive_at};
@@ -44,21 +45,21 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
                 spans.push(Span::raw(format!("{state:<8}")));
                 spans.push(Span::styled(
                     format!(" signal {}", symbol.number),
-                    theme.faint(),
+                    Theme::FAINT,
                 ));
             }
             Named::Register(symbol, side) => {
                 let Some(it) = view.register(symbol.operand, side, thread.context) else {
                     continue;
                 };
-                spans.push(Span::styled(format!("{:08x}", it.value), theme.strong()));
+                spans.push(Span::styled(format!("{:08x}", it.value), Theme::STRONG));
                 if width >= NARROW {
                     spans.push(Span::raw(format!(" {:<10}", it.value)));
                 }
                 let out = if side == Direction::Write { " out" } else { "" };
                 spans.push(Span::styled(
                     format!(" {}{out}", symbol.operand),
-                    theme.faint(),
+                    Theme::FAINT,
                 ));
                 if it.initialised == Some(false) {
                     notes.push("never written".to_owned());
@@ -70,7 +71,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
         }
         let mut lines = vec![Line::from(spans)];
         for note in notes {
-            lines.extend(indented(&note, 2, width, theme.faint()));
+            lines.extend(indented(&note, 2, width, Theme::FAINT));
         }
         items.push(Item {
             lines,

@@ -1,6 +1,7 @@
 //! Packets that came or left over the last cycles or are in the buffers of the media
 //! interface; or the stations of one.
 
+use crate::theme::Theme;
 use std::collections::BTreeMap;
 
 use npsim_chip::inspect::BufferHolder;
@@ -44,17 +45,15 @@ fn buffers(look: &Look<'_, '_>) -> BTreeMap<u64, String> {
 }
 
 pub(crate) fn heading(look: &Look<'_, '_>) -> String {
-    match &look.view.trail {
-        Some(trail) => format!("packet {}", trail.packet),
-        None => {
-            let traffic = look.debugger.machine().traffic();
-            let lost: u64 = traffic.drops.values().sum();
-            format!(
-                "{} came, {} left, {lost} lost",
-                traffic.offered_frames, traffic.sent_frames
-            )
-        }
+    if let Some(trail) = &look.view.trail {
+        return format!("packet {}", trail.packet);
     }
+    let traffic = look.debugger.machine().traffic();
+    let lost: u64 = traffic.drops.values().sum();
+    format!(
+        "{} came, {} left, {lost} lost",
+        traffic.offered_frames, traffic.sent_frames
+    )
 }
 
 pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
@@ -83,8 +82,8 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
         };
         let (place, style) = match (&packet.fate, buffers.get(&frame)) {
             (Fate::Lost { reason, at }, _) => (format!("lost at {at}: {reason}"), theme.alarm()),
-            (Fate::Left { port, at }, _) => (format!("left by {port} at {at}"), theme.faint()),
-            (Fate::Inside, Some(place)) => (place.clone(), theme.strong()),
+            (Fate::Left { port, at }, _) => (format!("left by {port} at {at}"), Theme::FAINT),
+            (Fate::Inside, Some(place)) => (place.clone(), Theme::STRONG),
             (Fate::Inside, None) => ("in the chip".to_owned(), ratatui::style::Style::new()),
         };
         let line = Line::from(vec![
@@ -120,7 +119,7 @@ fn stations(look: &Look<'_, '_>) -> Vec<Item> {
             let style = if station.cycle < now {
                 ratatui::style::Style::new()
             } else {
-                theme.faint()
+                Theme::FAINT
             };
             let line = Line::from(vec![
                 Span::styled(format!("{:>8} ", station.cycle), theme.name()),

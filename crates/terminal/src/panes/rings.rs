@@ -1,5 +1,6 @@
 //! Rings and queues with what is on them.
 
+use crate::theme::Theme;
 use npsim_debug::names::Ring;
 use ratatui::text::{Line, Span};
 
@@ -45,7 +46,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
         if !words.is_empty() {
             lines.push(Line::from(Span::styled(
                 contents(words, width),
-                theme.faint(),
+                Theme::FAINT,
             )));
         }
         items.push(Item { lines, choice });

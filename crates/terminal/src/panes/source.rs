@@ -1,5 +1,6 @@
 //! The program where the context is, with the macros that were stepped into in place.
 
+use crate::theme::Theme;
 use npsim_debug::Debugger;
 use npsim_debug::breakpoints::{Breakpoint, What};
 use npsim_debug::console::Sources;
@@ -230,25 +231,25 @@ pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'s
         };
         let style = match row.stands {
             Stands::Here => theme.current(),
-            Stands::Within => theme.strong(),
+            Stands::Within => Theme::STRONG,
             Stands::Elsewhere => ratatui::style::Style::new(),
         };
         let mut spans = vec![
             Span::styled(sign, theme.alarm()),
             Span::styled(arrow, theme.current()),
-            Span::styled(number, theme.faint()),
-            Span::styled("│ ".repeat(row.depth), theme.faint()),
+            Span::styled(number, Theme::FAINT),
+            Span::styled("│ ".repeat(row.depth), Theme::FAINT),
         ];
         let (code, comment) = row
             .text
             .split_at(row.text.find(';').unwrap_or(row.text.len()));
-        spans.extend(found(code, sought, style, theme));
-        spans.extend(found(comment, sought, theme.faint(), theme));
+        spans.extend(found(code, sought, style));
+        spans.extend(found(comment, sought, Theme::FAINT));
         let mut line = Line::from(spans);
         if look.view.line == Some(index) {
             let blank = usize::from(width).saturating_sub(line.width());
             line.push_span(" ".repeat(blank));
-            line = line.patch_style(theme.chosen());
+            line = line.patch_style(Theme::CHOSEN);
         }
         lines.push(line);
     }
@@ -256,12 +257,7 @@ pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'s
 }
 
 /// A text in which what was looked for stands out.
-fn found(
-    text: &str,
-    sought: &str,
-    style: ratatui::style::Style,
-    theme: crate::theme::Theme,
-) -> Vec<Span<'static>> {
+fn found(text: &str, sought: &str, style: ratatui::style::Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut rest = text;
     while !sought.is_empty()
@@ -270,7 +266,7 @@ fn found(
         let (before, from) = rest.split_at(at);
         let (it, behind) = from.split_at(sought.len());
         spans.push(Span::styled(before.to_owned(), style));
-        spans.push(Span::styled(it.to_owned(), style.patch(theme.bar())));
+        spans.push(Span::styled(it.to_owned(), style.patch(Theme::BAR)));
         rest = behind;
     }
     spans.push(Span::styled(rest.to_owned(), style));
