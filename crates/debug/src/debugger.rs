@@ -82,6 +82,9 @@ struct Look {
     level: usize,
 }
 
+/// Words as microengine and address, and the file and line that has them.
+pub type WordsOfLine = (Vec<(u8, u16)>, String, u32);
+
 /// Steps that can be taken back one by one.
 const MOST_MADE: usize = 100_000;
 
@@ -410,7 +413,7 @@ impl<'a> Debugger<'a> {
     ///
     /// # Errors
     /// No program has such a file, or none has words behind the line.
-    pub fn line(&self, file: &str, line: u32) -> Result<(Vec<(u8, u16)>, String, u32), Complaint> {
+    pub fn line(&self, file: &str, line: u32) -> Result<WordsOfLine, Complaint> {
         let mut known = false;
         let mut best: Option<(u32, String)> = None;
         let programs = || {
@@ -538,7 +541,7 @@ impl<'a> Debugger<'a> {
         let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
         let found = self.machine.search(direction, &mut self.stops, None, stop);
         self.stop = asked;
-        self.arrived(found, direction)
+        self.arrived(&found, direction)
     }
 
     /// Makes a step of the context that is looked at.
@@ -600,7 +603,7 @@ impl<'a> Debugger<'a> {
         };
         let before = Stand::of(image, pc, level);
         let found = self.seek(&mut ahead, Direction::Forward);
-        let mut stop = self.arrived(found, Direction::Forward);
+        let mut stop = self.arrived(&found, Direction::Forward);
         if stop.reason == Reason::Step && step != Step::Instruction {
             self.close(&before, level);
             stop.thread = self.look.thread;
@@ -651,14 +654,14 @@ impl<'a> Debugger<'a> {
         };
         let before = Stand::of(image_of(&self.machine, thread), pc, level);
         let found = self.seek(&mut behind, Direction::Back);
-        let stop = self.arrived(found, Direction::Back);
+        let stop = self.arrived(&found, Direction::Back);
         if stop.reason != Reason::Step {
             return stop;
         }
         match step {
             Step::Line => {
                 self.close(&before, level);
-                self.to_the_beginning(level);
+                self.begin_line(level);
             }
             Step::Out => self.look.level = level,
             _ => {}
@@ -667,7 +670,7 @@ impl<'a> Debugger<'a> {
     }
 
     /// Goes back to where the line begins, if a macro was left backwards by its end.
-    fn to_the_beginning(&mut self, level: usize) {
+    fn begin_line(&mut self, level: usize) {
         let Look {
             thread,
             level: now,
@@ -685,19 +688,18 @@ impl<'a> Debugger<'a> {
         self.machine.goto_moment(later);
         let image = image_of(&self.machine, thread);
         let mut behind = Behind::line(thread, later, image, now);
-        match self.seek(&mut behind, Direction::Back) {
-            Found::Hit(hits) => self.land(hits[0].place),
-            _ => {
-                self.machine.goto_moment(moment);
-                self.land(place);
-            }
+        if let Found::Hit(hits) = self.seek(&mut behind, Direction::Back) {
+            self.land(hits[0].place);
+        } else {
+            self.machine.goto_moment(moment);
+            self.land(place);
         }
         self.look.level = now;
     }
 
     fn turn(&mut self, me: u8, context: Option<u8>, direction: Direction) -> Stop {
         let found = self.seek(&mut Turns { me, context }, direction);
-        self.arrived(found, direction)
+        self.arrived(&found, direction)
     }
 
     /// Searches for a step's end; breakpoints that this context meets come before it.
@@ -747,8 +749,8 @@ impl<'a> Debugger<'a> {
     }
 
     /// What a search came to, as a stop.
-    pub(crate) fn arrived(&mut self, found: Found, direction: Direction) -> Stop {
-        let reason = match &found {
+    pub(crate) fn arrived(&mut self, found: &Found, direction: Direction) -> Stop {
+        let reason = match found {
             Found::Hit(hits) => {
                 let place = hits.iter().find_map(|it| it.place);
                 self.land(place);
@@ -773,8 +775,8 @@ impl<'a> Debugger<'a> {
     /// Closes the macros behind the line of a breakpoint that is met.
     fn close_to_line(&mut self, hits: &[Candidate]) {
         let points = hits.iter().filter(|it| it.mark != STEP);
-        let lines = points.filter_map(|it| self.stops.hit(it)?.0.line.clone());
-        let Some((file, line)) = lines.last() else {
+        let mut lines = points.filter_map(|it| self.stops.hit(it)?.0.line.clone());
+        let Some((file, line)) = lines.next_back() else {
             return;
         };
         let thread = self.look.thread;

@@ -156,8 +156,8 @@ impl Checks {
     /// Lets these checks pass and no others.
     pub fn set_allowed(&mut self, checks: &[Check]) {
         self.allowed = 0;
-        for check in checks {
-            self.allow(*check);
+        for &check in checks {
+            self.allow(check);
         }
     }
 

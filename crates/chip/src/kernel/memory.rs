@@ -157,7 +157,19 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
 /// A page to be written to, which no copy of the memory shares then.
 #[inline]
 fn own<T: Copy + Default>(page: &mut Option<Arc<[T; PAGE]>>) -> &mut [T; PAGE] {
-    Arc::make_mut(page.get_or_insert_with(|| Arc::new([T::default(); PAGE])))
+    let page = page.get_or_insert_with(|| Arc::new([T::default(); PAGE]));
+    if Arc::strong_count(page) > 1 {
+        part(page);
+    }
+    // Nobody else has it, and nobody else can come to it.
+    Arc::get_mut(page).expect("a page of one memory alone")
+}
+
+/// Copies a page that others share: hardly ever, so that it stays out of the way.
+#[cold]
+#[inline(never)]
+fn part<T: Copy>(page: &mut Arc<[T; PAGE]>) {
+    *page = Arc::new(**page);
 }
 
 /// An access beyond the memory's end.

@@ -27,7 +27,7 @@ impl Lane {
                 resolve(slot, base) as u16
             }
         };
-        let ops: Arc<[_]> = program
+        let mut ops: Vec<_> = program
             .ops
             .iter()
             .map(|&op| Op {
@@ -39,9 +39,11 @@ impl Lane {
             })
             .collect();
         let forms = Arc::clone(&program.forms);
-        let mut lane = Self { ops, forms };
-        (0..lane.ops.len()).for_each(|at| lane.set_action(at));
-        lane
+        for at in 0..ops.len() {
+            ops[at].action = action_at(&ops, &forms, at);
+        }
+        let ops = ops.into();
+        Self { ops, forms }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -158,13 +158,12 @@ impl Asked {
             }
             return Ok((places, what.to_owned(), None));
         }
-        let (file, line) = match what.rsplit_once(':') {
-            Some((file, line)) => (file.to_owned(), line),
-            None => {
-                let frames = debugger.frames(thread);
-                let file = frames.first().map(|it| it.file.clone());
-                (file.unwrap_or_default(), what)
-            }
+        let (file, line) = if let Some((file, line)) = what.rsplit_once(':') {
+            (file.to_owned(), line)
+        } else {
+            let frames = debugger.frames(thread);
+            let file = frames.first().map(|it| it.file.clone());
+            (file.unwrap_or_default(), what)
         };
         let number = line.trim().parse().map_err(|_| {
             Complaint::new(format!("`{line}` is no line"))

@@ -1,5 +1,7 @@
 //! Answers as lines of text. The same run gives the same lines.
 
+use std::fmt::Write as _;
+
 use npsim_chip::Cycle;
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::Check;
@@ -231,23 +233,23 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
     text += &point.title;
     if let What::Code(places) = &point.what {
         let count = places.len();
-        text += &format!(", {count} place{}", if count == 1 { "" } else { "s" });
+        let _ = write!(text, ", {count} place{}", if count == 1 { "" } else { "s" });
     }
     if let What::Watch { thread, .. } = &point.what {
-        text += &format!(" of {thread}");
+        let _ = write!(text, " of {thread}");
     }
     if !point.threads.is_empty() {
         let threads: Vec<_> = point.threads.iter().map(ToString::to_string).collect();
-        text += &format!(", in {}", threads.join(", "));
+        let _ = write!(text, ", in {}", threads.join(", "));
     }
     if let Some(hits) = &point.hits {
-        text += &format!(", hit {hits}");
+        let _ = write!(text, ", hit {hits}");
     }
     if let Some(condition) = &point.condition {
-        text += &format!(", if {condition}");
+        let _ = write!(text, ", if {condition}");
     }
     if let Some(log) = &point.log {
-        text += &format!(", say {log}");
+        let _ = write!(text, ", say {log}");
     }
     text
 }

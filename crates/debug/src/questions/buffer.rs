@@ -144,7 +144,7 @@ impl Debugger<'_> {
             name.map_or(other, ToOwned::to_owned)
         };
         for ring in inspect.rings() {
-            if let Some(at) = ring.words.iter().position(|word| is(word)) {
+            if let Some(at) = ring.words.iter().position(&is) {
                 let other = format!("scratch ring {}", ring.number);
                 let name = named(Ring::Scratch(ring.number), other);
                 add(format!("on {name}, {at} longwords before it"), None);

@@ -82,7 +82,7 @@ impl Debugger<'_> {
                 }
                 Memory::Local => {
                     let core = chip.microengine_mut(me);
-                    let words = core.map(|core| core.local_memory_mut());
+                    let words = core.map(npsim_chip::core::Core::local_memory_mut);
                     if let Some(word) = words.and_then(|it| it.get_mut(address as usize / 4)) {
                         *word = value;
                     }

@@ -87,7 +87,7 @@ impl Debugger<'_> {
             }
             Found::Nothing | Found::Interrupted => None,
         };
-        let mut stop = self.arrived(found, Direction::Forward);
+        let mut stop = self.arrived(&found, Direction::Forward);
         // It has not got the pipeline yet: it still stands where it waited.
         if woken.is_some() {
             stop.reason = crate::Reason::Goto;

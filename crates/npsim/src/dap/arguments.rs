@@ -123,6 +123,7 @@ pub(super) struct Format {
 /// `variables`
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the protocol calls it so")]
 pub(super) struct Variables {
     pub variables_reference: i64,
     #[serde(default)]

@@ -26,6 +26,7 @@ const MOST_WORDS: i64 = 100_000;
 const MOST_BYTES: i64 = 1 << 20;
 
 /// A debugger with the client that looks at it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Session<'s, 'd> {
     server: &'s mut Server,
     pub debugger: Debugger<'d>,
@@ -206,7 +207,7 @@ impl<'s, 'd> Session<'s, 'd> {
 
     fn answer(&mut self, request: &Request) -> Answer {
         let body = match request.command.as_str() {
-            "configurationDone" => return self.configured(),
+            "configurationDone" => return Ok((None, self.configured())),
             "pause" => {
                 let stop = self.here(Reason::Interrupted);
                 return Ok((None, Then::Stopped(Box::new(stop))));
@@ -244,16 +245,16 @@ impl<'s, 'd> Session<'s, 'd> {
         Ok((Some(body), Then::Nothing))
     }
 
-    fn configured(&mut self) -> Answer {
+    fn configured(&mut self) -> Then {
         if std::mem::replace(&mut self.configured, true) {
-            return Ok((None, Then::Nothing));
+            return Then::Nothing;
         }
         let stop = if self.stops_on_entry {
             self.here(Reason::Entry)
         } else {
             self.debugger.run(Direction::Forward)
         };
-        Ok((None, Then::Stopped(Box::new(stop))))
+        Then::Stopped(Box::new(stop))
     }
 
     fn threads(&self) -> Value {

@@ -1,5 +1,7 @@
 //! Scopes and what is in them.
 
+use std::fmt::Write as _;
+
 use npsim_chip::core::signal_name_at;
 use npsim_chip::inspect::BufferHolder;
 use npsim_debug::names::{Named, Ring, alive_at};
@@ -195,7 +197,7 @@ impl Session<'_, '_> {
                     || "data to come".to_owned(),
                     |it| format!("{}, {}", it.text(inspect.now()), it.place_text()),
                 );
-                value += &format!(", kept for {owner}");
+                let _ = write!(value, ", kept for {owner}");
             }
             let mut variable = named(&symbol.name, value, &symbol.name);
             variable["type"] = symbol.operand.to_string().into();
@@ -244,7 +246,8 @@ impl Session<'_, '_> {
                     if let Some(flight) = it.owner.and_then(|it| inspect.flight_of(thread.me, &it))
                     {
                         let place = flight.place_text();
-                        value += &format!(", kept for {}, {place}", flight.text(inspect.now()));
+                        let text = flight.text(inspect.now());
+                        let _ = write!(value, ", kept for {text}, {place}");
                     }
                     all.push(named(&name, value, &name));
                 }

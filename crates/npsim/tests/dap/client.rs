@@ -46,6 +46,7 @@ impl Client {
         input.flush().unwrap();
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "requests are made in place")]
     pub fn send(&mut self, command: &str, arguments: Value) -> i64 {
         self.seq += 1;
         let message = json!({

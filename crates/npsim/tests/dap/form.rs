@@ -244,12 +244,11 @@ pub fn check(message: &Value) {
                 assert!(is(&message["body"]["error"]["format"], "str"), "{message}");
                 return;
             }
-            match RESPONSES.iter().find(|it| it.0 == command) {
-                Some((_, wanted)) => body(message, wanted),
-                None => {
-                    assert!(BARE.contains(&command), "{message}");
-                    assert!(message.get("body").is_none(), "{message}");
-                }
+            if let Some((_, wanted)) = RESPONSES.iter().find(|it| it.0 == command) {
+                body(message, wanted);
+            } else {
+                assert!(BARE.contains(&command), "{message}");
+                assert!(message.get("body").is_none(), "{message}");
             }
         }
         Some("event") => {

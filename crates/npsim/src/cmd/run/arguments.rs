@@ -51,10 +51,6 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 /// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 pub struct Arguments {
     /// Project file, its folder, one `.uc`, or assembled firmware
     #[arg(required_unless_present = "resume")]
