@@ -137,7 +137,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 fn text(bytes: Vec<u8>, name: &str) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|it| **it == b'\n').count() + 1;
+        let line = before.split(|it| *it == b'\n').count();
         Problem::new(format!("`{name}` is not UTF-8 in line {line}"))
             .help("save it as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`")
     })

@@ -71,6 +71,7 @@ fn touch(one: Range, other: Range) -> bool {
 type Changes = HashMap<Uri, Vec<TextEdit>>;
 
 /// The patches of a message; none if it has none, or one in no file.
+#[expect(clippy::mutable_key_type, reason = "the protocol's own type")]
 fn patched(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Option<Changes> {
     let mut changes = Changes::new();
     for patch in &diagnostic.patches {

@@ -25,9 +25,10 @@ pub fn highlights(workspace: &Workspace, spot: &Spot) -> Vec<DocumentHighlight> 
             let Some(place) = location(analysis, used.span) else {
                 continue;
             };
-            let kind = match used.declares {
-                true => DocumentHighlightKind::WRITE,
-                false => DocumentHighlightKind::READ,
+            let kind = if used.declares {
+                DocumentHighlightKind::WRITE
+            } else {
+                DocumentHighlightKind::READ
             };
             if !found.iter().any(|it| it.range == place.range) {
                 found.push(DocumentHighlight {

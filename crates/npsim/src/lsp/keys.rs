@@ -59,7 +59,7 @@ fn look(table: &DeTable<'_>, word: &str, top: bool, named: &mut Vec<(usize, Rang
             }
             (_, DeValue::Table(inner)) => look(inner, word, false, named),
             (_, DeValue::Array(entries)) => {
-                for entry in entries.iter() {
+                for entry in entries {
                     if let DeValue::Table(inner) = entry.get_ref() {
                         look(inner, word, false, named);
                     }

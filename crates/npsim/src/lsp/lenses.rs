@@ -41,14 +41,11 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
         }
         let shown = match (uses.iter().min(), uses.iter().max()) {
             (Some(least), Some(most)) => {
-                let times = if uses.len() == 1 {
-                    "use".to_owned()
+                let times = if uses.len() == 1 { "use" } else { "uses" };
+                let words = if least == most {
+                    words(*most)
                 } else {
-                    "uses".to_owned()
-                };
-                let words = match least == most {
-                    true => words(*most),
-                    false => format!("{least} to {}", words(*most)),
+                    format!("{least} to {}", words(*most))
                 };
                 format!("{} {times}, {words} each", uses.len())
             }

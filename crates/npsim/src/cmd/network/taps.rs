@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use npsim::observe::StreamFile;
+use npsim::observe::stream_file::StreamFile;
 use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, Window};
 use npsim::problem::Problem;
 use npsim_network::file::NetworkFile;

@@ -1,5 +1,7 @@
 //! Settings, and sources of no project.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::client::Editor;
@@ -52,7 +54,7 @@ fn a_library_beside_the_folder_is_found() {
         names.push(format!("lib/{}", name.to_string_lossy()));
     }
     let texts: Vec<(String, String)> = { names.into_iter() }
-        .filter(|name| name.ends_with(".uc"))
+        .filter(|name| npsim::project::is_source(Path::new(name)))
         .map(|name| (name.clone(), read(&name).expect("a source")))
         .collect();
     let files: Vec<(&str, &str)> = { texts.iter() }
