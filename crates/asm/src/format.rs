@@ -100,7 +100,7 @@ pub fn format(text: &str) -> String {
     let mut formatted = String::with_capacity(text.len());
     formatted.push_str(mark);
     for line in lines {
-        formatted.push_str(line.trim_end());
+        formatted.push_str(&line);
         formatted.push_str(end);
     }
     formatted

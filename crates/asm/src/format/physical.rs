@@ -113,7 +113,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
             column: column(&shown[..shown.len() - shown.trim_start().len()]),
             comment: comment
                 .filter(|_| !verbatim)
-                .map(|piece| (piece.text.trim_end(), shown_column(&piece))),
+                .map(|piece| (piece.text.trim_ascii_end(), shown_column(&piece))),
             lexemes: here,
             directive: statement.is_some_and(|it| it.directive.is_some()),
         });

@@ -23,7 +23,7 @@ pub(super) fn spaced(pieces: &[Piece<'_>], directive: bool) -> String {
                 line.push(' ');
             }
         }
-        line.push_str(piece.text.trim_end());
+        line.push_str(piece.text.trim_ascii_end());
         match piece.text {
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth = depth.saturating_sub(1),

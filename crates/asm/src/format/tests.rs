@@ -124,7 +124,8 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(seen(&formatted), seen(text));
     prop_assert_eq!(format(&formatted), formatted.clone(), "again");
     prop_assert_eq!(text.split('\n').count(), {
-        let added = usize::from(!text.is_empty() && !text.ends_with('\n'));
+        let lines = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let added = usize::from(!lines.is_empty() && !lines.ends_with('\n'));
         formatted.split('\n').count() - added
     });
     Ok(())

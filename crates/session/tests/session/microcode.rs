@@ -42,6 +42,9 @@ fn all_projects_assemble_and_come_back() {
     targets.retain(|path| !path.to_string_lossy().ends_with(".part.toml"));
     // These are run one by one, in the default project.
     files(&root.join("tutorial"), "uc", &mut targets);
+    // The sources of a project need the names that it gives.
+    let hub = root.join("tutorial/hub");
+    targets.retain(|path| !path.starts_with(&hub) || path.ends_with("npsim.toml"));
     assert!(targets.len() > 5, "{targets:?}");
     let overrides = Overrides {
         include: vec![root.join("lib")],
