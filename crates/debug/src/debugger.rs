@@ -806,7 +806,13 @@ impl<'a> Debugger<'a> {
         match self.machine.ending()?.clone() {
             Ending::Fault(fault) => {
                 if let (Some(me), Some(context)) = (fault.me, fault.context) {
-                    let place = fault.pc.map(|pc| Place { me, context, pc });
+                    // What is found when a run is over is told of an instruction that may be long
+                    // past; where a context sleeps, it knows itself.
+                    let core = self.chip().microengines().get(usize::from(me));
+                    let sleeps =
+                        core.is_some_and(|it| it.context(context).phase == ContextPhase::Sleeping);
+                    let pc = fault.pc.filter(|_| !sleeps);
+                    let place = pc.map(|pc| Place { me, context, pc });
                     self.look.thread = Thread { me, context };
                     self.look.place = place;
                     self.open_all();

@@ -1,7 +1,7 @@
 //! The time machine: a run that can be gone to at any cycle.
 //!
 //! *At cycle T* means that everything before T has happened and nothing of T. A state is
-//! had by running from the newest [snapshot](crate::snapshots) at or before it, so it is
+//! had by running from the newest snapshot at or before it, so it is
 //! the state of a run to that cycle, in every field.
 
 use std::ops::ControlFlow;

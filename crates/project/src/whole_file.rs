@@ -46,7 +46,8 @@ impl WholeFile {
     /// The path is that of a folder, or nothing can be written there.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        match std::fs::metadata(&target) {
+        let before = std::fs::metadata(&target);
+        match &before {
             Ok(existing) if existing.is_dir() => {
                 return Err(io::Error::new(
                     io::ErrorKind::IsADirectory,
@@ -68,6 +69,10 @@ impl WholeFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder)?;
+        // Who may read and run what is replaced may do so afterwards.
+        if let Ok(existing) = before {
+            file.as_file().set_permissions(existing.permissions())?;
+        }
         Ok(Self(Place::Beside(file, target)))
     }
 

@@ -9,6 +9,9 @@ use crate::names::Memory;
 
 /// How deep expressions may be nested.
 const DEEPEST: usize = 64;
+/// How many names, numbers and operators an expression may have: a row of operators is
+/// nested too, one in the other.
+const LONGEST: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
@@ -51,6 +54,13 @@ pub(super) fn whole(text: &str) -> Result<Node, Complaint> {
     let tokens = tokens(text)?;
     if tokens.is_empty() {
         return Err(Complaint::new("there is no expression"));
+    }
+    if tokens.len() > LONGEST {
+        let count = tokens.len();
+        return Err(Complaint::new(format!(
+            "the expression has {count} parts, and {LONGEST} is the most"
+        ))
+        .help("look at parts of it one after the other"));
     }
     let mut parser = Parser {
         text,

@@ -1,11 +1,12 @@
 //! `npsim fmt`: sources in the layout of the project.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Args;
-use npsim::problem::Problem;
+use npsim::problem::{Problem, Problems};
 use npsim::whole_file::write_whole;
 use npsim_asm::format::format;
 
@@ -36,6 +37,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut different = 0;
+    let mut problems = Problems(Vec::new());
     for path in &arguments.paths {
         if path.as_os_str() == "-" {
             different += usize::from(stdin(arguments.check)?);
@@ -44,14 +46,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let mut files = Vec::new();
         match std::fs::metadata(path).map_err(|error| unreadable(path, &error))? {
             it if it.is_dir() => sources(path, &mut files)?,
-            _ => files.push(path.clone()),
+            _ if is_text_of_microcode(path) => files.push(path.clone()),
+            _ => {
+                let message = format!("`{}` is no microcode by its name", path.display());
+                let help = "sources end in .uc, .h, .inc or .mac; `npsim fmt -` takes any text";
+                return Err(Problem::new(message).help(help).into());
+            }
         }
         if files.is_empty() {
             return Err(Problem::new(format!("`{}` has no `.uc`", path.display())).into());
         }
         for file in files {
-            different += usize::from(one(&file, arguments.check)?);
+            match one(&file, arguments.check) {
+                Ok(changed) => different += usize::from(changed),
+                // The others are laid out all the same.
+                Err(error) => problems.0.push(error.downcast::<Problem>()?),
+            }
         }
+    }
+    if !problems.0.is_empty() {
+        return Err(problems.into());
     }
     if arguments.check && different > 0 {
         let files = if different == 1 {
@@ -65,6 +79,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a file is a source or what sources include. Anything else that is named is
+/// named by mistake, and would not be the same again.
+fn is_text_of_microcode(path: &Path) -> bool {
+    let known = ["uc", "h", "inc", "mac"];
+    let extension = path.extension().and_then(std::ffi::OsStr::to_str);
+    extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
 }
 
 /// Lays out a file; gives whether that changes it.
@@ -90,7 +112,11 @@ fn stdin(check: bool) -> anyhow::Result<bool> {
     let text = text(bytes, "standard input")?;
     let formatted = format(&text);
     if !check {
-        output::print(&formatted)?;
+        // As it is: escapes in comments are not for a terminal to judge.
+        let mut out = std::io::stdout().lock();
+        out.write_all(formatted.as_bytes())
+            .and_then(|()| out.flush())
+            .context("cannot write to standard output")?;
     } else if formatted != text {
         differs("-", &text, &formatted)?;
     }

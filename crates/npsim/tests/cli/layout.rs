@@ -82,6 +82,17 @@ fn mistakes_are_told() {
     dir.npsim("fmt latin.uc")
         .expect(1, &["not UTF-8 in line 2", "iconv"]);
     assert_eq!(dir.read("latin.uc"), b"nop\n; caf\xe9\n");
+    let dir = dir.with("zz.uc", CROOKED);
+    dir.npsim("fmt .").expect(1, &["`./latin.uc` is not UTF-8"]);
+    assert_eq!(
+        dir.read("zz.uc"),
+        LOOP.as_bytes(),
+        "the others are laid out"
+    );
     dir.npsim("fmt empty").expect(1, &["`empty` has no `.uc`"]);
+    let dir = dir.with("notes.md", "a,b\n");
+    dir.npsim("fmt notes.md")
+        .expect(1, &["`notes.md` is no microcode", "npsim fmt -"]);
+    assert_eq!(dir.read("notes.md"), b"a,b\n");
     dir.npsim("fmt").expect(2, &["<FILE>"]);
 }

@@ -15,9 +15,10 @@ use npsim::problem::Problem;
 use npsim_debug::Debugger;
 use npsim_terminal::Theme;
 
-use super::interrupt::interrupt_flag;
+use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::run::system::SystemArguments;
 use opened::{Disk, with_debugger};
+use script::End;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,25 +84,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (target, memory) = arguments.target();
     let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
         if arguments.script.is_none() && !arguments.batch && has_screen() {
-            return screen(debugger, stop);
+            screen(debugger, stop)?;
+            return Ok(End::Done);
         }
         // The first Ctrl-C ends a search and not the debugger.
         debugger.ask(move |_| stop.swap(false, Ordering::Relaxed));
         let disk = Disk::default();
         let sources = |file: &str| disk.source(file);
-        if let Some(path) = &arguments.script
-            && script::file(&mut debugger, &sources, path)?
-        {
-            return Ok(());
+        let end = match &arguments.script {
+            Some(path) => script::file(&mut debugger, &sources, path)?,
+            None if arguments.batch => script::standard_input(&mut debugger, &sources)?,
+            None => End::Done,
+        };
+        if !arguments.batch && end != End::Quit {
+            script::console(&mut debugger, &sources)?;
+            return Ok(End::Done);
         }
-        match (&arguments.script, arguments.batch) {
-            (Some(_), true) => Ok(()),
-            (None, true) => script::standard_input(&mut debugger, &sources),
-            (_, false) => script::console(&mut debugger, &sources),
-        }
+        Ok(end)
     })?;
     Ok(match done {
-        Some(()) => ExitCode::SUCCESS,
+        Some(End::Interrupted) => ExitCode::from(INTERRUPTED),
+        Some(End::Done | End::Quit) => ExitCode::SUCCESS,
         None => ExitCode::from(1),
     })
 }

@@ -38,13 +38,24 @@ fn problem(complaint: Complaint, place: &str) -> Problem {
     }
 }
 
-/// Does the lines of a script; whether one of them ends the debugger.
+/// How a script came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All was done.
+    Done,
+    /// A command ended the debugger.
+    Quit,
+    /// Somebody broke off what a command did; the rest was left.
+    Interrupted,
+}
+
+/// Does the lines of a script.
 fn script(
     debugger: &mut Debugger<'_>,
     sources: Sources<'_>,
     lines: impl Iterator<Item = io::Result<String>>,
     name: &str,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<End> {
     greet(debugger, sources)?;
     for (number, line) in (1..).zip(lines) {
         let line = line?;
@@ -57,32 +68,26 @@ fn script(
         let answer = execute(debugger, sources, line).map_err(|it| problem(it, &place))?;
         tell(&answer.lines)?;
         if answer.quits {
-            return Ok(true);
+            return Ok(End::Quit);
+        }
+        if *debugger.reason() == Reason::Interrupted {
+            return Ok(End::Interrupted);
         }
     }
-    Ok(false)
+    Ok(End::Done)
 }
 
-/// Does the commands of a file; whether one of them ends the debugger.
-pub fn file(
-    debugger: &mut Debugger<'_>,
-    sources: Sources<'_>,
-    path: &Path,
-) -> anyhow::Result<bool> {
+/// Does the commands of a file.
+pub fn file(debugger: &mut Debugger<'_>, sources: Sources<'_>, path: &Path) -> anyhow::Result<End> {
     let text = std::fs::read_to_string(path).map_err(|error| Problem::io("read", path, &error))?;
     let lines = text.lines().map(|line| Ok(line.to_owned()));
     script(debugger, sources, lines, &path.display().to_string())
 }
 
 /// Does the commands of standard input as those of a script.
-pub fn standard_input(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Result<()> {
-    script(
-        debugger,
-        sources,
-        io::stdin().lock().lines(),
-        "standard input",
-    )?;
-    Ok(())
+pub fn standard_input(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Result<End> {
+    let lines = io::stdin().lock().lines();
+    script(debugger, sources, lines, "standard input")
 }
 
 /// Answers commands until there are no more. A mistake is told, and the next command is

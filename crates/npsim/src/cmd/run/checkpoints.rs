@@ -16,7 +16,7 @@ use crate::cmd::value::parser;
         .conflicts_with_all(["report", "profile", "flame", "flame_waits", "timeline", "packets", "packet"])
 ))]
 pub struct Options {
-    /// Save the run to FILE every INTERVAL of host time, and on Ctrl-C, so that `--resume FILE` can go on with it
+    /// Save the run to FILE again and again (--every), and on Ctrl-C, so that `--resume FILE` can go on with it
     ///
     /// FILE is replaced as a whole, whenever the process ends. The first time is
     /// before the first cycle, the last when --until is reached. Not with --report
