@@ -40,13 +40,13 @@ mod tests {
 
     #[test]
     fn settings_are_read_however_they_are_sent() {
-        let folder = Path::new("/work");
+        let folder = Path::new("/folder");
         let plain = json!({"include": ["lib", "/abs", 3, ""], "project": "p/npsim.toml"});
         let read = Settings::read(&plain, Some(folder));
-        assert_eq!(read.include, [Path::new("/work/lib"), Path::new("/abs")]);
+        assert_eq!(read.include, [Path::new("/folder/lib"), Path::new("/abs")]);
         assert_eq!(
             read.project.as_deref(),
-            Some(Path::new("/work/p/npsim.toml"))
+            Some(Path::new("/folder/p/npsim.toml"))
         );
         assert_eq!(
             Settings::read(&json!({ "npsim": plain }), Some(folder)),
