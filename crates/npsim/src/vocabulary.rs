@@ -493,19 +493,7 @@ pub fn find(name: &str) -> Option<&'static Word> {
 /// and Markdown texts.
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
-    const STRUCTURED: [&str; 10] = [
-        ".if",
-        ".elif",
-        ".else",
-        ".endif",
-        ".while",
-        ".endw",
-        ".repeat",
-        ".until",
-        ".break",
-        ".continue",
-    ];
-    let structured = |word: &&Word| STRUCTURED.contains(&word.name.trim_end_matches("_unsigned"));
+    let structured = |word: &&Word| npsim_asm::directives::is_structured(word.name);
     let page = |title: &str, words: Vec<&Word>| {
         let rows: Vec<String> = words
             .iter()

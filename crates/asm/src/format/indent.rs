@@ -1,5 +1,6 @@
 //! How far statements are indented.
 
+use crate::directives::{Block, Role, role};
 use crate::front::lexer::RawLine;
 use crate::front::preprocess::Directive;
 use crate::front::token::{Token, TokenKind};
@@ -7,42 +8,34 @@ use crate::front::token::{Token, TokenKind};
 /// Columns of one level.
 const STEP: usize = 4;
 
-/// What declares something or speaks of the whole program: outside of blocks it stands at
-/// the margin, among what it belongs to.
-const DECLARATIONS: &[&str] = &[
-    ".reg",
-    ".sig",
-    ".xfer_order",
-    ".xfer_order_rd",
-    ".xfer_order_wr",
-    ".addr",
-    ".areg",
-    ".breg",
-    ".reg_addr",
-    ".num_contexts",
-    ".init_nn_mode",
-    ".init",
-    ".init_ctx",
-    ".import_var",
-    ".operand_synonym",
-];
-
-/// What stands at the margin wherever no structured directive is around it.
-const BLOCKS: &[&str] = &[
-    ".begin",
-    ".end",
-    ".local",
-    ".endlocal",
-    ".subroutine",
-    ".endsub",
-];
-
 /// The blocks and structured directives around a line.
 #[derive(Clone, Copy, Default)]
 struct Depth {
-    blocks: usize,
+    scopes: usize,
     structured: usize,
     in_macro: bool,
+}
+
+impl Depth {
+    fn of(&mut self, block: Block) -> Option<&mut usize> {
+        match block {
+            Block::Scope => Some(&mut self.scopes),
+            Block::Subroutine => None,
+            Block::Condition | Block::Loop | Block::Repeat => Some(&mut self.structured),
+        }
+    }
+
+    fn enter(&mut self, block: Block) {
+        if let Some(depth) = self.of(block) {
+            *depth += 1;
+        }
+    }
+
+    fn leave(&mut self, block: Block) {
+        if let Some(depth) = self.of(block) {
+            *depth = depth.saturating_sub(1);
+        }
+    }
 }
 
 /// Follows the statements of a text.
@@ -78,54 +71,26 @@ impl Indentation {
             self.direct(*directive);
             return 0;
         }
-        let word = first_word(&line.tokens).map_or_else(String::new, |it| it.text.to_lowercase());
-        let closes = matches!(
-            &*word,
-            ".endif"
-                | ".endw"
-                | ".until"
-                | ".until_unsigned"
-                | ".else"
-                | ".elif"
-                | ".elif_unsigned"
-        );
-        let opens = matches!(
-            &*word,
-            ".if"
-                | ".if_unsigned"
-                | ".if_likely"
-                | ".if_unlikely"
-                | ".else"
-                | ".elif"
-                | ".elif_unsigned"
-                | ".while"
-                | ".while_unsigned"
-                | ".repeat"
-        );
-        let now = &mut self.now;
-        if closes {
-            now.structured = now.structured.saturating_sub(1);
+        let role = first_word(&line.tokens).and_then(|it| role(&it.text));
+        if let Some(Role::Closes(block) | Role::Divides(block)) = role {
+            self.now.leave(block);
         }
-        if matches!(&*word, ".end" | ".endlocal") {
-            now.blocks = now.blocks.saturating_sub(1);
-        }
-        let at_margin = now.structured == 0
-            && (BLOCKS.contains(&&*word)
-                || (DECLARATIONS.contains(&&*word) && now.blocks == 0 && !now.in_macro));
-        let labelled = line
-            .tokens
-            .first()
-            .is_some_and(|it| it.kind == TokenKind::Label);
-        let column = if at_margin || labelled {
+        // Blocks of names and declarations stand at the margin, among what they belong to.
+        let now = self.now;
+        let at_margin = match role {
+            Some(Role::Opens(block) | Role::Closes(block)) => !block.is_structured(),
+            Some(Role::Declares) => now.scopes == 0 && !now.in_macro,
+            _ => false,
+        };
+        let first = line.tokens.first();
+        let labelled = first.is_some_and(|it| it.kind == TokenKind::Label);
+        let column = if labelled || (at_margin && now.structured == 0) {
             0
         } else {
             self.of_statement()
         };
-        if opens {
-            self.now.structured += 1;
-        }
-        if matches!(&*word, ".begin" | ".local") {
-            self.now.blocks += 1;
+        if let Some(Role::Opens(block) | Role::Divides(block)) = role {
+            self.now.enter(block);
         }
         column
     }

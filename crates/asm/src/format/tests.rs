@@ -33,6 +33,15 @@ fn structured_directives_indent_what_they_hold() {
 }
 
 #[test]
+fn other_spellings_of_conditions_indent_too() {
+    becomes(
+        ".if_likely_unsigned (a < 1)\nnop\n.elif_signed (b)\nnop\n.endif\n",
+        "    .if_likely_unsigned (a < 1)\n        nop\n    .elif_signed (b)\n        nop\n    \
+         .endif\n",
+    );
+}
+
+#[test]
 fn arms_of_a_condition_begin_at_one_depth() {
     becomes(
         "#ifdef A\n.if (a)\n#else\n.if (b)\n#endif\nnop\n.endif\nnop\n",

@@ -14,7 +14,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::run;
-use npsim_asm::directives::{GENERAL, STRUCTURED};
 use npsim_asm::{Assembly, Level};
 use npsim_isa::{Instruction, decode_in, mnemonics};
 
@@ -253,7 +252,7 @@ fn every_instruction_directive_and_function_has_a_program() {
     ];
     let names = mnemonics().iter().map(|row| row.name);
     let missing: Vec<&str> = names
-        .chain(GENERAL.iter().chain(STRUCTURED).copied())
+        .chain(npsim_asm::directives::names())
         .chain(preprocessor)
         .chain(functions)
         .filter(|name| !words.contains(name))

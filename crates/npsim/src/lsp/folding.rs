@@ -3,10 +3,20 @@
 use std::path::Path;
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
+use npsim_asm::directives::{Block, Role, role};
 use npsim_asm::front::text::lines;
 
 use super::index::split_labels;
 use super::workspace::Workspace;
+
+/// Blocks that end with one another's words belong together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Assembly(Block),
+    Macro,
+    TextCondition,
+    TextLoop,
+}
 
 /// What a line does to the blocks around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,19 +25,6 @@ enum Edge {
     /// It ends one part and begins the next.
     Divides(Family),
     Closes(Family),
-}
-
-/// Blocks that end with one another's words belong together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Scope,
-    Condition,
-    Loop,
-    Repeat,
-    Subroutine,
-    Macro,
-    TextCondition,
-    TextLoop,
 }
 
 /// The ranges of a text, in order of their first lines.
@@ -70,35 +67,25 @@ pub fn folding(workspace: &Workspace, path: &Path) -> Option<Vec<FoldingRange>> 
     Some(ranges)
 }
 
-fn edge(word: &str, directive: bool) -> Option<Edge> {
+fn edge(word: &str, preprocessor: bool) -> Option<Edge> {
     use Edge::{Closes, Divides, Opens};
-    let word = word.to_ascii_lowercase();
-    Some(if directive {
-        match &*word {
-            "macro" => Opens(Family::Macro),
-            "endm" => Closes(Family::Macro),
-            "if" | "ifdef" | "ifndef" => Opens(Family::TextCondition),
-            "elif" | "else" => Divides(Family::TextCondition),
-            "endif" => Closes(Family::TextCondition),
-            "while" | "for" | "repeat" => Opens(Family::TextLoop),
-            "endloop" => Closes(Family::TextLoop),
-            _ => return None,
-        }
-    } else {
-        match &*word {
-            ".begin" | ".local" => Opens(Family::Scope),
-            ".end" | ".endlocal" => Closes(Family::Scope),
-            ".subroutine" => Opens(Family::Subroutine),
-            ".endsub" => Closes(Family::Subroutine),
-            ".if" | ".if_unsigned" | ".if_likely" | ".if_unlikely" => Opens(Family::Condition),
-            ".elif" | ".elif_unsigned" | ".else" => Divides(Family::Condition),
-            ".endif" => Closes(Family::Condition),
-            ".while" | ".while_unsigned" => Opens(Family::Loop),
-            ".endw" => Closes(Family::Loop),
-            ".repeat" => Opens(Family::Repeat),
-            ".until" | ".until_unsigned" => Closes(Family::Repeat),
-            _ => return None,
-        }
+    if !preprocessor {
+        return Some(match role(word)? {
+            Role::Opens(block) => Opens(Family::Assembly(block)),
+            Role::Divides(block) => Divides(Family::Assembly(block)),
+            Role::Closes(block) => Closes(Family::Assembly(block)),
+            Role::Declares | Role::Stands => return None,
+        });
+    }
+    Some(match &*word.to_ascii_lowercase() {
+        "macro" => Opens(Family::Macro),
+        "endm" => Closes(Family::Macro),
+        "if" | "ifdef" | "ifndef" => Opens(Family::TextCondition),
+        "elif" | "else" => Divides(Family::TextCondition),
+        "endif" => Closes(Family::TextCondition),
+        "while" | "for" | "repeat" => Opens(Family::TextLoop),
+        "endloop" => Closes(Family::TextLoop),
+        _ => return None,
     })
 }
 

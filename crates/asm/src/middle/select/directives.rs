@@ -6,7 +6,7 @@ use super::values::directed;
 use super::{Initial, Order, Selector};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::{GENERAL, STRUCTURED};
+use crate::directives::names;
 use crate::front::constant;
 use crate::front::statement::{Directive, Place};
 use crate::front::token::{Token, TokenKind};
@@ -520,8 +520,7 @@ pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
             .help(format!("write `{meant}`"))
             .patch(directive.place.span, meant);
     }
-    let known = GENERAL.iter().chain(STRUCTURED);
-    match closest(name, known.copied()) {
+    match closest(name, names()) {
         Some(near) => diagnostic
             .help(format!("did you mean `{near}`?"))
             .patch(directive.place.span, near),
