@@ -22,6 +22,8 @@ pub use memory::{Memory, NeighbourRing, QueueView, RingView};
 pub use microengine::{MicroengineView, NamedCsr, RegisterView};
 pub use why::{Asleep, Missing, Sender, Source, Why};
 
+use std::cell::OnceCell;
+
 use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::event::Event;
@@ -30,20 +32,20 @@ use crate::kernel::event::Event;
 #[derive(Debug)]
 pub struct Inspect<'a> {
     chip: &'a Chip,
-    /// All that will happen as far as it is known, in its order.
-    pending: Vec<(Cycle, Event)>,
-    flights: Vec<Flight>,
+    /// All that will happen as far as it is known, in its order; found when it is first
+    /// asked for, since most questions are about registers and memory.
+    pending: OnceCell<Vec<(Cycle, Event)>>,
+    flights: OnceCell<Vec<Flight>>,
 }
 
 impl Chip {
     /// Looks at the chip. Make one where it stands, and ask that.
     #[must_use]
     pub fn inspect(&self) -> Inspect<'_> {
-        let pending = self.fabric.events.in_order();
         Inspect {
             chip: self,
-            flights: flights::of(self, &pending),
-            pending,
+            pending: OnceCell::new(),
+            flights: OnceCell::new(),
         }
     }
 }
@@ -53,6 +55,11 @@ impl<'a> Inspect<'a> {
     #[must_use]
     pub const fn chip(&self) -> &'a Chip {
         self.chip
+    }
+
+    fn pending(&self) -> &[(Cycle, Event)] {
+        self.pending
+            .get_or_init(|| self.chip.fabric.events.in_order())
     }
 
     /// The cycle at which it stands.

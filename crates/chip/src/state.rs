@@ -77,6 +77,12 @@ impl Chip {
         self.units.memory_bytes()
     }
 
+    /// Lets copies that are made from now on have the pages of this chip's memories
+    /// without copying them, until one of them writes to a page.
+    pub fn share_memory(&mut self) {
+        self.units.share_memory();
+    }
+
     /// Bytes of the host's memory that this chip's memories take beside those of another
     /// chip: what copies of one chip share is not counted.
     #[must_use]

@@ -167,6 +167,11 @@ macro_rules! units {
                 [$(self.$field.memory_bytes()),+].iter().sum()
             }
 
+            /// Lets copies have all large memories too, until one is written to.
+            pub(crate) fn share_memory(&mut self) {
+                $(self.$field.share_memory();)+
+            }
+
             /// Bytes of the host's memory that all large memories take beside others.
             pub(crate) fn host_bytes(&self, beside: Option<&Self>) -> usize {
                 [$(self.$field.host_bytes(beside.map(|it| &it.$field))),+].iter().sum()

@@ -181,6 +181,7 @@ impl<'a> Machine<'a> {
         };
         live.begin();
         let (lines, arrivals_end) = (live.links.standing(), live.links.arrivals_end());
+        live.simulation.chip_mut().share_memory();
         let snapshots = Snapshots::new(live.simulation.clone(), lines, arrivals_end, budget)?;
         Ok(Self {
             live,
@@ -332,7 +333,8 @@ impl<'a> Machine<'a> {
     }
 
     fn lay(&mut self, pinned: bool, focus: Cycle) {
-        let live = &self.live;
+        let live = &mut self.live;
+        live.simulation.chip_mut().share_memory();
         let (lines, arrivals) = (live.links.standing(), live.links.arrivals_end());
         let simulation = live.simulation.clone();
         self.snapshots

@@ -1,7 +1,6 @@
 //! What things are called: by the project, and by the programs where a name is alive.
 
 use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
-use npsim_isa::Operand;
 use npsim_observe::series::{PlaceKind, Series};
 use npsim_project::Project;
 
@@ -182,53 +181,29 @@ impl Named<'_> {
     }
 }
 
-/// How many scopes are around one.
-fn depth(image: &Image, scope: u32) -> usize {
-    let parent = |scope: &u32| image.scopes.get(*scope as usize)?.parent;
-    std::iter::successors(Some(scope), parent).count()
-}
-
-/// Which side of a register a symbol has at a point, if it is alive there.
-fn alive(image: &Image, symbol: &RegisterSymbol, point: Point) -> Option<Direction> {
-    if !image.has_live_ranges() {
-        return Some(symbol.direction);
-    }
-    let on = |side| {
-        let mut ranges = symbol.live_on(side).iter();
-        ranges.any(|range| range.contains(point))
-    };
-    let transfer = matches!(
-        symbol.operand,
-        Operand::STransfer(_) | Operand::DTransfer(_)
-    );
-    match (transfer, on(Direction::Read), on(Direction::Write)) {
-        (false, true, _) => Some(Direction::Both),
-        (true, true, _) => Some(Direction::Read),
-        (true, false, true) => Some(Direction::Write),
-        _ => None,
-    }
-}
-
-/// All names that are alive at a point, by name. Of several with one name the innermost
-/// is meant.
+/// All names that are alive at a point and mean what they do there, by name. An image
+/// that knows no live ranges has all its names everywhere.
 #[must_use]
 pub fn alive_at(image: &Image, point: Point) -> Vec<Named<'_>> {
-    let mut found: Vec<(usize, Named<'_>)> = Vec::new();
-    for symbol in &image.registers {
-        if let Some(side) = alive(image, symbol, point) {
-            let named = Named::Register(symbol, side);
-            found.push((depth(image, symbol.scope), named));
-        }
+    let mut found: Vec<Named<'_>> = Vec::new();
+    if image.has_live_ranges() {
+        let registers = image.registers_alive(point).into_iter();
+        let registers = registers.filter(|it| it.visible);
+        found.extend(registers.map(|it| Named::Register(it.symbol, it.side)));
+        let signals = image.signals_alive(point).into_iter();
+        found.extend(
+            signals
+                .filter(|it| it.visible)
+                .map(|it| Named::Signal(it.symbol)),
+        );
+    } else {
+        let registers = image.registers.iter();
+        found.extend(registers.map(|it| Named::Register(it, it.direction)));
+        found.extend(image.signals.iter().map(Named::Signal));
     }
-    for symbol in &image.signals {
-        let ranges = image.has_live_ranges();
-        if !ranges || symbol.live.iter().any(|range| range.contains(point)) {
-            found.push((depth(image, symbol.scope), Named::Signal(symbol)));
-        }
-    }
-    found.sort_by(|a, b| (a.1.name(), b.0).cmp(&(b.1.name(), a.0)));
-    found.dedup_by(|a, b| a.1.name() == b.1.name());
-    found.into_iter().map(|it| it.1).collect()
+    found.sort_by(|a, b| a.name().cmp(b.name()));
+    found.dedup_by(|a, b| a.name() == b.name());
+    found
 }
 
 /// What a name means at a point.
@@ -236,9 +211,16 @@ pub fn alive_at(image: &Image, point: Point) -> Vec<Named<'_>> {
 /// # Errors
 /// Nothing is called so, or not there.
 pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>, Complaint> {
-    let mut here = alive_at(image, point);
-    if let Some(at) = here.iter().position(|it| it.name() == name) {
-        return Ok(here.swap_remove(at));
+    if let Some(it) = image.registers_named(name, point).first() {
+        return Ok(Named::Register(it.symbol, it.side));
+    }
+    if let Some(symbol) = image.signal_named(name, point) {
+        return Ok(Named::Signal(symbol));
+    }
+    let here = alive_at(image, point);
+    // Without live ranges a name is itself.
+    if let Some(it) = here.iter().find(|it| it.name() == name) {
+        return Ok(*it);
     }
     let place = image.place(point.address);
     let live = { image.registers.iter() }

@@ -59,37 +59,28 @@ pub fn depth(image: &Image, pc: u16) -> usize {
 /// there is one frame without a line.
 #[must_use]
 pub fn frames(image: &Image, pc: u16) -> Vec<Frame> {
-    let Some(origin) = image.origins.get(usize::from(pc)) else {
-        return vec![Frame {
-            name: image.name.clone(),
-            arguments: Vec::new(),
-            file: String::new(),
-            line: 0,
-            column: 0,
-        }];
-    };
-    let frame = |name: &str, arguments: &[(String, String)], at: &Origin| Frame {
-        name: name.to_owned(),
-        arguments: arguments.to_vec(),
-        file: image
-            .files
-            .get(at.file as usize)
-            .cloned()
-            .unwrap_or_default(),
-        line: at.line,
-        column: at.column,
-    };
-    let mut frames = Vec::new();
-    let mut at = origin;
-    for used in uses(image, pc).iter().rev() {
-        if let Some(expansion) = image.expansions.get(*used as usize) {
-            frames.push(frame(&expansion.name, &expansion.arguments, at));
-            at = &expansion.call;
+    let program = image.name.rsplit(['/', '\\']).next().unwrap_or(&image.name);
+    let frames = image.frames(pc).into_iter().map(|it| {
+        let file = image.files.get(it.origin.file as usize);
+        Frame {
+            name: it.used.map_or(program, |used| &used.name).to_owned(),
+            arguments: it.used.map_or_else(Vec::new, |used| used.arguments.clone()),
+            file: file.cloned().unwrap_or_default(),
+            line: it.origin.line,
+            column: it.origin.column,
         }
+    });
+    let frames: Vec<Frame> = frames.collect();
+    if !frames.is_empty() {
+        return frames;
     }
-    let program = image.name.rsplit(['/', '\\']).next();
-    frames.push(frame(program.unwrap_or(&image.name), &[], at));
-    frames
+    vec![Frame {
+        name: image.name.clone(),
+        arguments: Vec::new(),
+        file: String::new(),
+        line: 0,
+        column: 0,
+    }]
 }
 
 /// What a step at a depth takes for one: the macro uses down to it, and the line there.

@@ -51,11 +51,19 @@ impl Image {
     /// share, and a transfer register that a command fills or empties.
     #[must_use]
     pub fn registers_alive(&self, point: Point) -> Vec<AliveRegister<'_>> {
-        if !self.has_live_ranges() {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        for symbol in &self.registers {
+        let alive = self.live_registers(point);
+        let with_scope = alive.map(|(symbol, side)| AliveRegister {
+            symbol,
+            side,
+            visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Register),
+        });
+        with_scope.collect()
+    }
+
+    /// The same without what the source means.
+    fn live_registers(&self, point: Point) -> impl Iterator<Item = (&RegisterSymbol, Direction)> {
+        let known = self.registers.iter().filter(|_| self.has_live_ranges());
+        known.flat_map(move |symbol| {
             let transfer = matches!(
                 symbol.operand,
                 npsim_isa::Operand::STransfer(_) | npsim_isa::Operand::DTransfer(_)
@@ -66,14 +74,11 @@ impl Image {
                 Direction::Both
             };
             let sides = [(own, &symbol.live), (Direction::Write, &symbol.live_out)];
-            let alive = sides.into_iter().filter(|(_, live)| holds(live, point));
-            found.extend(alive.map(|(side, _)| AliveRegister {
-                symbol,
-                side,
-                visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Register),
-            }));
-        }
-        found
+            let alive = sides
+                .into_iter()
+                .filter(move |(_, live)| holds(live, point));
+            alive.map(move |(side, _)| (symbol, side))
+        })
     }
 
     /// The signals whose number belongs to a name at a point.
@@ -95,9 +100,15 @@ impl Image {
     #[must_use]
     pub fn registers_named(&self, name: &str, point: Point) -> Vec<AliveRegister<'_>> {
         let name = self.without_synonym(name, point.address);
-        let mut all = self.registers_alive(point);
-        all.retain(|it| it.visible && it.symbol.name == name);
-        all
+        let called = self.live_registers(point).filter(|(it, _)| it.name == name);
+        let meant =
+            called.filter(|(it, _)| self.means(&it.name, it.scope, point.address, Kind::Register));
+        let visible = meant.map(|(symbol, side)| AliveRegister {
+            symbol,
+            side,
+            visible: true,
+        });
+        visible.collect()
     }
 
     /// What the source means by a signal's name or a synonym of it at a point.

@@ -94,7 +94,7 @@ impl Observer for Recorder {
                 reason,
                 ..
             } => {
-                let reason = format!("{reason:?}");
+                let reason = reason.text().to_owned();
                 self.packet(frame).fate = Fate::Lost { reason, at };
             }
             _ => {}

@@ -250,18 +250,18 @@ impl Inspect<'_> {
     /// All commands under way, those issued first at the front.
     #[must_use]
     pub fn flights(&self) -> &[Flight] {
-        &self.flights
+        self.flights.get_or_init(|| of(self.chip, self.pending()))
     }
 
     /// A command by its number, if it is under way.
     #[must_use]
     pub fn flight(&self, slot: Slot) -> Option<&Flight> {
-        self.flights.iter().find(|it| it.slot == slot)
+        self.flights().iter().find(|it| it.slot == slot)
     }
 
     /// The commands that are at a unit's inlet or behind it.
     pub fn flights_at(&self, target: Target) -> impl Iterator<Item = &Flight> {
-        self.flights.iter().filter(move |it| {
+        self.flights().iter().filter(move |it| {
             it.target == target
                 && !matches!(it.place, Place::Fifo { .. } | Place::CommandBus { .. })
         })

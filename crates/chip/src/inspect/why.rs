@@ -208,7 +208,7 @@ impl Inspect<'_> {
     /// What is under way that raises a signal of a context.
     fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<Source> {
         let mut sources = Vec::new();
-        for (due, event) in &self.pending {
+        for (due, event) in self.pending() {
             if let Event::Signal {
                 me: to,
                 context: thread,
@@ -229,7 +229,7 @@ impl Inspect<'_> {
             sources.push(Source::Timer { due });
         }
         let raising = self
-            .flights
+            .flights()
             .iter()
             .filter(|it| it.raises(me, context, signal));
         sources.extend(raising.map(|it| Source::Command(it.slot)));
@@ -243,7 +243,7 @@ impl Inspect<'_> {
             }
         }
         sources.extend(
-            { self.flights.iter() }.filter_map(|it| self.writes_signal(it, me, context, signal)),
+            { self.flights().iter() }.filter_map(|it| self.writes_signal(it, me, context, signal)),
         );
         sources
     }

@@ -1,5 +1,5 @@
-//! Storage of large memories: pages come into being when they are written, and copies
-//! of a memory share them until one is written to.
+//! Storage of large memories: pages come into being when they are written. Copies share
+//! those that were [given away](Paged::share) until one of them is written to.
 
 use std::sync::Arc;
 
@@ -9,9 +9,60 @@ pub(crate) const PAGE: usize = 1024;
 /// Memory of `T`, zero until written.
 #[derive(Clone, Debug, Default)]
 pub struct Paged<T> {
-    pages: Vec<Option<Arc<[T; PAGE]>>>,
+    pages: Vec<Page<T>>,
     len: usize,
     changes: u64,
+}
+
+/// A page. Whether it is shared is said and not counted: a run writes to memory all the
+/// time, and hardly any run shares any.
+#[derive(Clone, Debug, Default)]
+enum Page<T> {
+    #[default]
+    Zero,
+    Own(Box<[T; PAGE]>),
+    Shared(Arc<[T; PAGE]>),
+}
+
+impl<T: Copy + Default> Page<T> {
+    /// What it holds; none for zeros.
+    #[inline]
+    fn cells(&self) -> Option<&[T; PAGE]> {
+        match self {
+            Self::Zero => None,
+            Self::Own(cells) => Some(cells),
+            Self::Shared(cells) => Some(cells),
+        }
+    }
+
+    /// The page to be written to, which no copy of the memory shares then.
+    #[inline]
+    fn own(&mut self) -> &mut [T; PAGE] {
+        if !matches!(self, Self::Own(_)) {
+            self.part();
+        }
+        match self {
+            Self::Own(cells) => cells,
+            Self::Zero | Self::Shared(_) => unreachable!("a page that was just made its own"),
+        }
+    }
+
+    /// Copies what others share, or makes zeros: once for a page, so that it stays out of
+    /// the way.
+    #[cold]
+    #[inline(never)]
+    fn part(&mut self) {
+        let cells = self.cells().copied().unwrap_or([T::default(); PAGE]);
+        *self = Self::Own(Box::new(cells));
+    }
+
+    /// Lets copies have it too.
+    fn share(&mut self) {
+        *self = match std::mem::take(self) {
+            Self::Own(cells) => Self::Shared(Arc::from(cells)),
+            shared => shared,
+        };
+    }
 }
 
 impl<T: Copy + Default + PartialEq> Paged<T> {
@@ -19,7 +70,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self {
-            pages: vec![None; len.div_ceil(PAGE)],
+            pages: vec![Page::Zero; len.div_ceil(PAGE)],
             len,
             changes: 0,
         }
@@ -50,7 +101,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         }
         Some(
             self.pages[index / PAGE]
-                .as_ref()
+                .cells()
                 .map_or_else(T::default, |page| page[index % PAGE]),
         )
     }
@@ -63,7 +114,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         if index >= self.len {
             return Err(OutOfRange);
         }
-        let cell = &mut own(&mut self.pages[index / PAGE])[index % PAGE];
+        let cell = &mut self.pages[index / PAGE].own()[index % PAGE];
         self.changes += u64::from(*cell != value);
         *cell = value;
         Ok(())
@@ -80,7 +131,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
             let at = index + done;
             let run = (PAGE - at % PAGE).min(out.len() - done);
             let target = &mut out[done..done + run];
-            match &self.pages[at / PAGE] {
+            match self.pages[at / PAGE].cells() {
                 Some(page) => target.copy_from_slice(&page[at % PAGE..][..run]),
                 None => target.fill(T::default()),
             }
@@ -99,7 +150,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         while done < values.len() {
             let at = index + done;
             let run = (PAGE - at % PAGE).min(values.len() - done);
-            let cells = &mut own(&mut self.pages[at / PAGE])[at % PAGE..][..run];
+            let cells = &mut self.pages[at / PAGE].own()[at % PAGE..][..run];
             let values = &values[done..done + run];
             self.changes += u64::from(cells != values);
             cells.copy_from_slice(values);
@@ -112,7 +163,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     pub(crate) fn held_pages(&self) -> impl Iterator<Item = (usize, &[T; PAGE])> {
         let pages = self.pages.iter().enumerate();
         pages.filter_map(|(number, page)| {
-            let page = page.as_deref()?;
+            let page = page.cells()?;
             page.iter()
                 .any(|value| *value != T::default())
                 .then_some((number, page))
@@ -121,7 +172,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
 
     /// Makes everything zero again.
     pub(crate) fn clear(&mut self) {
-        self.pages.fill(None);
+        self.pages.fill(Page::Zero);
     }
 
     /// A page to be written as a whole.
@@ -130,19 +181,24 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     /// The memory has no page of this number.
     pub(crate) fn page_mut(&mut self, number: usize) -> Result<&mut [T; PAGE], OutOfRange> {
         let page = self.pages.get_mut(number).ok_or(OutOfRange)?;
-        Ok(own(page))
+        Ok(page.own())
+    }
+
+    /// Lets copies that are made from now on have its pages, without copying them, until
+    /// one of them is written to.
+    pub(crate) fn share(&mut self) {
+        self.pages.iter_mut().for_each(Page::share);
     }
 
     /// Bytes of memory that it takes beside another one, whose pages it may share.
     pub(crate) fn bytes_beside(&self, other: Option<&Self>) -> usize {
         let others = other.map_or(&[][..], |other| &other.pages);
-        let shared = |number: usize, page: &Arc<_>| {
-            let other = others.get(number).and_then(Option::as_ref);
-            other.is_some_and(|other| Arc::ptr_eq(page, other))
+        let is_own = |(number, page): &(usize, &Page<T>)| match (page, others.get(*number)) {
+            (Page::Zero, _) => false,
+            (Page::Shared(page), Some(Page::Shared(other))) => !Arc::ptr_eq(page, other),
+            _ => true,
         };
-        let pages = self.pages.iter().enumerate();
-        let own =
-            pages.filter(|(number, page)| page.as_ref().is_some_and(|page| !shared(*number, page)));
+        let own = self.pages.iter().enumerate().filter(is_own);
         own.count() * size_of::<[T; PAGE]>() + size_of_val(&*self.pages)
     }
 
@@ -152,24 +208,6 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
             _ => Err(OutOfRange),
         }
     }
-}
-
-/// A page to be written to, which no copy of the memory shares then.
-#[inline]
-fn own<T: Copy + Default>(page: &mut Option<Arc<[T; PAGE]>>) -> &mut [T; PAGE] {
-    let page = page.get_or_insert_with(|| Arc::new([T::default(); PAGE]));
-    if Arc::strong_count(page) > 1 {
-        part(page);
-    }
-    // Nobody else has it, and nobody else can come to it.
-    Arc::get_mut(page).expect("a page of one memory alone")
-}
-
-/// Copies a page that others share: hardly ever, so that it stays out of the way.
-#[cold]
-#[inline(never)]
-fn part<T: Copy>(page: &mut Arc<[T; PAGE]>) {
-    *page = Arc::new(**page);
 }
 
 /// An access beyond the memory's end.
@@ -185,7 +223,7 @@ mod tests {
     fn unwritten_memory_is_zero_and_takes_no_pages() {
         let memory = Paged::<u32>::new(1 << 20);
         assert_eq!(memory.get(12345), Some(0));
-        assert!(memory.pages.iter().all(Option::is_none));
+        assert!(memory.pages.iter().all(|it| it.cells().is_none()));
     }
 
     #[test]
@@ -204,6 +242,7 @@ mod tests {
     fn copies_share_pages_until_one_is_written_to() {
         let mut memory = Paged::<u32>::new(4 * PAGE);
         memory.write(0, &[1; 3 * PAGE]).unwrap();
+        memory.share();
         let mut copy = memory.clone();
         let table = size_of_val(&*memory.pages);
         let page = size_of::<[u32; PAGE]>();
@@ -216,6 +255,11 @@ mod tests {
             (memory.get(PAGE + 1), memory.get(3 * PAGE)),
             (Some(1), Some(0))
         );
+        // The other way round, too, and a page of its own again is not given away twice.
+        memory.set(0, 5).unwrap();
+        assert_eq!((memory.get(0), copy.get(0)), (Some(5), Some(1)));
+        let other = memory.clone();
+        assert_eq!(other.bytes_beside(Some(&memory)), page + table);
     }
 
     #[test]

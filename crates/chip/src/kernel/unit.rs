@@ -103,6 +103,9 @@ pub trait Unit {
         0
     }
 
+    /// Lets copies of it have its large memories too, until one is written to.
+    fn share_memory(&mut self) {}
+
     /// Bytes of the host's memory that its large memories take beside those of another
     /// unit, with which they may share pages.
     fn host_bytes(&self, beside: Option<&Self>) -> usize

@@ -511,6 +511,11 @@ impl Unit for Dram {
         (self.memory.len() * u32::BYTES + self.tags.len() * Tag::BYTES) as u64
     }
 
+    fn share_memory(&mut self) {
+        self.memory.share();
+        self.tags.share();
+    }
+
     fn host_bytes(&self, beside: Option<&Self>) -> usize {
         self.memory.bytes_beside(beside.map(|it| &it.memory))
             + self.tags.bytes_beside(beside.map(|it| &it.tags))

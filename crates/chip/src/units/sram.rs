@@ -439,6 +439,12 @@ impl Unit for Sram {
         4 * words as u64
     }
 
+    fn share_memory(&mut self) {
+        for channel in &mut self.channels {
+            channel.memory.share();
+        }
+    }
+
     fn host_bytes(&self, beside: Option<&Self>) -> usize {
         let own = self.channels.iter().enumerate();
         own.map(|(number, channel)| {

@@ -1,5 +1,6 @@
 //! Changing the chip, which makes another future.
 
+use npsim_chip::chip::Chip;
 use npsim_image::Direction as Side;
 use npsim_isa::Operand;
 
@@ -39,7 +40,7 @@ impl Debugger<'_> {
             }
             Location::Register(..) => refused("this register"),
             Location::Word(memory, address) => {
-                self.write_word(memory, address, value, thread.me);
+                self.change(|chip| put(chip, memory, address, value, thread.me));
                 Ok(())
             }
         }
@@ -60,34 +61,36 @@ impl Debugger<'_> {
         for at in 0..words.len() as u32 {
             scope.word(memory, address.saturating_add(4 * at))?;
         }
-        for (at, word) in (0..).zip(words) {
-            self.write_word(memory, address + 4 * at, *word, thread.me);
-        }
-        Ok(())
-    }
-
-    fn write_word(&mut self, memory: Memory, address: u32, value: u32, me: u8) {
+        // One change, since each keeps a state of the chip.
         self.change(|chip| {
-            let units = chip.units_mut();
-            match memory {
-                Memory::Scratch => {
-                    units.scratch.write(address, value);
-                }
-                Memory::Sram(channel) => {
-                    let address = u32::from(channel) << 30 | address;
-                    units.sram.write_word(address, value);
-                }
-                Memory::Dram => {
-                    units.dram.write_word(address, value);
-                }
-                Memory::Local => {
-                    let core = chip.microengine_mut(me);
-                    let words = core.map(npsim_chip::core::Core::local_memory_mut);
-                    if let Some(word) = words.and_then(|it| it.get_mut(address as usize / 4)) {
-                        *word = value;
-                    }
-                }
+            for (at, word) in (0..).zip(words) {
+                put(chip, memory, address + 4 * at, *word, thread.me);
             }
         });
+        Ok(())
+    }
+}
+
+/// Puts a longword into a memory, for local memory that of a microengine.
+fn put(chip: &mut Chip, memory: Memory, address: u32, value: u32, me: u8) {
+    let units = chip.units_mut();
+    match memory {
+        Memory::Scratch => {
+            units.scratch.write(address, value);
+        }
+        Memory::Sram(channel) => {
+            let address = u32::from(channel) << 30 | address;
+            units.sram.write_word(address, value);
+        }
+        Memory::Dram => {
+            units.dram.write_word(address, value);
+        }
+        Memory::Local => {
+            let core = chip.microengine_mut(me);
+            let words = core.map(npsim_chip::core::Core::local_memory_mut);
+            if let Some(word) = words.and_then(|it| it.get_mut(address as usize / 4)) {
+                *word = value;
+            }
+        }
     }
 }

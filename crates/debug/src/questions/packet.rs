@@ -139,7 +139,7 @@ impl Condition for Follow {
                 frame: Some(frame),
                 reason,
             } if frame == packet => {
-                self.station(at, format!("lost at port {port}: {reason:?}"), None);
+                self.station(at, format!("lost at port {port}: {}", reason.text()), None);
                 Self::end(at, candidates);
             }
             TraceEvent::Departed {

@@ -470,8 +470,11 @@ impl<'s, 'd> Session<'s, 'd> {
                 last.2 = u32::from_be_bytes(whole);
             }
         }
-        for (memory, address, word) in words {
-            self.debugger.write(memory, address, &[word], thread)?;
+        // Bytes that lie in a row are one change.
+        let follows = |a: &(_, u32, u32), b: &(_, u32, u32)| (a.0, a.1 + 4) == (b.0, b.1);
+        for run in words.chunk_by(follows) {
+            let values: Vec<u32> = run.iter().map(|it| it.2).collect();
+            self.debugger.write(run[0].0, run[0].1, &values, thread)?;
         }
         Ok(json!({ "bytesWritten": bytes.len() }))
     }

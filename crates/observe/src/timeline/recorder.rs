@@ -1,10 +1,12 @@
 //! The observer that writes a timeline.
 
+mod media;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::packets::{DropFinder, MicrocodeDrop};
+use crate::packets::DropFinder;
 use crate::series::Place;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -12,12 +14,10 @@ use npsim_chip::core::Core;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
-use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Holder, Kind, Kinds, Level, LockStep, RbufStep, RingName, TbufStep,
-    TraceEvent,
+    Cause, ContextState, Holder, Kind, Kinds, Level, LockStep, RingName, TraceEvent,
 };
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -458,99 +458,6 @@ impl<W: Write> Recorder<W> {
                     all.number("failed tries", failed);
                 }
             });
-    }
-
-    fn rbuf(&mut self, at: Cycle, frame: u64, step: RbufStep) {
-        match step {
-            RbufStep::Filled { .. } => self.rbuf += 1,
-            RbufStep::Freed { .. } => self.rbuf = self.rbuf.saturating_sub(1),
-            RbufStep::Handed { me, context } | RbufStep::Read { me, context } => {
-                self.journeys.touch(frame, at, me, context);
-                return;
-            }
-        }
-        let name = "RBUF elements in use";
-        let used = self.rbuf.cast_signed();
-        self.writer.counter(Group::Media, name, at, used);
-    }
-
-    fn tbuf(&mut self, at: Cycle, frame: Option<u64>, step: TbufStep) {
-        let touched = match step {
-            TbufStep::Written { me, context } => Some((me, context)),
-            TbufStep::Valid { me, context, .. } => {
-                self.tbuf += 1;
-                Some((me, context))
-            }
-            TbufStep::Sent => {
-                self.tbuf = self.tbuf.saturating_sub(1);
-                None
-            }
-        };
-        if let (Some(frame), Some((me, context))) = (frame, touched) {
-            self.journeys.touch(frame, at, me, context);
-        }
-        if !matches!(step, TbufStep::Written { .. }) {
-            let name = "TBUF elements valid";
-            let valid = self.tbuf.cast_signed();
-            self.writer.counter(Group::Media, name, at, valid);
-        }
-    }
-
-    /// Microcode has counted a packet that it drops.
-    fn microcode_drops(&mut self, drop: &MicrocodeDrop) {
-        let mut of = self.microengines.get_mut(usize::from(drop.me));
-        let counter = self.counters.get(drop.counter);
-        let track = Track::Context(drop.me, drop.context);
-        self.writer.mark(track, "drops a packet", drop.at, |all| {
-            if let Some(frame) = drop.frame {
-                all.number("frame", frame);
-            }
-            if let Some(counter) = counter {
-                all.text("why", &counter.text);
-            }
-            if let Some(seen) = &mut of {
-                all.quoted("at", seen.places.of(drop.pc));
-            }
-        });
-        if let Some(frame) = drop.frame {
-            let last = Some((drop.at, track));
-            self.journeys.end(frame, last, &mut self.writer);
-        }
-    }
-
-    fn dropped(&mut self, at: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
-        let arriving = matches!(
-            reason,
-            MediaDrop::ReceiveFifoFull | MediaDrop::ReceiveTooLong | MediaDrop::ReceiveBusBehind
-        ) || reason == MediaDrop::NoSuchPort && self.is_arriving(frame, at);
-        let track = if arriving {
-            Track::Arrivals(port)
-        } else {
-            Track::Departures(port)
-        };
-        self.writer
-            .mark(track, "dropped", at, |all| all.text("why", why(reason)));
-        if let Some(frame) = frame {
-            self.journeys.end(frame, None, &mut self.writer);
-        }
-    }
-
-    /// Whether a frame's first bit came at a cycle.
-    fn is_arriving(&self, frame: Option<u64>, at: Cycle) -> bool {
-        frame.is_some_and(|frame| self.journeys.began(frame) == Some(at))
-    }
-}
-
-fn why(reason: MediaDrop) -> &'static str {
-    match reason {
-        MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
-        MediaDrop::NoSuchPort => "there is no such port",
-        MediaDrop::TransmitNoSop => "the first mpacket had no SOP",
-        MediaDrop::TransmitSopTwice => "SOP before the EOP of the frame before",
-        MediaDrop::TransmitAborted => "aborted by microcode",
-        MediaDrop::TransmitTooLong => "longer than the MAC's FIFO",
-        MediaDrop::ReceiveTooLong => "longer than the receive FIFO, which was not empty",
-        MediaDrop::ReceiveBusBehind => "receive FIFO full: the media bus is behind",
     }
 }
 

@@ -1,0 +1,150 @@
+//! Where the run stops: breakpoints, watchpoints, and the checks that are passed over.
+
+use npsim_chip::kernel::check::Check;
+use npsim_image::Point;
+
+use super::{Debugger, WordsOfLine};
+use crate::breakpoints::{Access, Breakpoint, Template, What};
+use crate::complaint::Complaint;
+use crate::expression::Expression;
+use crate::machine::Moment;
+use crate::source::{self, Line};
+use crate::thread::Thread;
+
+impl Debugger<'_> {
+    /// The breakpoints.
+    #[must_use]
+    pub fn breakpoints(&self) -> &[Breakpoint] {
+        self.stops.points()
+    }
+
+    /// Adds a breakpoint and gives its number.
+    ///
+    /// # Errors
+    /// Its condition or its text names something that is not there.
+    pub fn add(&mut self, point: Breakpoint) -> Result<u32, Complaint> {
+        let texts = point.log.iter().flat_map(Template::expressions);
+        let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
+        let places: Vec<_> = match &point.what {
+            What::Code(places) => { places.iter() }
+                .map(|&(me, pc)| (me, Point::before(pc)))
+                .collect(),
+            What::Watch { thread, point, .. } => vec![(thread.me, *point)],
+        };
+        for expression in expressions {
+            let check = |&(me, point): &(u8, Point)| match self.image(me) {
+                Some(image) => expression.check(image, &self.names, point),
+                None => Ok(()),
+            };
+            let mut results = places.iter().map(check);
+            // What is alive at one of the places is enough.
+            let first = results.next().unwrap_or(Ok(()));
+            if first.is_err() && !results.any(|it| it == Ok(())) {
+                first?;
+            }
+        }
+        Ok(self.stops.add(point))
+    }
+
+    /// Takes a breakpoint away.
+    ///
+    /// # Errors
+    /// There is none with this number.
+    pub fn remove(&mut self, id: u32) -> Result<(), Complaint> {
+        self.stops.remove(id)
+    }
+
+    /// Puts a breakpoint into force or out of it.
+    ///
+    /// # Errors
+    /// There is none with this number.
+    pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), Complaint> {
+        self.stops.enable(id, enabled)
+    }
+
+    /// The words of a line of a file on all microengines that have it, and the line that
+    /// has them: the next one that has words, if this one has none.
+    ///
+    /// # Errors
+    /// No program has such a file, or none has words behind the line.
+    pub fn line(&self, file: &str, line: u32) -> Result<WordsOfLine, Complaint> {
+        let mut known = false;
+        let mut best: Option<(u32, String)> = None;
+        let programs = || {
+            let cores = self.chip().microengines().iter();
+            cores.map(|core| (core.index(), core.program().image()))
+        };
+        for (_, image) in programs() {
+            for file in source::files(image, file) {
+                known = true;
+                if let Some(next) = source::next_line(image, Line { file, line })
+                    && best.as_ref().is_none_or(|it| next.line < it.0)
+                {
+                    best = Some((next.line, image.files[file as usize].clone()));
+                }
+            }
+        }
+        let Some((line, name)) = best else {
+            let message = if known {
+                format!("`{file}` has no code at line {line} or behind it")
+            } else {
+                format!("no program has a file `{file}`")
+            };
+            return Err(Complaint::new(message).help("`files` lists the files of the programs"));
+        };
+        let mut places = Vec::new();
+        for (me, image) in programs() {
+            for file in source::files(image, file) {
+                let found = source::addresses(image, Line { file, line });
+                places.extend(found.into_iter().map(|pc| (me, pc)));
+            }
+        }
+        Ok((places, name, line))
+    }
+
+    /// A watchpoint on the value of an expression.
+    ///
+    /// # Errors
+    /// It names nothing here; or an access is asked for, and it is no longword of a memory.
+    pub fn watch(&self, text: &str, access: Access, thread: Thread) -> Result<What, Complaint> {
+        let value: Expression = text.parse()?;
+        let scope = self.scope(thread);
+        let location = match access {
+            Access::Change => None,
+            _ => match value.location(&scope)? {
+                word @ crate::expression::Location::Word(memory, _)
+                    if memory != crate::names::Memory::Local =>
+                {
+                    Some(word)
+                }
+                _ => {
+                    return Err(Complaint::new(format!(
+                        "accesses are seen of longwords in scratch, SRAM and DRAM, and `{text}` is none"
+                    ))
+                    .help("`watch` stops when its value changes"));
+                }
+            },
+        };
+        Ok(What::Watch {
+            value: value.bound(&scope)?,
+            location,
+            access,
+            thread,
+            point: scope.point,
+        })
+    }
+
+    /// The checks that are passed over.
+    #[must_use]
+    pub fn allowed(&self) -> &[Check] {
+        &self.allowed
+    }
+
+    /// Passes over these checks and no others, from the beginning of the run on.
+    pub fn allow(&mut self, allowed: &[Check]) {
+        self.allowed = allowed.to_vec();
+        self.stops.forget_after(Moment::default());
+        self.machine.set_allowed(allowed);
+        self.look.moment = self.machine.moment();
+    }
+}

@@ -1,0 +1,375 @@
+//! Through the run: to a moment, to the next stop, step by step, and back.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::core::ContextPhase;
+use npsim_session::simulation::Ending;
+
+use super::{Debugger, Look, MOST_MADE, Made, Reason, Stop, image_of};
+use crate::machine::{Moment, STRETCH};
+use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::source::{self, Frame, Stand};
+use crate::step::{Ahead, Behind, Both, STEP, Step, Turns};
+use crate::thread::Thread;
+
+impl Debugger<'_> {
+    /// Goes to a cycle.
+    pub fn goto(&mut self, cycle: Cycle) -> Stop {
+        self.go(Moment::before(cycle), None)
+    }
+
+    /// Goes to a moment at which a context is at an instruction.
+    pub fn go(&mut self, moment: Moment, place: Option<Place>) -> Stop {
+        if !self.approach(moment.cycle) {
+            self.land(None);
+            return self.stopped(Reason::Interrupted);
+        }
+        self.machine.goto_moment(moment);
+        let come = self.machine.moment() == moment;
+        self.land(place.filter(|_| come));
+        let reason = match self.ended() {
+            Some(reason) => reason,
+            None => Reason::Goto,
+        };
+        self.stopped(reason)
+    }
+
+    /// Comes near a cycle that lies far ahead, unless it is broken off; whether it was not.
+    fn approach(&mut self, cycle: Cycle) -> bool {
+        while self.machine.ending().is_none() && self.machine.end().is_none() {
+            // What was seen already is come to from a state that is kept.
+            let next = self.machine.furthest().max(self.cycle()) + STRETCH;
+            if next >= cycle {
+                break;
+            }
+            self.machine.goto(next);
+            if let Some(asked) = &mut self.stop
+                && (asked.0)(next)
+            {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Goes on, forward or back, to where a breakpoint or a check stops the run.
+    pub fn run(&mut self, direction: Direction) -> Stop {
+        self.count_hits();
+        self.stops.begin(direction, None);
+        let mut asked = self.stop.take();
+        let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
+        let found = self.machine.search(direction, &mut self.stops, None, stop);
+        self.stop = asked;
+        self.arrived(&found, direction)
+    }
+
+    /// Makes a step of the context that is looked at.
+    pub fn step(&mut self, step: Step, direction: Direction) -> Stop {
+        let from = self.here();
+        if let Some(made) = self.made.last().copied() {
+            let takes_back = made.step == step && made.direction == direction.reverse();
+            if takes_back && made.to == from {
+                self.made.pop();
+                self.machine.goto_moment(made.from.moment);
+                self.look = made.from;
+                return self.stopped(Reason::Step);
+            }
+            if made.to != from {
+                self.made.clear();
+            }
+        }
+        let stop = match direction {
+            Direction::Forward => self.step_on(step),
+            Direction::Back => self.step_back(step),
+        };
+        if stop.reason == Reason::Step {
+            if self.made.len() == MOST_MADE {
+                self.made.drain(..MOST_MADE / 2);
+            }
+            self.made.push(Made {
+                step,
+                direction,
+                from,
+                to: self.here(),
+            });
+        }
+        stop
+    }
+
+    fn here(&self) -> Look {
+        Look {
+            moment: self.machine.moment(),
+            ..self.look
+        }
+    }
+
+    fn step_on(&mut self, step: Step) -> Stop {
+        let thread = self.look.thread;
+        let (pc, level) = (self.pc(thread), self.look.level);
+        let Some(image) = self.image(thread.me) else {
+            return self.stopped(Reason::Step);
+        };
+        if step == Step::Into && source::depth(image, pc) > level {
+            self.look.level += 1;
+            return self.stopped(Reason::Step);
+        }
+        let mut ahead = match step {
+            Step::Instruction => Ahead::instruction(thread, image),
+            Step::Line | Step::Into => Ahead::line(thread, image, pc, level),
+            Step::Out => Ahead::out(thread, image, pc, level),
+            Step::Run => return self.turn(thread.me, Some(thread.context), Direction::Forward),
+            Step::Any => return self.turn(thread.me, None, Direction::Forward),
+        };
+        let before = Stand::of(image, pc, level);
+        let found = self.seek(&mut ahead, Direction::Forward);
+        let mut stop = self.arrived(&found, Direction::Forward);
+        if stop.reason == Reason::Step && step != Step::Instruction {
+            self.close(&before, level);
+            stop.thread = self.look.thread;
+        }
+        stop
+    }
+
+    /// Closes the macros that a step over lines from a place has not gone into.
+    fn close(&mut self, before: &Stand, level: usize) {
+        let thread = self.look.thread;
+        let pc = self.pc(thread);
+        if let Some(image) = self.image(thread.me) {
+            let now = Stand::of(image, pc, level);
+            self.look.level = level.min(before.common(&now));
+        }
+    }
+
+    fn step_back(&mut self, step: Step) -> Stop {
+        let thread = self.look.thread;
+        let (pc, level) = (self.pc(thread), self.look.level);
+        let moment = self.machine.moment();
+        let Some(image) = self.image(thread.me) else {
+            return self.stopped(Reason::Step);
+        };
+        let (mut behind, level) = match step {
+            Step::Instruction => (Behind::instruction(thread, moment), level),
+            Step::Line => (Behind::line(thread, moment, image, level), level),
+            // Into the macro that was used before, from its end.
+            Step::Into => {
+                let innermost = usize::MAX;
+                (Behind::line(thread, moment, image, innermost), innermost)
+            }
+            Step::Out => {
+                let outer = level.saturating_sub(1);
+                // What is before this instruction begins the use of the macro, or this one does.
+                let later = Moment {
+                    rank: moment.rank.saturating_add(1),
+                    ..moment
+                };
+                self.machine.goto_moment(later);
+                (
+                    Behind::line(thread, later, image_of(&self.machine, thread), outer),
+                    outer,
+                )
+            }
+            Step::Run => return self.turn(thread.me, Some(thread.context), Direction::Back),
+            Step::Any => return self.turn(thread.me, None, Direction::Back),
+        };
+        let before = Stand::of(image_of(&self.machine, thread), pc, level);
+        let found = self.seek(&mut behind, Direction::Back);
+        let stop = self.arrived(&found, Direction::Back);
+        if stop.reason != Reason::Step {
+            return stop;
+        }
+        match step {
+            Step::Line => {
+                self.close(&before, level);
+                self.begin_line(level);
+            }
+            Step::Out => self.look.level = level,
+            _ => {}
+        }
+        self.stopped(Reason::Step)
+    }
+
+    /// Goes back to where the line begins, if a macro was left backwards by its end.
+    fn begin_line(&mut self, level: usize) {
+        let Look {
+            thread,
+            level: now,
+            place,
+            ..
+        } = self.here();
+        if now >= level {
+            return;
+        }
+        let moment = self.machine.moment();
+        let later = Moment {
+            rank: moment.rank.saturating_add(1),
+            ..moment
+        };
+        self.machine.goto_moment(later);
+        let image = image_of(&self.machine, thread);
+        let mut behind = Behind::line(thread, later, image, now);
+        if let Found::Hit(hits) = self.seek(&mut behind, Direction::Back) {
+            self.land(hits[0].place);
+        } else {
+            self.machine.goto_moment(moment);
+            self.land(place);
+        }
+        self.look.level = now;
+    }
+
+    fn turn(&mut self, me: u8, context: Option<u8>, direction: Direction) -> Stop {
+        let found = self.seek(&mut Turns { me, context }, direction);
+        self.arrived(&found, direction)
+    }
+
+    /// Searches for a step's end; breakpoints that this context meets come before it.
+    fn seek(&mut self, step: &mut dyn Condition, direction: Direction) -> Found {
+        self.count_hits();
+        self.stops.begin(direction, Some(self.look.thread));
+        let mut asked = self.stop.take();
+        let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
+        let mut both = Both {
+            step,
+            stops: &mut self.stops,
+        };
+        let found = self.machine.search(direction, &mut both, None, stop);
+        self.stop = asked;
+        found
+    }
+
+    /// Goes to where a condition holds next or last, for questions.
+    pub(crate) fn find(
+        &mut self,
+        condition: &mut dyn Condition,
+        direction: Direction,
+        limit: Option<Moment>,
+    ) -> Found {
+        let mut asked = self.stop.take();
+        let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
+        let found = self.machine.search(direction, condition, limit, stop);
+        self.stop = asked;
+        found
+    }
+
+    /// Counts the hits before now of breakpoints that need their number.
+    fn count_hits(&mut self) {
+        let now = self.machine.moment();
+        let Some(from) = self.stops.uncounted(now) else {
+            return;
+        };
+        self.machine.goto_moment(from);
+        self.stops.begin_to_count();
+        // The condition never holds.
+        let stops = &mut self.stops;
+        let forward = Direction::Forward;
+        self.machine
+            .search(forward, stops, Some(now), &mut |_| false);
+        self.stops.counted_through(now);
+        self.machine.goto_moment(now);
+    }
+
+    /// What a search came to, as a stop.
+    pub(crate) fn arrived(&mut self, found: &Found, direction: Direction) -> Stop {
+        let reason = match found {
+            Found::Hit(hits) => {
+                let place = hits.iter().find_map(|it| it.place);
+                self.land(place);
+                self.close_to_line(hits);
+                self.reason_of(hits)
+            }
+            Found::Nothing => {
+                self.land(None);
+                match self.ended() {
+                    Some(reason) if direction == Direction::Forward => reason,
+                    _ => Reason::Beginning,
+                }
+            }
+            Found::Interrupted => {
+                self.land(None);
+                Reason::Interrupted
+            }
+        };
+        self.stopped(reason)
+    }
+
+    /// Closes the macros behind the line of a breakpoint that is met.
+    fn close_to_line(&mut self, hits: &[Candidate]) {
+        let points = hits.iter().filter(|it| it.mark != STEP);
+        let mut lines = points.filter_map(|it| self.stops.hit(it)?.0.line.clone());
+        let Some((file, line)) = lines.next_back() else {
+            return;
+        };
+        let thread = self.look.thread;
+        let Some(image) = self.image(thread.me) else {
+            return;
+        };
+        let frames = source::frames(image, self.pc(thread));
+        let of_line = |frame: &Frame| frame.file == file && frame.line == line;
+        if let Some(outside) = frames.iter().rev().position(of_line) {
+            self.look.level = outside;
+        }
+    }
+
+    fn reason_of(&self, hits: &[Candidate]) -> Reason {
+        let points = hits.iter().filter(|it| it.mark != STEP);
+        let points = points.filter_map(|it| self.stops.hit(it));
+        let points: Vec<_> = points.map(|(point, change)| (point.id, change)).collect();
+        if points.is_empty() {
+            Reason::Step
+        } else {
+            Reason::Breakpoint(points)
+        }
+    }
+
+    /// Why the run ends here, if it does; the context at fault is looked at then.
+    fn ended(&mut self) -> Option<Reason> {
+        match self.machine.ending()?.clone() {
+            Ending::Fault(fault) => {
+                if let (Some(me), Some(context)) = (fault.me, fault.context) {
+                    // What is found when a run is over is told of an instruction that may be long
+                    // past; where a context sleeps, it knows itself.
+                    let core = self.chip().microengines().get(usize::from(me));
+                    let sleeps =
+                        core.is_some_and(|it| it.context(context).phase == ContextPhase::Sleeping);
+                    let pc = fault.pc.filter(|_| !sleeps);
+                    let place = pc.map(|pc| Place { me, context, pc });
+                    self.look.thread = Thread { me, context };
+                    self.look.place = place;
+                    self.open_all();
+                }
+                Some(Reason::Fault(fault))
+            }
+            ending => Some(Reason::End(ending)),
+        }
+    }
+
+    /// Looks at whatever context is at a place.
+    fn land(&mut self, place: Option<Place>) {
+        self.look.moment = self.machine.moment();
+        self.look.place = place;
+        if let Some(place) = place {
+            self.look.thread = Thread {
+                me: place.me,
+                context: place.context,
+            };
+        }
+        self.open_all();
+    }
+
+    pub(crate) fn stopped(&mut self, reason: Reason) -> Stop {
+        self.reason = reason.clone();
+        self.look.moment = self.machine.moment();
+        Stop {
+            reason,
+            thread: self.look.thread,
+            said: self.stops.take_said(),
+        }
+    }
+
+    /// Changes the chip here and now; what comes after will be otherwise.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Chip)) {
+        let moment = self.machine.moment();
+        self.machine.change(change);
+        self.stops.forget_after(moment);
+        self.made.clear();
+    }
+}
