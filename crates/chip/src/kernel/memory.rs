@@ -1,5 +1,5 @@
 //! Storage of large memories: pages come into being when they are written. Copies share
-//! those that were [given away](Paged::share) until one of them is written to.
+//! those that were given away until one of them is written to.
 
 use std::sync::Arc;
 
