@@ -27,7 +27,7 @@ impl Lane {
                 resolve(slot, base) as u16
             }
         };
-        let mut ops: Vec<_> = program
+        let mut ops: Arc<[Op]> = program
             .ops
             .iter()
             .map(|&op| Op {
@@ -39,10 +39,10 @@ impl Lane {
             })
             .collect();
         let forms = Arc::clone(&program.forms);
-        for at in 0..ops.len() {
-            ops[at].action = action_at(&ops, &forms, at);
+        let all = Arc::make_mut(&mut ops);
+        for at in 0..all.len() {
+            all[at].action = action_at(all, &forms, at);
         }
-        let ops = ops.into();
         Self { ops, forms }
     }
 
@@ -69,10 +69,11 @@ impl Lane {
         if self.ops[at].marks & Op::WATCHED == 0 {
             return;
         }
-        Arc::make_mut(&mut self.ops)[at].marks &= !Op::WATCHED;
+        let ops = Arc::make_mut(&mut self.ops);
+        ops[at].marks &= !Op::WATCHED;
         // Its neighbours may now run into it, or take its result from hand.
-        for at in at.saturating_sub(2)..(at + 3).min(self.ops.len()) {
-            self.set_action(at);
+        for at in at.saturating_sub(2)..(at + 3).min(ops.len()) {
+            ops[at].action = action_at(ops, &self.forms, at);
         }
     }
 
@@ -98,10 +99,5 @@ impl Lane {
                 self.relieve(at);
             }
         }
-    }
-
-    fn set_action(&mut self, at: usize) {
-        let action = action_at(&self.ops, &self.forms, at);
-        Arc::make_mut(&mut self.ops)[at].action = action;
     }
 }
