@@ -11,7 +11,7 @@ use std::path::Path;
 use npsim_net::egress::Position;
 use npsim_project::problem::Problem;
 use npsim_session::checkpoint::inputs::{self, Input};
-use npsim_session::checkpoint::{BESIDES_MEMORIES, Kind, Origin, Packed, foreign};
+use npsim_session::checkpoint::{Kind, Origin, Packed, foreign};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
@@ -131,10 +131,10 @@ impl Checkpoint {
     /// # Errors
     /// The state is not one of such a network.
     pub fn restore(&self, network: &mut Network) -> Result<Standing, Problem> {
-        let memories = network.memory_bytes();
+        // The chips, and what is between them.
         let parts = network.chips().len() as u64 + 1;
-        let most = memories + memories / 64 + BESIDES_MEMORIES.saturating_mul(parts);
-        let (snapshot, standing): (Snapshot, Standing) = self.0.state(most)?;
+        let (snapshot, standing): (Snapshot, Standing) =
+            self.0.state(network.memory_bytes(), parts)?;
         let census = network.outside().census();
         let like = |other: &Census| {
             (other.lines.len(), other.flows.len(), other.cpus.len())

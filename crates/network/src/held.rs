@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
-use crate::simulation::{SenderSeen, Tap};
+use crate::tap::{SenderSeen, Tap};
 
 /// Something that a tap sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -62,6 +62,7 @@ pub mod results;
 mod routes;
 pub mod series;
 mod simulation;
+mod tap;
 pub mod topology;
 mod turns;
 
@@ -70,4 +71,5 @@ pub use host::{FlowState, FlowView};
 pub use line::DropReason;
 pub use network::{Network, Progress, Stopped};
 pub use routes::RouteError;
-pub use simulation::{NetworkError, NoTap, SenderSeen, Simulation, Tap};
+pub use simulation::{NetworkError, Simulation};
+pub use tap::{NoTap, SenderSeen, Tap};

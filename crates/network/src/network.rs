@@ -32,7 +32,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::checkpoint::Snapshot;
 use crate::chips::{ChipNode, System};
 use crate::held::{Held, Holding, Watched};
-use crate::simulation::{Simulation, Tap, ToChip};
+use crate::simulation::{Simulation, ToChip};
+use crate::tap::Tap;
 use crate::turns;
 
 /// Whether to go on; asked from any thread.

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use file::{FORMAT, Kind};
 use inputs::Input;
-pub use packed::{BESIDES_MEMORIES, Packed, foreign};
+pub use packed::{Packed, foreign};
 
 use crate::session::{Session, Snapshot};
 use npsim_project::problem::Problem;
@@ -121,10 +121,8 @@ impl Checkpoint {
     /// The state is not one of such a session.
     pub fn restore(&self, session: &mut Session<'_>) -> Result<(), Problem> {
         let nodes = session.nodes();
-        let memories: u64 = nodes.iter().map(|node| node.chip().memory_bytes()).sum();
-        let beside = BESIDES_MEMORIES.saturating_mul(nodes.len() as u64);
-        let most = memories + memories / 64 + beside;
-        let snapshot: Snapshot = self.0.state(most)?;
+        let memories = nodes.iter().map(|node| node.chip().memory_bytes()).sum();
+        let snapshot: Snapshot = self.0.state(memories, nodes.len() as u64)?;
         session
             .restore(&snapshot)
             .map_err(|reason| foreign(&reason))?;

@@ -42,13 +42,7 @@ impl KeptFile {
     /// # Errors
     /// If the file cannot be written.
     pub fn position(&mut self) -> io::Result<Position> {
-        self.file.sync()?;
-        let (bytes, checksum) = self.file.written();
-        Ok(Position {
-            bytes,
-            checksum,
-            frames: 0,
-        })
+        self.file.position(0)
     }
 
     /// Gives the file its name.
@@ -99,13 +93,7 @@ impl PcapSink {
     /// # Errors
     /// If the file cannot be written.
     pub fn position(&mut self) -> io::Result<Position> {
-        self.file.sync()?;
-        let (bytes, checksum) = self.file.written();
-        Ok(Position {
-            bytes,
-            checksum,
-            frames: self.frames,
-        })
+        self.file.position(self.frames)
     }
 
     /// Goes on with a capture that a sink of [`create_kept`](Self::create_kept) has brought to

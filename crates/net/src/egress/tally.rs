@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 
 use flate2::Crc;
 
+use super::Position;
+
 /// Writes to a file and counts.
 #[derive(Debug)]
 pub struct Tally {
@@ -27,20 +29,19 @@ impl Tally {
         }
     }
 
-    /// Bytes of the file and their CRC-32.
-    pub fn written(&self) -> (u64, u32) {
-        (self.bytes, self.sum.sum())
-    }
-
-    /// Returns when all that was written would survive the end of the machine's
-    /// power.
-    pub fn sync(&mut self) -> io::Result<()> {
+    /// How far the file has come, with so many frames in it. All up to there would survive the end of
+    /// the machine's power.
+    pub fn position(&mut self, frames: u64) -> io::Result<Position> {
         if self.synced < self.bytes {
             self.file.flush()?;
             self.file.get_ref().sync_data()?;
             self.synced = self.bytes;
         }
-        Ok(())
+        Ok(Position {
+            bytes: self.bytes,
+            checksum: self.sum.sum(),
+            frames,
+        })
     }
 }
 

@@ -262,13 +262,7 @@ impl TraceSink {
         let Output::Plain(file) = &mut self.output else {
             return Ok(None);
         };
-        file.sync()?;
-        let (bytes, checksum) = file.written();
-        Ok(Some(Position {
-            bytes,
-            checksum,
-            frames: self.frames,
-        }))
+        file.position(self.frames).map(Some)
     }
 
     /// Completes the file and gives it its name.

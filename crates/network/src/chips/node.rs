@@ -13,7 +13,8 @@ use super::inside::Inside;
 use super::system::{System, links};
 use crate::ethernet::{self, Mac};
 use crate::line::DropReason;
-use crate::simulation::{Leaving, Simulation, Tap, ToChip};
+use crate::simulation::{Leaving, Simulation, ToChip};
+use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
 
 /// A port with its link.

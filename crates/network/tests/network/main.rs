@@ -8,6 +8,7 @@ mod cpu;
 mod dumbbell;
 mod file;
 mod laws;
+mod pacing;
 mod reference;
 mod rig;
 mod scale;

@@ -24,6 +24,7 @@ pub mod pp;
 pub mod reproduce;
 pub mod run;
 mod saved_command;
+mod saving;
 pub mod sensitivity;
 mod source_options;
 pub mod sweep;

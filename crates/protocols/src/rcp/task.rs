@@ -77,6 +77,25 @@ pub struct RcpState {
     arrived: Counters,
 }
 
+impl RcpState {
+    /// What had come, modulo 2^32 and 2^64, when threads' counters were read last: an interval had
+    /// what came since it was this at the end of the one before.
+    #[must_use]
+    pub fn counted(&self) -> Counters {
+        let mut all = Counters::default();
+        for thread in &self.seen {
+            all.add(thread);
+        }
+        all
+    }
+
+    /// The cycle at which the last interval ended.
+    #[must_use]
+    pub const fn began(&self) -> Cycle {
+        self.began
+    }
+}
+
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Step {

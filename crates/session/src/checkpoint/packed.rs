@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{self, Kind};
 
-/// Room for what is in a chip besides its memories, in a run's counts, and for
+/// Room for what is in a part of a run besides memories, in its counts, and for
 /// frames in flight, in bytes. Far more than any run needs.
-pub const BESIDES_MEMORIES: u64 = 1 << 30;
+const BESIDES_MEMORIES: u64 = 1 << 30;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Outer<H> {
@@ -102,11 +102,15 @@ impl<H: Serialize + DeserializeOwned> Packed<H> {
         &self.outer.header
     }
 
-    /// The state, which cannot have more than so many bytes.
+    /// The state of a run whose chips have memories of so many bytes together, and that consists of so
+    /// many parts: its chips, and what else has a state of its own.
     ///
     /// # Errors
-    /// It is none, or larger.
-    pub fn state<S: DeserializeOwned>(&self, most: u64) -> Result<S, Problem> {
+    /// It is none, or larger than that of such a run can be.
+    pub fn state<S: DeserializeOwned>(&self, memories: u64, parts: u64) -> Result<S, Problem> {
+        // What stands around each page of memory takes less than a 64th of it.
+        let most =
+            (memories + memories / 64).saturating_add(BESIDES_MEMORIES.saturating_mul(parts));
         let expected = self.outer.state_bytes;
         if expected > most {
             return Err(foreign("it claims more state than the chips can have"));

@@ -1,10 +1,7 @@
 //! A network saved from time to time, and brought back to where it was saved.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-use npsim::checkpoint::Origin;
-use npsim::diagnostics::render_problem;
 use npsim::problem::Problem;
 use npsim_network::Network;
 use npsim_network::checkpoint::{Checkpoint, Standing, inputs_of};
@@ -14,21 +11,13 @@ use npsim_transport::time::{SECOND, Time};
 use super::arguments::Arguments;
 use super::outputs::Outputs;
 use crate::cmd::saved_command;
-use crate::output;
+use crate::cmd::saving::Saving;
 
 /// Checkpoints of a run whose distance is not given.
 const CHECKPOINTS: u64 = 20;
 
 /// Saves a run from time to time.
-pub struct Saver {
-    path: PathBuf,
-    every: Time,
-    origin: Origin,
-    before: Duration,
-    started: Instant,
-    next: Time,
-    told: bool,
-}
+pub struct Saver(Saving);
 
 impl Saver {
     /// For a run that is about to begin, or to go on from `checkpoint`; none if it is not to be saved.
@@ -47,20 +36,19 @@ impl Saver {
         let inputs = inputs_of(path, &text, network)?;
         let every = { arguments.saving.checkpoint_every }
             .map_or(file.until / CHECKPOINTS, |it| it.0 / file.scale);
-        Ok(Some(Self {
-            path: saved.clone(),
-            every: every.max(1),
-            origin: saved_command::origin(checkpoint.map(Checkpoint::origin), inputs)?,
-            before: Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds)),
-            started: Instant::now(),
-            next: 0,
-            told: false,
-        }))
+        let origin = saved_command::origin(checkpoint.map(Checkpoint::origin), inputs)?;
+        let before = checkpoint.map_or(0, Checkpoint::host_nanoseconds);
+        Ok(Some(Self(Saving::new(
+            saved.clone(),
+            every,
+            origin,
+            before,
+        ))))
     }
 
     /// When to save next.
     pub const fn next(&self) -> Time {
-        self.next
+        self.0.next()
     }
 
     /// Saves the run as it stands.
@@ -70,29 +58,20 @@ impl Saver {
         standing: &Standing,
         outputs: &mut Outputs,
     ) -> Result<(), Problem> {
-        let host = self.before + self.started.elapsed();
-        let nanoseconds = u64::try_from(host.as_nanos()).unwrap_or(u64::MAX);
-        self.next = (standing.now / self.every)
-            .saturating_add(1)
-            .saturating_mul(self.every);
+        self.0.begin(standing.now);
+        let host = self.0.host_nanoseconds();
         let positions = outputs.positions()?;
         let standing = Standing {
             sampled: outputs.last_sample().cloned(),
             ..standing.clone()
         };
-        Checkpoint::take(&self.origin, network, &standing, positions, nanoseconds)?
-            .write(&self.path)
+        Checkpoint::take(self.0.origin(), network, &standing, positions, host)?.write(self.0.path())
     }
 
-    /// The same in the middle of a run, which a full disk does not end: the checkpoint before stays,
-    /// and that is told once.
+    /// The same in the middle of a run, which goes on if it cannot be saved.
     pub fn try_save(&mut self, network: &mut Network, standing: &Standing, outputs: &mut Outputs) {
-        if let Err(problem) = self.save(network, standing, outputs)
-            && !std::mem::replace(&mut self.told, true)
-        {
-            output::message(&render_problem(&problem));
-            output::line("note: the run goes on; the previous checkpoint stays");
-        }
+        let saved = self.save(network, standing, outputs);
+        self.0.tell(saved);
     }
 }
 

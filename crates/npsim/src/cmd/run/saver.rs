@@ -1,11 +1,7 @@
 //! A run saved from time to time, and brought back to where it was saved.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
+use npsim::checkpoint::Checkpoint;
 use npsim::checkpoint::inputs::Input;
-use npsim::checkpoint::{Checkpoint, Origin};
-use npsim::diagnostics::render_problem;
 use npsim::problem::Problem;
 use npsim::session::Session;
 use npsim_chip::Cycle;
@@ -13,19 +9,13 @@ use npsim_net::egress::PcapSink;
 
 use super::Arguments;
 use crate::cmd::saved_command::{self, forget};
-use crate::output;
+use crate::cmd::saving::Saving;
 
 /// Saves a run from time to time.
 pub struct Saver {
-    path: PathBuf,
-    every: Cycle,
-    origin: Origin,
-    before: Duration,
-    started: Instant,
-    next: Cycle,
+    saving: Saving,
     /// The cycle of the last one; nothing has happened since if it is still that.
     saved: Option<Cycle>,
-    told: bool,
 }
 
 impl Saver {
@@ -48,47 +38,35 @@ impl Saver {
             .help("give a longer time, such as `--every 1ms`"));
         }
         let origin = saved_command::origin(checkpoint.map(Checkpoint::origin), inputs)?;
+        let before = checkpoint.map_or(0, Checkpoint::host_nanoseconds);
         Ok(Some(Self {
-            path: path.clone(),
-            every,
-            origin,
-            before: Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds)),
-            started: Instant::now(),
-            next: 0,
+            saving: Saving::new(path.clone(), every, origin, before),
             saved: None,
-            told: false,
         }))
     }
 
     /// When to save next.
     pub fn next(&self) -> Cycle {
-        self.next
+        self.saving.next()
     }
 
     /// Saves the run as it stands.
     pub fn save(&mut self, session: &mut Session<'_>) -> Result<(), Problem> {
-        let host = self.before + self.started.elapsed();
-        let nanoseconds = u64::try_from(host.as_nanos()).unwrap_or(u64::MAX);
         let now = session.now();
-        self.next = (now.max(self.next) / self.every)
-            .saturating_add(1)
-            .saturating_mul(self.every);
+        // A session may stand short of the cycle that it was to be saved at.
+        self.saving.begin(now.max(self.saving.next()));
         if self.saved != Some(now) {
-            Checkpoint::take(&self.origin, session, nanoseconds)?.write(&self.path)?;
+            let host = self.saving.host_nanoseconds();
+            Checkpoint::take(self.saving.origin(), session, host)?.write(self.saving.path())?;
             self.saved = Some(now);
         }
         Ok(())
     }
 
-    /// The same in the middle of a run, which a full disk does not end: the
-    /// checkpoint before stays, and that is told once.
+    /// The same in the middle of a run, which goes on if it cannot be saved.
     pub fn try_save(&mut self, session: &mut Session<'_>) {
-        if let Err(problem) = self.save(session)
-            && !std::mem::replace(&mut self.told, true)
-        {
-            output::message(&render_problem(&problem));
-            output::line("note: the run goes on; the previous checkpoint stays");
-        }
+        let saved = self.save(session);
+        self.saving.tell(saved);
     }
 }
 

@@ -1,0 +1,85 @@
+//! Whether a topology is a network that can run.
+
+use npsim_protocols::ParameterError;
+use thiserror::Error;
+
+use crate::routes::RouteError;
+use crate::topology::{NodeKind, Topology};
+
+/// A network that cannot run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NetworkError {
+    /// A flow finds no way.
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    /// An end of a flow or a link is no such node.
+    #[error("{what} {number} names node {node}, which {fault}")]
+    Node {
+        /// `flow`, `link` or `CPU`.
+        what: &'static str,
+        /// Which one.
+        number: usize,
+        /// The node.
+        node: usize,
+        /// Why it will not do.
+        fault: &'static str,
+    },
+    /// A parameter of a router's law is out of its range.
+    #[error("router `{router}`: {error}")]
+    Law {
+        /// The router's name.
+        router: String,
+        /// What is wrong.
+        error: ParameterError,
+    },
+    /// A line that never sends.
+    #[error("link `{0}` has a rate of 0")]
+    Rate(String),
+}
+
+/// Whether all that is named is there.
+pub(super) fn check(topology: &Topology) -> Result<(), NetworkError> {
+    let fault = |what, number, node, fault| NetworkError::Node {
+        what,
+        number,
+        node,
+        fault,
+    };
+    for (number, link) in topology.links.iter().enumerate() {
+        for node in link.ends {
+            if node >= topology.nodes.len() {
+                return Err(fault("link", number, node, "is not there"));
+            }
+        }
+        if link.ends[0] == link.ends[1] {
+            return Err(fault("link", number, link.ends[0], "is at both ends"));
+        }
+        if link.lines.iter().any(|line| line.rate == 0) {
+            return Err(NetworkError::Rate(link.name.clone()));
+        }
+    }
+    for (number, cpu) in topology.cpus.iter().enumerate() {
+        match topology.nodes.get(cpu.node) {
+            None => return Err(fault("CPU", number, cpu.node, "is not there")),
+            Some(it) if !matches!(it.kind, NodeKind::Host { .. }) => {
+                return Err(fault("CPU", number, cpu.node, "is no host"));
+            }
+            Some(_) => {}
+        }
+    }
+    for (number, flow) in topology.flows.iter().enumerate() {
+        for node in [flow.from, flow.to] {
+            match topology.nodes.get(node) {
+                None => return Err(fault("flow", number, node, "is not there")),
+                Some(it) if !matches!(it.kind, NodeKind::Host { .. }) => {
+                    return Err(fault("flow", number, node, "is no host"));
+                }
+                Some(_) => {}
+            }
+        }
+        if flow.from == flow.to {
+            return Err(fault("flow", number, flow.from, "is at both ends"));
+        }
+    }
+    Ok(())
+}

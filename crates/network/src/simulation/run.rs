@@ -1,0 +1,248 @@
+//! What happens: events one after the other.
+
+use npsim_transport::time::Time;
+
+use crate::event::Event;
+use crate::frame::{Content, Frame, HEADERS};
+use crate::tap::{SenderSeen, Tap};
+use crate::topology::NodeKind;
+
+use super::{Simulation, ToChip};
+
+impl Simulation {
+    /// Runs to a time: all that happens until then, that time included. What goes to chips stays
+    /// with them; a [`Network`](crate::Network) brings it there.
+    pub fn run_to(&mut self, until: Time, tap: &mut dyn Tap) {
+        while let Some((at, event)) = self.events.take(until) {
+            self.now = at;
+            match event {
+                Event::Arrive { line, frame } => self.arrive(line as usize, frame, tap),
+                Event::TakeIn { node, frame } => self.take_in(node as usize, &frame, tap),
+                Event::Enqueue { line, frame } => self.enqueue(line as usize, frame, tap),
+                Event::Free { line } => {
+                    self.lines[line as usize].awaited = false;
+                    self.send(line as usize, tap);
+                }
+                Event::Law { line, timer } => {
+                    let it = &self.lines[line as usize];
+                    if let Some(law) = &mut self.laws[line as usize] {
+                        let again = law.fire(timer, it.waiting()).max(1);
+                        let node = it.from;
+                        let again = at.saturating_add(again);
+                        self.events.post(again, node, Event::Law { line, timer });
+                    }
+                }
+                Event::Open { flow } => {
+                    let end = flow as usize * 2;
+                    self.ends[end].endpoint.open(at, &mut self.out);
+                    self.put_out(end, at, tap);
+                }
+                Event::Wake { endpoint } => self.wake(endpoint as usize, tap),
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// The last bit of a frame has come to a node.
+    fn arrive(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
+        let node = self.lines[line].to;
+        match self.topology.nodes[node].kind {
+            // What goes to a chip is no event of this kind.
+            NodeKind::Switch | NodeKind::Chip { .. } => self.pass_on(node, frame, tap),
+            NodeKind::Host { .. } => {
+                let cpu = self.cpus[node].as_mut();
+                let done = cpu.map_or(self.now, |cpu| cpu.packet(self.now, frame.flow));
+                if done == self.now {
+                    return self.take_in(node, &frame, tap);
+                }
+                let host = node as u32;
+                self.events
+                    .post(done, node, Event::TakeIn { node: host, frame });
+            }
+            NodeKind::Router { delay, .. } => {
+                if let Content::Packet(packet) = &mut frame.content {
+                    packet.ttl = packet.ttl.saturating_sub(1);
+                    if packet.ttl == 0 {
+                        return self.expire(node, &frame, tap);
+                    }
+                }
+                if delay == 0 {
+                    self.pass_on(node, frame, tap);
+                } else if let Some(line) = self.routes.line(node, frame.to as usize) {
+                    let line = line as u32;
+                    let at = self.now.saturating_add(delay);
+                    self.events.post(at, node, Event::Enqueue { line, frame });
+                }
+            }
+        }
+    }
+
+    /// A frame whose time to live is over is for the slow path, which does not answer here.
+    fn expire(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
+        if let Some(line) = self.routes.line(node, frame.to as usize) {
+            let reason = self.lines[line].refuse(self.now, frame);
+            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            tap.dropped(self.now, line, frame, reason);
+        }
+    }
+
+    /// A node sends a frame on its way.
+    fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
+        // Flows without a way were refused.
+        if let Some(line) = self.routes.line(node, frame.to as usize) {
+            self.enqueue(line, frame, tap);
+        }
+    }
+
+    /// A frame comes to the queue before a line.
+    fn enqueue(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
+        let law = self.laws[line].as_mut();
+        let taken = if law.is_none_or(|law| law.arrive(&mut frame)) {
+            self.lines[line].admit(self.now, &frame)
+        } else {
+            Err(self.lines[line].refuse(self.now, &frame))
+        };
+        if let Err(reason) = taken {
+            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            tap.dropped(self.now, line, &frame, reason);
+            return;
+        }
+        self.lines[line].put(frame);
+        self.send(line, tap);
+    }
+
+    /// Lets a line send, or be told when it can.
+    fn send(&mut self, number: usize, tap: &mut dyn Tap) {
+        let line = &mut self.lines[number];
+        let free = line.is_free(self.now);
+        if free && let Some(mut sending) = line.send(self.now) {
+            let waiting = line.waiting();
+            if let Some(law) = &mut self.laws[number] {
+                law.depart(&mut sending.frame, waiting);
+            }
+            let to = line.to;
+            let frame = sending.frame;
+            let chip = matches!(self.topology.nodes[to].kind, NodeKind::Chip { .. });
+            if sending.arrives.is_some() {
+                tap.sent(self.now, number, &frame);
+            }
+            if sending.arrives.is_some() && chip {
+                self.to_chips.push(ToChip {
+                    line: number,
+                    frame,
+                    begins: sending.begins,
+                });
+            } else if let Some(at) = sending.arrives {
+                let line = number as u32;
+                self.events.post(at, to, Event::Arrive { line, frame });
+            } else {
+                self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+                tap.lost(self.now, number, &frame);
+            }
+        }
+        let line = &mut self.lines[number];
+        if line.packets() > 0 && !line.awaited {
+            line.awaited = true;
+            let (at, node) = (line.busy_until(), line.from);
+            self.events.post(
+                at,
+                node,
+                Event::Free {
+                    line: number as u32,
+                },
+            );
+        }
+    }
+
+    /// A frame is where it was to go.
+    fn take_in(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
+        let flow = frame.flow as usize;
+        self.flows[flow].arrived.add(frame.bytes.into());
+        // Both ends may be at one node only where a flow goes from a host to itself, which is refused.
+        let receives = self.ends[2 * flow].node != node;
+        if receives {
+            self.flows[flow].reached.add(frame.bytes.into());
+        }
+        let end = 2 * flow + usize::from(receives);
+        match &frame.content {
+            Content::Packet(packet) => {
+                let endpoint = &mut self.ends[end].endpoint;
+                endpoint.receive(self.now, packet, &mut self.out);
+            }
+            Content::Datagram { .. } => {
+                let payload = u64::from(frame.bytes).saturating_sub(HEADERS as u64);
+                self.flows[flow].delivered += payload;
+            }
+        }
+        self.put_out(end, self.now, tap);
+    }
+
+    fn wake(&mut self, end: usize, tap: &mut dyn Tap) {
+        let it = &mut self.ends[end];
+        if it.armed == Some(self.now) {
+            it.armed = None;
+        }
+        // It may have been put off since this was posted.
+        let mut since = self.now;
+        if it.endpoint.wake_at().is_some_and(|at| at <= self.now) {
+            if let Some(cpu) = &mut self.cpus[it.node] {
+                since = cpu.timer(self.now, (end / 2) as u32);
+            }
+            it.endpoint.wake(self.now, &mut self.out);
+        }
+        self.put_out(end, since, tap);
+    }
+
+    /// Sends what an endpoint has put out, which its host's CPU begins with at `since`, and sees that it
+    /// is woken.
+    fn put_out(&mut self, end: usize, since: Time, tap: &mut dyn Tap) {
+        let mut out = std::mem::take(&mut self.out);
+        let (node, to) = (self.ends[end].node, self.ends[end].peer as u32);
+        let flow = (end / 2) as u32;
+        let packets = out.packets.drain(..).map(|packet| {
+            let bytes = packet.length() as u32;
+            (Content::Packet(packet), bytes)
+        });
+        let datagrams = { out.datagrams.drain(..) }
+            .map(|(number, bytes)| (Content::Datagram { number }, bytes));
+        for (content, bytes) in packets.chain(datagrams) {
+            self.flows[flow as usize].sent.add(bytes.into());
+            let frame = Box::new(Frame {
+                content,
+                bytes,
+                flow,
+                to,
+            });
+            let cpu = self.cpus[node].as_mut();
+            let done = cpu.map_or(self.now, |cpu| cpu.packet(since, flow));
+            if done == self.now {
+                self.pass_on(node, frame, tap);
+            } else if let Some(line) = self.routes.line(node, to as usize) {
+                let line = line as u32;
+                self.events.post(done, node, Event::Enqueue { line, frame });
+            }
+        }
+        self.out = out;
+        // Senders have even numbers.
+        if end.is_multiple_of(2) && tap.watches_senders() {
+            let endpoint = &self.ends[end].endpoint;
+            let counters = endpoint.sender().unwrap_or_default();
+            let seen = SenderSeen {
+                view: endpoint.view(),
+                retransmitted: counters.retransmitted,
+                timeouts: counters.timeouts,
+            };
+            tap.sender(self.now, flow as usize, &seen);
+        }
+        let it = &mut self.ends[end];
+        let Some(at) = it.endpoint.wake_at() else {
+            return;
+        };
+        let at = at.max(self.now);
+        if it.armed.is_none_or(|armed| at < armed) {
+            it.armed = Some(at);
+            let endpoint = end as u32;
+            self.events.post(at, node, Event::Wake { endpoint });
+        }
+    }
+}

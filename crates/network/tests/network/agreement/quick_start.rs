@@ -1,0 +1,215 @@
+//! Quick-Start: the answer to each request, and what may be granted window by window.
+
+use npsim_network::file::NetworkFile;
+use npsim_network::results::Results;
+use npsim_network::{Content, Frame};
+use npsim_protocols::quick_start::task::{QuickStart, QuickStartState};
+use npsim_protocols::quick_start::window::{limit, units_of_bytes};
+use npsim_protocols::quick_start::{Outcome, Pool, process};
+use npsim_transport::time::Time;
+use npsim_transport::wire::Packet;
+
+use super::{
+    Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, go_on, met, parsed, ready, text,
+    with_model,
+};
+
+const FILE: &str = "dumbbell-quick-start-chip.toml";
+/// What both take for a random number.
+const RANDOM: u32 = 0x5a5a_a5a5;
+/// Bytes of a frame, as a port counts it, besides the packet.
+const ETHERNET: u32 = 14;
+
+/// Short flows in place of the endless ones: 60 of 40 KB, one each 50 ms, three in a window.
+fn requests(more: &str) -> String {
+    text(FILE)
+        .replace("count = 4", "count = 60")
+        .replace(
+            "rate = \"2560kbps\"",
+            &format!("rate = \"2560kbps\"\nbytes = 40000\nstep = \"50ms\"\n{more}"),
+        )
+        .replace(
+            "me.processing.define = {",
+            &format!("me.processing.define = {{ RANDOM_WORD = {RANDOM},"),
+        )
+        .replace("until = \"120s\"", "until = \"5s\"")
+        .replace("from = \"30s\"", "from = \"0s\"")
+}
+
+/// A packet as a router sends it on that has granted what `pool` says, and what became of it.
+fn passed_on(frame: &Frame, pool: &mut Pool, file: &NetworkFile) -> (Outcome, Frame) {
+    let mut bytes = frame.to_bytes(&file.topology).expect("a packet");
+    let outcome = process(&mut bytes, pool, RANDOM);
+    let mut passed = *frame;
+    if let Content::Packet(packet) = &mut passed.content {
+        if outcome == Outcome::NoOption {
+            packet.ttl -= 1;
+        } else {
+            *packet = Packet::from_bytes(&bytes).expect("a packet").0;
+        }
+    }
+    (outcome, passed)
+}
+
+/// What the slow path knows of the group, and the windows that it has ended.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    windows: u64,
+    samples: u64,
+    state: QuickStartState,
+}
+
+/// Requests from a closed loop at the router's input, into the microcode and into the model.
+#[test]
+fn the_same_requests_get_the_same_answers_of_chip_and_model() {
+    let file = parsed(&requests(""));
+    let mut watch = Watch::of(&file);
+    let mut network = ready(&file);
+    let known = |chip: &npsim_chip::chip::Chip| {
+        let task = chip.gpp().task::<QuickStart>().expect("Quick-Start");
+        let (group, state) = task.groups().nth(GROUP).expect("a group");
+        let known = Known {
+            windows: task.windows,
+            samples: task.samples,
+            state: state.clone(),
+        };
+        (group.threshold, known)
+    };
+    // What was known at first, then whenever a window or its limit changed.
+    let (threshold, first) = known(network.chip(0).expect("a chip"));
+    let mut changes = vec![(0, first.clone())];
+    let mut samples = vec![(0, first)];
+    while network.outside().now() < file.until {
+        let next = network.outside().now() + LOOK;
+        network.run_to(next, &mut watch, &go_on).expect("no fault");
+        let (_, now) = known(network.chip(0).expect("a chip"));
+        let (_, last) = changes.last().expect("the first");
+        if (now.windows, now.state.window.limit) != (last.windows, last.state.window.limit) {
+            changes.push((next, now.clone()));
+        }
+        if now.samples > samples.last().expect("the first").1.samples {
+            samples.push((next, now));
+        }
+    }
+    let Watch { came, left, .. } = &watch;
+    assert_eq!((watch.dropped, came.len()), (0, left.len()));
+
+    // The answers: each frame leaves in its turn, as the model sends it on that grants from the same
+    // limit what it has left of it.
+    let seen: Vec<Time> = changes.iter().map(|(seen, _)| *seen).collect();
+    let windows = changes.last().expect("the first").1.windows as usize + 1;
+    let mut granted = vec![0; windows];
+    let (mut approved, mut reduced, mut denied, mut sure) = (0, 0, 0, 0);
+    for (number, ((_, out), (at, frame))) in left.iter().zip(came).enumerate() {
+        let may = met(&seen, *at, 0);
+        let single = may.len() == 1;
+        let found = changes[may].iter().find_map(|(_, known)| {
+            let window = known.windows as usize;
+            let mut pool = Pool {
+                limit: known.state.window.limit,
+                granted: granted[window],
+            };
+            let (outcome, passed) = passed_on(frame, &mut pool, &file);
+            (passed == *out).then_some((outcome, window, pool.granted))
+        });
+        let Some((outcome, window, after)) = found else {
+            panic!("frame {number}: {frame:?} {out:?}");
+        };
+        granted[window] = after;
+        let counted = match outcome {
+            Outcome::Approve => &mut approved,
+            Outcome::Reduce => &mut reduced,
+            Outcome::Deny => &mut denied,
+            _ => continue,
+        };
+        *counted += 1;
+        sure += usize::from(single);
+    }
+    println!(
+        "{} frames, {approved} requests approved, {reduced} reduced, {denied} denied, {sure} far from a change",
+        left.len()
+    );
+    assert_eq!(approved + reduced + denied, 60);
+    assert!(approved > 10 && reduced > 5 && denied > 5 && sure > 50);
+
+    // The grants: what the microcode counted in each window is what the model granted in it.
+    let mut ended = 0;
+    for (_, known) in changes.iter().skip(1) {
+        let state = &known.state;
+        let last = granted[known.windows as usize - 1];
+        let counted = state.window.granted[1 - usize::from(state.window.phase)];
+        assert_eq!(counted, last, "window {}", known.windows - 1);
+        // The law: what may be granted follows from the largest sample and from that.
+        let follows = limit(threshold, state.peak_utilisation(), last.into());
+        assert_eq!(state.window.limit, follows, "window {}", known.windows);
+        ended = known.windows;
+    }
+    assert!(ended >= 25, "{ended} windows");
+
+    // The samples: what the slow path takes the line to have carried is what left since the sample
+    // before, but for what leaves about the time of one.
+    let mut busy = 0;
+    for pair in samples.windows(2) {
+        let [(begin, _), (end, known)] = pair else {
+            unreachable!("pairs")
+        };
+        let sent = left.iter().filter(|(at, _)| begin < at && at <= end);
+        let bytes: u32 = sent.map(|(_, frame)| frame.bytes + ETHERNET).sum();
+        let length = end - begin;
+        let most = u64::from(bytes) + 2 * 1_014;
+        let least = u64::from(bytes).saturating_sub(2 * 1_014);
+        let utilisation = known.state.utilisation;
+        assert!(
+            // A look is late by up to LOOK, which is a five-hundredth of a window.
+            utilisation <= units_of_bytes(most, length - LOOK)
+                && utilisation >= units_of_bytes(least, length + LOOK),
+            "{utilisation} units, {bytes} bytes in {length} ps"
+        );
+        busy += usize::from(bytes > 10_000);
+    }
+    assert!(busy > 15, "{busy} samples");
+}
+
+/// How long the flows take in the mean and at most, and what waits before the line.
+fn flows_of(results: &Results) -> [f64; 3] {
+    let done = results.flows.iter().map(|flow| flow.completion_s);
+    let done: Vec<f64> = done.map(|done| done.expect("it is done")).collect();
+    let mut lines = results.lines.iter();
+    let line = lines
+        .find(|line| line.name == "bottleneck")
+        .expect("a line");
+    [
+        done.iter().sum::<f64>() / done.len() as f64,
+        done.iter().copied().fold(0.0, f64::max),
+        line.mean_queue_bytes,
+    ]
+}
+
+/// Over five seeds, which draw when flows begin.
+#[test]
+fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
+    let chip = requests("spread = \"200ms\"").replace("until = \"5s\"", "until = \"8s\"");
+    let model = with_model(&chip, "model = \"quick-start\"");
+    let bounds = Bounds([
+        ("completion", 0.0, 0.02),
+        ("longest completion", 0.0, 0.05),
+        ("mean queue", 2_000.0, 0.05),
+    ]);
+    let means = assert_alike(&chip, &model, &bounds, &flows_of);
+    // All that is compared is what it should be: with a round-trip time of 500 ms a flow needs two, and
+    // four if it is granted nothing.
+    assert!((1.0..4.0).contains(&means[0]), "{means:?}");
+}
+
+#[test]
+fn a_flow_alone_takes_as_long_over_a_chip_as_over_a_model() {
+    let chip = text(FILE)
+        .replace("until = \"120s\"", "until = \"16s\"")
+        .replace(
+            "rate = \"2560kbps\"",
+            "rate = \"2560kbps\"\nbytes = 100000\nstep = \"4s\"",
+        );
+    let chip = chip.replace("from = \"30s\"", "from = \"0s\"");
+    let model = with_model(&chip, "model = \"quick-start\"");
+    assert_bypassed(&chip, &model, 1.0);
+}

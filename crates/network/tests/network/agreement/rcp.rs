@@ -1,0 +1,166 @@
+//! RCP: the rate in each packet, and the law update by update.
+
+use npsim_network::{Content, Frame};
+use npsim_protocols::rcp::counters::Counters;
+use npsim_protocols::rcp::header::{Header, stamp};
+use npsim_protocols::rcp::task::{Rcp, RcpState};
+use npsim_transport::time::{MICROSECOND, Time};
+use npsim_transport::wire::Body;
+
+use super::{
+    Bounds, GROUP, LATENCY, LOOK, Watch, assert_alike, assert_bypassed, go_on, line_of, met,
+    parsed, ready, text, with_model,
+};
+
+const FILE: &str = "dumbbell-rcp-chip.toml";
+/// From the law to its rate in memory.
+const PUBLISHES: Time = 20 * MICROSECOND;
+/// Megahertz of the chip.
+const MHZ: u64 = 600;
+
+fn header(frame: &Frame) -> Option<Header> {
+    match frame.content {
+        Content::Packet(packet) => match packet.body {
+            Body::Rcp { header, .. } => Some(header),
+            Body::Tcp { .. } => None,
+        },
+        Content::Datagram { .. } => None,
+    }
+}
+
+/// A frame as a router whose rate is `rate` sends it on.
+fn passed_on(frame: &Frame, rate: u32) -> Frame {
+    let mut passed = *frame;
+    if let Content::Packet(packet) = &mut passed.content {
+        packet.ttl -= 1;
+        if let Body::Rcp { header, .. } = &mut packet.body
+            && header.takes_rate()
+        {
+            header.rate = stamp(header.rate, rate);
+        }
+    }
+    passed
+}
+
+/// Frames from a closed loop at the router's input, into the microcode and into the model.
+#[test]
+fn the_same_frames_leave_chip_and_model_with_the_same_rates() {
+    let file = parsed(
+        &text(FILE)
+            .replace("until = \"120s\"", "until = \"6s\"")
+            .replace("from = \"30s\"", "from = \"1s\""),
+    );
+    let mut watch = Watch::of(&file);
+    let mut network = ready(&file);
+    let state = |chip: &npsim_chip::chip::Chip| -> RcpState {
+        let task = chip.gpp().task::<Rcp>().expect("RCP");
+        task.groups().nth(GROUP).expect("a group").clone()
+    };
+    // The law before the first update, then after each.
+    let mut updates = vec![(0, state(network.chip(0).expect("a chip")))];
+    while network.outside().now() < file.until {
+        let next = network.outside().now() + LOOK;
+        network.run_to(next, &mut watch, &go_on).expect("no fault");
+        let now = state(network.chip(0).expect("a chip"));
+        let (_, last) = updates.last().expect("the first");
+        if now.updates > last.updates {
+            assert_eq!(now.updates, last.updates + 1, "looks are too rare");
+            updates.push((next, now));
+        }
+    }
+    let Watch { came, left, .. } = &watch;
+    assert_eq!(watch.dropped, 0);
+    assert!(updates.len() > 500, "{} updates", updates.len());
+    assert!(
+        left.len() > 4_000 && left.len() <= came.len(),
+        "{} of {}",
+        left.len(),
+        came.len()
+    );
+
+    // The law: from what the microcode counted until each update follows its rate, bit by bit.
+    for pair in updates.windows(2) {
+        let [(_, before), (_, after)] = pair else {
+            unreachable!("pairs")
+        };
+        let mut replayed = before.rate;
+        let nanoseconds = ((after.began() - before.began()) * 1_000 / MHZ).max(1);
+        let counted = after.counted().since(&before.counted());
+        replayed.fire(nanoseconds, &counted, after.queue);
+        assert_eq!(replayed, after.rate, "update {}", after.updates);
+    }
+
+    // The counters: the microcode counted what the model does of all frames up to one of those that
+    // came about then.
+    let mut counters = vec![Counters::default()];
+    for (_, frame) in came {
+        let mut next = *counters.last().expect("counters");
+        let rtt = header(frame).map_or(0, |header| header.rtt);
+        next.arrive(frame.bytes as u16, rtt);
+        counters.push(next);
+    }
+    let between = updates.iter().skip(1).filter(|(seen, update)| {
+        let first = came.partition_point(|(at, _)| at + LOOK + LATENCY < *seen);
+        let last = came.partition_point(|(at, _)| at <= seen);
+        !(first..=last).any(|count| counters[count] == update.counted())
+    });
+    let between = between.count();
+    // Some end while a frame is in the microcode that others have overtaken.
+    assert!(
+        between * 20 <= updates.len(),
+        "{between} of {}",
+        updates.len()
+    );
+
+    // The stamp: frames leave in the order in which they came, with the rate in force and all else as
+    // it was.
+    let seen: Vec<Time> = updates.iter().map(|(seen, _)| *seen).collect();
+    let (mut sure, mut lowered) = (0, 0);
+    for (number, ((_, out), (at, frame))) in left.iter().zip(came).enumerate() {
+        let rates = met(&seen, *at, PUBLISHES);
+        sure += usize::from(rates.len() == 1);
+        let mut rates = updates[rates].iter().map(|(_, state)| state.rate.rate());
+        assert!(
+            rates.any(|rate| *out == passed_on(frame, rate)),
+            "frame {number}: {frame:?} {out:?}"
+        );
+        let rate = |frame: &Frame| header(frame).map(|header| header.rate);
+        lowered += usize::from(rate(out) != rate(frame));
+    }
+    println!(
+        "{} updates, {between} between frames; {} frames, {lowered} lowered, {sure} far from an update",
+        updates.len() - 1,
+        left.len()
+    );
+    assert!(lowered * 10 > left.len() * 9, "{lowered}");
+    assert!(sure * 2 > left.len(), "{sure}");
+}
+
+/// Over five seeds, which draw when flows begin.
+#[test]
+fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
+    let chip = text(FILE)
+        .replace("until = \"120s\"", "until = \"10s\"")
+        .replace("from = \"30s\"", "from = \"4s\"")
+        .replace(
+            "transport = \"rcp\"",
+            "transport = \"rcp\"\nspread = \"500ms\"",
+        );
+    let model = with_model(&chip, "model = \"rcp\"");
+    let means = assert_alike(&chip, &model, &Bounds::OF_A_LINE, &line_of);
+    // All that is compared is what it should be.
+    assert!(means[0] > 0.9 && means[3] == 0.0, "{means:?}");
+}
+
+#[test]
+fn a_flow_alone_takes_as_long_over_a_chip_as_over_a_model() {
+    let chip = text(FILE)
+        .replace("until = \"120s\"", "until = \"12s\"")
+        .replace(
+            "transport = \"rcp\"",
+            "transport = \"rcp\"\nbytes = 100000\nstep = \"3s\"",
+        );
+    let chip = chip.replace("from = \"30s\"", "from = \"0s\"");
+    let model = with_model(&chip, "model = \"rcp\"");
+    assert_bypassed(&chip, &model, 1.0);
+}

@@ -1,0 +1,220 @@
+//! XCP: feedback packet by packet, and the law interval by interval.
+
+use npsim_network::{Content, Frame, Network};
+use npsim_protocols::xcp::control::{Control, Interval};
+use npsim_protocols::xcp::feedback::Sums;
+use npsim_protocols::xcp::header::Header;
+use npsim_protocols::xcp::task::Xcp;
+use npsim_transport::time::Time;
+use npsim_transport::wire::Body;
+
+use super::{
+    Bounds, GROUP, LATENCY, LOOK, Watch, assert_alike, go_on, line_of, parsed, ready, text,
+    with_model,
+};
+
+const FILE: &str = "dumbbell-xcp-chip.toml";
+/// Packets between the reading of the sums and the turn to the new pools.
+const TURN: usize = 6;
+
+fn header(frame: &Frame) -> Option<Header> {
+    match frame.content {
+        Content::Packet(packet) => match packet.body {
+            Body::Tcp { xcp, .. } => xcp,
+            Body::Rcp { .. } => None,
+        },
+        Content::Datagram { .. } => None,
+    }
+}
+
+/// A frame as the router sends it on, but for the feedback, which is that of `other`.
+fn passed_on(frame: &Frame, other: &Frame) -> Frame {
+    let mut passed = *frame;
+    if let Content::Packet(packet) = &mut passed.content {
+        packet.ttl -= 1;
+        if let (Body::Tcp { xcp: Some(own), .. }, Some(other)) = (&mut packet.body, header(other)) {
+            own.delta_throughput = other.delta_throughput;
+        }
+    }
+    passed
+}
+
+/// The end of an interval, as the chip's slow path has it.
+struct Ended {
+    /// It ended after the look before this time.
+    seen: Time,
+    /// All that was counted until its end.
+    counted: Sums,
+    /// What the queue timer said at the looks before and after.
+    queues: [u32; 2],
+    done: Interval,
+}
+
+/// A run of the chip among hosts that react, watched.
+struct Run {
+    watch: Watch,
+    control: Control,
+    ended: Vec<Ended>,
+}
+
+fn run() -> Run {
+    let file = parsed(
+        &text(FILE)
+            .replace("until = \"120s\"", "until = \"8s\"")
+            .replace("from = \"30s\"", "from = \"1s\""),
+    );
+    let mut watch = Watch::of(&file);
+    let mut network = ready(&file);
+    let state = |network: &Network| {
+        let chip = network.chip(0).expect("a chip");
+        let task = chip.gpp().task::<Xcp>().expect("XCP");
+        task.groups().nth(GROUP).expect("a group").clone()
+    };
+    let mut before = state(&network);
+    let control = before.control;
+    let mut ended = Vec::new();
+    while network.outside().now() < file.until {
+        let next = network.outside().now() + LOOK;
+        network.run_to(next, &mut watch, &go_on).expect("no fault");
+        let now = state(&network);
+        if now.intervals > before.intervals {
+            assert_eq!(now.intervals, before.intervals + 1, "looks are too rare");
+            ended.push(Ended {
+                seen: next,
+                counted: now.counted(),
+                queues: [before.queue.queue(), now.queue.queue()],
+                done: now.last.expect("an interval"),
+            });
+        }
+        before = now;
+    }
+    assert!(ended.len() > 10, "{} intervals", ended.len());
+    Run {
+        watch,
+        control,
+        ended,
+    }
+}
+
+/// Frames from a closed loop at the router's input, into the microcode and into the model.
+#[test]
+fn the_same_frames_leave_chip_and_model_with_the_same_headers() {
+    let Run {
+        watch,
+        mut control,
+        ended,
+    } = run();
+    let Watch { came, left, .. } = &watch;
+    assert_eq!(watch.dropped, 0);
+
+    // Frames leave in the order in which they came, with all but their feedback as it was.
+    assert!(
+        left.len() > 5_000 && left.len() <= came.len(),
+        "{}",
+        left.len()
+    );
+    for (number, ((_, out), (_, frame))) in left.iter().zip(came).enumerate() {
+        assert_eq!(*out, passed_on(frame, out), "frame {number}");
+    }
+
+    // The law: from what the microcode counted in each interval follows bit by bit what the slow path
+    // gives out in the next.
+    let parameters = *control.parameters();
+    let mut counted = Sums::default();
+    for (number, end) in ended.iter().enumerate() {
+        let sums = end.counted.since(&counted);
+        counted = end.counted;
+        let replayed = end.queues.map(|queue| control.clone().fire(&sums, queue));
+        assert!(
+            replayed.contains(&end.done),
+            "interval {number}: {replayed:?} {:?}",
+            end.done
+        );
+        control.fire(&sums, end.queues[0]);
+    }
+
+    // The sums: the microcode counted what the model does of all frames up to one of those that came
+    // about then.
+    let mut sums = vec![Sums::default()];
+    for (_, frame) in came {
+        let mut next = *sums.last().expect("sums");
+        next.arrive(
+            frame.bytes as u16,
+            header(frame).as_ref(),
+            parameters.max_interval,
+        );
+        sums.push(next);
+    }
+    let mut ends = Vec::new();
+    let mut between = 0;
+    for end in &ended {
+        let first = came.partition_point(|(at, _)| at + LOOK + LATENCY < end.seen);
+        let last = came.partition_point(|(at, _)| *at <= end.seen);
+        let found = (first..=last).find(|count| sums[*count] == end.counted);
+        between += usize::from(found.is_none());
+        ends.push(found);
+    }
+    // Some end while a frame is in the microcode that others have overtaken.
+    assert!(between * 20 <= ended.len(), "{between} of {}", ended.len());
+
+    // The feedback: of what each interval gives out, frames take what the model gives them.
+    let (mut compared, mut alike, mut whole) = (0, 0, 0);
+    for (number, pair) in ends.windows(2).enumerate() {
+        let (Some(begin), Some(end)) = (pair[0], pair[1]) else {
+            continue;
+        };
+        let end = end.min(left.len());
+        let taken = |skipped: usize| {
+            let mut pools = ended[number].done.pools;
+            let of = |at: usize| {
+                let (_, frame) = &came[at];
+                let header = header(frame).filter(|header| header.takes_feedback());
+                header.is_none_or(|header| {
+                    let given = pools.depart(header.x, frame.bytes as u16, header.delta_throughput);
+                    Some(given.delta) == self::header(&left[at].1).map(|it| it.delta_throughput)
+                })
+            };
+            (begin + skipped..end)
+                .map(of)
+                .filter(|alike| *alike)
+                .count()
+        };
+        let Some(best) = (0..=TURN.min(end.saturating_sub(begin)))
+            .map(|skipped| (taken(skipped) + skipped, skipped))
+            .max()
+        else {
+            continue;
+        };
+        let count = end - begin;
+        compared += count - best.1;
+        alike += best.0 - best.1;
+        whole += usize::from(best.0 == count);
+    }
+    println!(
+        "{compared} frames of {} intervals, {alike} alike; {whole} whole intervals, {between} ends between frames",
+        ended.len()
+    );
+    assert!(compared > 4_000, "{compared}");
+    assert!(alike * 1_000 >= compared * 999, "{alike} of {compared}");
+    assert!(
+        whole * 10 >= ends.len() * 9,
+        "{whole} of {} intervals",
+        ends.len()
+    );
+}
+
+/// Over five seeds, which draw when flows begin.
+#[test]
+fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
+    let chip = text(FILE)
+        .replace("until = \"120s\"", "until = \"10s\"")
+        .replace("from = \"30s\"", "from = \"4s\"")
+        .replace(
+            "transport = \"xcp\"",
+            "transport = \"xcp\"\nspread = \"500ms\"",
+        );
+    let model = with_model(&chip, "model = \"xcp\"\nxcp = { stamp = \"arrival\" }");
+    let means = assert_alike(&chip, &model, &Bounds::OF_A_LINE, &line_of);
+    // All that is compared is what it should be.
+    assert!(means[0] > 0.9 && means[3] == 0.0, "{means:?}");
+}

@@ -1,0 +1,153 @@
+//! Hosts that know nothing of pacing, through a chip that paces them, beside hosts that pace by a
+//! timer ring.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use npsim_network::chips::systems;
+use npsim_network::file::NetworkFile;
+use npsim_network::topology::Transport;
+use npsim_network::{Frame, Network, Simulation, Tap};
+use npsim_project::assemble::assemble_project;
+use npsim_transport::pacing::Clock;
+use npsim_transport::rcp::RcpParameters;
+use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
+
+const BYTES: u64 = 100_000;
+/// 1000 bytes at 8 Mb/s.
+const GAP: Time = MILLISECOND;
+/// Packets of 960 bytes of payload.
+const PACKETS: usize = 105;
+/// A slot of the wheel, 64 steps of 16 cycles at 600 MHz, rounded up.
+const SLOT: Time = 1_706_667;
+/// From one packet to the next of its length the way from the wheel to the line differs by less: the
+/// transmit stage rests for up to 0.9 us.
+const JITTER: Time = MICROSECOND;
+/// A packet needs less for its way through the chip, but for what it waits until it is due.
+const PASSAGE: Time = 25 * MICROSECOND;
+
+fn path() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks/paced-chip.toml")
+}
+
+fn parsed(text: &str) -> NetworkFile {
+    NetworkFile::parse(&path().display().to_string(), text)
+        .unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+/// When full packets of each flow begin to leave the router.
+struct Departures {
+    line: usize,
+    of: Vec<Vec<Time>>,
+}
+
+impl Tap for Departures {
+    fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
+        if line == self.line && frame.bytes == 1_000 {
+            self.of[frame.flow as usize].push(now);
+        }
+    }
+}
+
+/// Runs to the end: departures, and how long each flow took.
+fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
+    let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
+    let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
+    let outside = Simulation::new(file.topology.clone()).expect("a network");
+    let mut network = Network::new(outside, systems).expect("chips");
+    let mut links = file.topology.links.iter();
+    let link = links.position(|link| link.name == "bottleneck");
+    let mut seen = Departures {
+        line: 2 * link.expect("a link"),
+        of: vec![Vec::new(); file.topology.flows.len()],
+    };
+    network
+        .run_to(file.until, &mut seen, &|| ControlFlow::Continue(()))
+        .expect("no fault");
+    let census = network.outside().census();
+    let took = census.flows.iter().map(|flow| {
+        assert_eq!(flow.gone.packets, 0, "nothing is lost");
+        flow.sender.completed_at.expect("it is done") - flow.start
+    });
+    (seen.of, took.collect())
+}
+
+/// Hosts of the same network that pace by a clock at the same rate, and a router that only tells them
+/// so.
+fn with_ring(clock: Clock) -> NetworkFile {
+    let text = std::fs::read_to_string(path()).expect("a file");
+    let begin = text.find("[[router]]").expect("a router");
+    let end = text.find("[[link]]").expect("a link");
+    // A rate that nothing changes: 8 Mb/s of 1 Gb/s.
+    let model = "[[router]]\nname = \"r1\"\nmodel = \"rcp\"\n\
+                 rcp = { alpha = 0.0, beta = 0.0, initial_rate = 0.008 }\n\n";
+    let text = (text[..begin].to_owned() + model + &text[end..])
+        .replace("r1:0", "r1")
+        .replace("r1:1", "r1")
+        .replace("\"sack\"", "\"rcp\"");
+    let mut file = parsed(&text);
+    for flow in &mut file.topology.flows {
+        flow.transport = Transport::Rcp {
+            host: RcpParameters {
+                payload: 960,
+                clock,
+                ..RcpParameters::default()
+            },
+            bytes: Some(BYTES),
+        };
+    }
+    file
+}
+
+/// All but the first packet of a flow have waited for their time: the way from one to the next is a
+/// gap, and none of them is later than the time that it should have by more than `late`.
+fn assert_paced(departures: &[Vec<Time>], late: Time) {
+    for (flow, times) in departures.iter().enumerate() {
+        // The last one is shorter, and sooner in TBUF.
+        assert_eq!(times.len(), PACKETS - 1, "flow {flow}");
+        for (number, at) in times.iter().enumerate() {
+            let due = times[0] + number as Time * GAP;
+            assert!(
+                at.abs_diff(due) <= late,
+                "flow {flow}, packet {number}: {at}, due {due}"
+            );
+        }
+        for pair in times.windows(2) {
+            let spacing = pair[1] - pair[0];
+            assert!(spacing.abs_diff(GAP) <= late, "flow {flow}: {spacing}");
+        }
+    }
+}
+
+#[test]
+fn a_wheel_in_a_chip_paces_as_a_timer_ring_at_the_host() {
+    let text = std::fs::read_to_string(path()).expect("a file");
+    let (departures, took) = ran(&parsed(&text));
+    assert_paced(&departures, SLOT + JITTER);
+    for (clock, tick) in [
+        (
+            Clock::Ring {
+                tick: SLOT,
+                ahead: 0,
+            },
+            SLOT,
+        ),
+        (Clock::SDK, 2_560_000),
+    ] {
+        let (departures, ring) = ran(&with_ring(clock));
+        // The wheel gives no more of an error than a bucket of the ring, but for its way to the line.
+        assert_paced(&departures, tick);
+        for (flow, (chip, host)) in took.iter().zip(&ring).enumerate() {
+            println!("flow {flow}: {chip} ps through the chip, {host} ps by {clock:?}");
+            // A handshake, a packet a gap, and the last answer, which is four ways through the chip. To
+            // the chip the answer to the SYN's answer is a packet of the flow, which takes a gap, too.
+            let off = (chip - GAP).abs_diff(*host);
+            assert!(
+                off <= 4 * PASSAGE + 2 * tick,
+                "flow {flow}: {chip} and {host}"
+            );
+            let least = (PACKETS as Time - 1) * GAP + 4 * MILLISECOND;
+            assert!((least..least + GAP).contains(host), "flow {flow}: {host}");
+        }
+    }
+}
