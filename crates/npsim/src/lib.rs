@@ -6,6 +6,7 @@
 //! example.
 
 pub mod dap;
+pub mod docs;
 pub mod explain;
 pub mod generated;
 pub mod lsp;

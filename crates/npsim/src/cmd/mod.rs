@@ -9,6 +9,7 @@ pub mod completions;
 pub mod dap;
 pub mod debug;
 pub mod disasm;
+pub mod docs;
 pub mod explain;
 pub mod fmt;
 pub mod generate;

@@ -6,6 +6,7 @@ mod harness;
 mod at_the_place;
 mod bad_input;
 mod boards;
+mod book;
 mod checking;
 mod checkpoints;
 mod cores;
