@@ -7,6 +7,7 @@
 
 pub mod dap;
 pub mod docs;
+pub mod exercise;
 pub mod explain;
 pub mod generated;
 pub mod lsp;

@@ -52,6 +52,7 @@ enum Command {
     Chip(cmd::chip::Arguments),
     Checks(cmd::checks::Arguments),
     Check(cmd::check::Arguments),
+    CheckExercise(cmd::check_exercise::Arguments),
     Codes(cmd::codes::Arguments),
     Isa(cmd::isa::Arguments),
     Docs(cmd::docs::Arguments),
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         Command::Asm(arguments) => arguments.messages.json(),
         Command::Explain(arguments) => arguments.messages.json(),
         Command::Check(arguments) => arguments.messages.json(),
+        Command::CheckExercise(arguments) => arguments.messages.json(),
         _ => false,
     };
     let result = match &arguments.command {
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         Command::Chip(arguments) => cmd::chip::run(arguments),
         Command::Checks(arguments) => cmd::checks::run(arguments),
         Command::Check(arguments) => cmd::check::run(arguments),
+        Command::CheckExercise(arguments) => cmd::check_exercise::run(arguments),
         Command::Codes(arguments) => cmd::codes::run(arguments),
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Docs(arguments) => cmd::docs::run(arguments),

@@ -2,6 +2,7 @@
 
 pub mod asm;
 pub mod check;
+pub mod check_exercise;
 pub mod checks;
 pub mod chip;
 pub mod codes;

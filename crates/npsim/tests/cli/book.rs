@@ -100,7 +100,7 @@ fn the_summary_is_one_that_mdbook_takes() {
     }
     assert_eq!(
         parts,
-        ["npsim", "Learn", "Do", "Look up", "Contribute"]
+        ["npsim", "Learn", "Do", "Look up", "Teach", "Contribute"]
     );
 }
 
@@ -111,7 +111,7 @@ fn the_command_shows_the_book() {
         0,
         &[
             "\nLearn\n",
-            
+            "\nTeach\n",
             "  first-firmware",
             "First firmware",
         ],

@@ -10,6 +10,7 @@ mod book;
 mod checking;
 mod checkpoints;
 mod cores;
+mod course;
 mod determinism;
 mod documents;
 mod explain;
