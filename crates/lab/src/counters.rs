@@ -15,7 +15,7 @@ pub fn growth(before: &Value, after: &Value, path: &str) -> Result<f64, String> 
     // What was not there yet was zero.
     let then = sum(before, &keys).unwrap_or(0.0);
     now.map(|now| now - then)
-        .ok_or_else(|| format!("there is no count `{path}` (docs/src/stats.md lists them)"))
+        .ok_or_else(|| format!("there is no count `{path}` (`npsim docs stats` lists them)"))
 }
 
 fn sum(value: &Value, keys: &[&str]) -> Option<f64> {

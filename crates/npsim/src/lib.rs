@@ -6,6 +6,8 @@
 //! example.
 
 pub mod dap;
+pub mod docs;
+pub mod exercise;
 pub mod explain;
 pub mod generated;
 pub mod lsp;

@@ -50,7 +50,7 @@ pub(crate) fn default_project(
         )
     };
     format!(
-        r#"# The project that npsim runs a single source in. docs/src/project.md explains every key.
+        r#"# The project that npsim runs a single source in. `npsim docs project` explains every key.
 name = {name}
 {include}
 [chip]

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
+use super::goals::GoalSection;
 use crate::registry::{Registry, Sections};
 
 /// `npsim.toml`.
@@ -74,6 +75,9 @@ pub struct ProjectFile {
     /// What lies between routers of a chain.
     #[serde(default)]
     pub chain: ChainSection,
+    /// What a run is to come to, for exercises.
+    #[serde(default)]
+    pub goal: Vec<GoalSection>,
     /// The sections of registered kinds of tasks and devices.
     #[serde(skip)]
     pub(crate) sections: Sections,

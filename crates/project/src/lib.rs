@@ -16,6 +16,7 @@ mod extends;
 mod file;
 pub mod files;
 pub mod firmware_file;
+pub mod goals;
 mod hardware;
 pub mod includes;
 pub mod keys;
@@ -47,6 +48,7 @@ pub use settings::{
 
 use crate::disturb::NodeStall;
 use crate::files::{Disk, Files, Kind};
+use crate::goals::Goal;
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
 
@@ -95,6 +97,8 @@ pub struct Project {
     pub node_stalls: Vec<NodeStall>,
     /// How long a bit takes from one router of a chain to the next.
     pub link_delay: Time,
+    /// What a run is to come to, for exercises.
+    pub goals: Vec<Goal>,
 }
 
 impl Project {
@@ -193,6 +197,7 @@ impl Project {
             profile_changes,
             stages: resolved.stages,
             node_stalls: resolved.node_stalls,
+            goals: resolved.goals,
             macs: resolved.macs,
             routed,
             load: file.load,

@@ -20,6 +20,15 @@ pub struct Excerpt {
     pub label: String,
 }
 
+impl Excerpt {
+    /// The line of the place, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        let before = &self.text[..floor(&self.text, self.span.start)];
+        before.matches('\n').count() + 1
+    }
+}
+
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Problem {
@@ -95,7 +104,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(excerpt) = &self.excerpt {
             let before = &excerpt.text[..floor(&excerpt.text, excerpt.span.start)];
-            let line = before.matches('\n').count() + 1;
+            let line = excerpt.line();
             let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
             write!(f, "{}:{line}:{column}: ", excerpt.path)?;
         }

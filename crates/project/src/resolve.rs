@@ -4,6 +4,7 @@
 mod devices;
 mod disturb;
 mod flows;
+mod goals;
 mod locks;
 mod memory;
 mod programs;
@@ -25,6 +26,7 @@ use npsim_image::{ContextMode, NnMode};
 use super::capacity::Capacity;
 use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
+use super::goals::Goal;
 use super::layout::Space;
 use super::origins::Origins;
 use super::settings::{NetworkRoute, Setting};
@@ -80,6 +82,8 @@ pub(crate) struct Resolved {
     pub stages: Vec<(String, Vec<u8>)>,
     /// What hangs at some nodes of a network alone.
     pub node_stalls: Vec<NodeStall>,
+    /// What a run is to come to.
+    pub goals: Vec<Goal>,
 }
 
 /// What the command line says over the project file.
@@ -190,6 +194,7 @@ pub(crate) fn resolve(
     resolver.tasks(file, registry);
     let programs = resolver.programs(file, overrides);
     resolver.disturbances(file, overrides, &programs);
+    let goals = resolver.goals(file);
     if !resolver.problems.is_empty() {
         return Err(Problems(resolver.problems));
     }
@@ -205,6 +210,7 @@ pub(crate) fn resolve(
         macs: resolver.macs,
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
+        goals,
     })
 }
 

@@ -83,14 +83,13 @@ pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
     })
 }
 
-/// The longwords of a range, one a line: byte address and value in hexadecimal,
-/// for SRAM the address with the channel in bits 31-30, as microcode names it.
+/// The longwords of a range and their byte addresses, in SRAM with the channel in bits
+/// 31-30, as microcode names it.
 #[must_use]
-pub fn text(chip: &Chip, range: &Range) -> String {
+pub fn words(chip: &Chip, range: &Range) -> Vec<(u32, u32)> {
     let channel = range.space.strip_prefix("sram");
     let base = channel.and_then(|n| n.parse::<u32>().ok()).unwrap_or(0) << 30;
-    let mut out = String::new();
-    for offset in (range.start & !3..range.end).step_by(4) {
+    let word = |offset: u32| {
         let address = base | offset;
         let word = match range.space.as_str() {
             "scratch" => chip.units().scratch.read(address),
@@ -99,9 +98,20 @@ pub fn text(chip: &Chip, range: &Range) -> String {
         };
         // A project's ranges lie in populated memory or registers, so there is
         // always a word.
-        if let Some(word) = word {
-            let _ = writeln!(out, "{address:#010x} {word:#010x}");
-        }
+        word.map(|word| (address, word))
+    };
+    (range.start & !3..range.end)
+        .step_by(4)
+        .filter_map(word)
+        .collect()
+}
+
+/// The longwords of a range, one a line: byte address and value in hexadecimal.
+#[must_use]
+pub fn text(chip: &Chip, range: &Range) -> String {
+    let mut out = String::new();
+    for (address, word) in words(chip, range) {
+        let _ = writeln!(out, "{address:#010x} {word:#010x}");
     }
     out
 }

@@ -44,7 +44,7 @@ pub struct Arguments {
     /// Write FILE.npi as an image, FILE.list as a listing, FILE.hex as words in text, FILE.bin as five bytes a word
     ///
     /// A project's image file has the images of all its microengines; the other
-    /// forms hold one program. docs/src/image-format.md describes the format.
+    /// forms hold one program. `npsim docs image-format` describes the format.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print a listing: addresses, words, instructions, symbols

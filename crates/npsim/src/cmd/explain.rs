@@ -53,7 +53,7 @@ pub struct Arguments {
 enum Format {
     /// For people
     Text,
-    /// For programs: always everything (docs/src/explain.md)
+    /// For programs: always everything (`npsim docs explain`)
     Json,
 }
 

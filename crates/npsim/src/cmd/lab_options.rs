@@ -41,7 +41,7 @@ pub struct LabOptions {
     /// How many points run at a time [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
-    /// Also write what each point looks like from within: `profile`, `flame`, `timeline` (docs/src/experiments.md)
+    /// Also write what each point looks like from within: `profile`, `flame`, `timeline` (`npsim docs experiments`)
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parser::<Observe>())]
     pub observe: Vec<Observe>,
     /// The folder below which systems lie, such as that with `microcode/`

@@ -18,7 +18,7 @@ pub enum Format {
     /// Text with the place in the source
     #[default]
     Human,
-    /// One JSON object a line (docs/src/messages.md)
+    /// One JSON object a line (`npsim docs messages`)
     Json,
 }
 

@@ -2,6 +2,7 @@
 
 pub mod asm;
 pub mod check;
+pub mod check_exercise;
 pub mod checks;
 pub mod chip;
 pub mod codes;
@@ -9,6 +10,7 @@ pub mod completions;
 pub mod dap;
 pub mod debug;
 pub mod disasm;
+pub mod docs;
 pub mod explain;
 pub mod fmt;
 pub mod generate;

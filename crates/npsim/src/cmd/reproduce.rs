@@ -36,7 +36,7 @@ Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 /// Run a study and compare what it measures with what was published
 ///
 /// A study says which systems run under which loads, what is measured, and what
-/// was published about it (docs/src/experiments.md). Systems are looked for from
+/// was published about it (`npsim docs experiments`). Systems are looked for from
 /// the current folder upwards, so start it in the folder with `microcode/`.
 ///
 /// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`,

@@ -32,7 +32,7 @@ Ctrl-C.";
 /// Every constant that was chosen with published values in view and every parameter of the
 /// chips that is assumed or calibrated is moved by a fifth, down and up, one at a time;
 /// then, sampled, all of them together. For each published value it tells how far it went,
-/// what drove it there, and whether it is reproduced still (docs/src/sensitivity.md).
+/// what drove it there, and whether it is reproduced still (`npsim docs sensitivity`).
 ///
 /// The results folder gets `sensitivity.json`, `sensitivity.csv`, `sensitivity.md` and
 /// `tornado.svg`.

@@ -36,7 +36,7 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point;
 ///
 /// FILE says which system runs, what changes from point to point (the load, any
 /// key of the project file, defines, parameters of the chip), and what is
-/// measured; docs/src/experiments.md describes it.
+/// measured; `npsim docs experiments` describes it.
 ///
 /// The results folder gets `index.html`, `results.json`, `points.csv` and
 /// `figures/`.

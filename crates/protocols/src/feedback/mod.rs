@@ -181,7 +181,7 @@ impl Device for Coprocessor {
     }
 
     fn help(&self) -> &'static str {
-        "docs/src/coprocessor.md shows the window; NAME_REQUESTS and NAME_MAILBOXES are its parts"
+        "`npsim docs coprocessor` shows the window; NAME_REQUESTS and NAME_MAILBOXES are its parts"
     }
 
     fn modules(&self, cycles: Cycle) -> Vec<(&'static str, Row)> {

@@ -28,7 +28,7 @@ Examples:
   continue
   names' | npsim debug microcode/tutorial/wire8.uc --load 0.5 --batch
 
-`help` lists the commands, docs/src/debugger.md has an example of each.";
+`help` lists the commands, `npsim docs debugger` has an example of each.";
 
 /// Go through a run forward and back: breakpoints, values, who did what and why not
 ///

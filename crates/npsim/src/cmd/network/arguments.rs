@@ -27,7 +27,7 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router w
 /// Run a network of hosts, links and routers
 ///
 /// FILE says which hosts there are, how they are joined, and what they send to each other by
-/// which rules (TCP, XCP, RCP, Quick-Start...); docs/src/networks.md describes it. Times and
+/// which rules (TCP, XCP, RCP, Quick-Start...); `npsim docs networks` describes it. Times and
 /// rates in what is printed and written are those of the file, whatever its scale.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -64,7 +64,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
     pub(super) capture: Vec<LinkCapture>,
     /// Write what senders do over the run, and what chips do in a window of it, as Chrome trace events,
-    /// for the Perfetto viewer (docs/src/timeline.md); compressed for .json.gz
+    /// for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz
     #[arg(long, value_name = "FILE.json[.gz]")]
     pub(super) timeline: Option<PathBuf>,
     /// What part of the run --timeline shows of chips: `100ms..101ms`; without an end 200 us of their

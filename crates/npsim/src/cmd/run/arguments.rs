@@ -45,7 +45,7 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 /// With --trace the frames of a capture arrive at the ports, and the run ends when
 /// all of them have arrived and the media interface has been idle for the drain
 /// time. With --load or --rate, or a rate in the project's [load], frames are made
-/// (docs/src/traffic.md): they come for --time, 1 ms if nothing is said, and the run
+/// (`npsim docs traffic`): they come for --time, 1 ms if nothing is said, and the run
 /// ends in the same way. Without either the run goes on until --until, or until
 /// no events are pending; a program that still runs after 100 ms of simulated time
 /// needs --until.
@@ -60,10 +60,10 @@ pub struct Arguments {
     /// Write the frames that leave as a capture
     #[arg(long, value_name = "OUT.pcap")]
     pub(super) out: Option<PathBuf>,
-    /// Write all counts as JSON (docs/src/stats.md); the same inputs give the same bytes
+    /// Write all counts as JSON (`npsim docs stats`); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     pub(super) stats: Option<PathBuf>,
-    /// Write the run as one page, DIR/index.html, and print what limits it (docs/src/report.md)
+    /// Write the run as one page, DIR/index.html, and print what limits it (`npsim docs report`)
     ///
     /// The page needs no network and no other file: figures over time, where frames
     /// were lost, how busy everything is, the bottleneck in words, and a close look

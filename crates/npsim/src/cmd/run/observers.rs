@@ -26,7 +26,7 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watching")]
 pub struct ObserverOptions {
-    /// Tell where the cycles went, by source line, macro and microengine (docs/src/profile.md); with =FILE.json also write it
+    /// Tell where the cycles went, by source line, macro and microengine (`npsim docs profile`); with =FILE.json also write it
     #[arg(long, value_name = "FILE.json", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "not given, given, given with a file")]
     profile: Option<Option<PathBuf>>,
@@ -39,23 +39,23 @@ pub struct ObserverOptions {
     /// The same of what the contexts waited for; may be repeated
     #[arg(long, value_name = "FILE")]
     flame_waits: Vec<PathBuf>,
-    /// Write what happened when as Chrome trace events, for the Perfetto viewer (docs/src/timeline.md); compressed for .json.gz
+    /// Write what happened when as Chrome trace events, for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz
     #[arg(long, value_name = "FILE.json[.gz]")]
     timeline: Option<PathBuf>,
-    /// Look for more than the checks do that are always in force: `races`, memory that two contexts update with nothing that keeps them apart (docs/src/troubleshooting.md)
+    /// Look for more than the checks do that are always in force: `races`, memory that two contexts update with nothing that keeps them apart (`npsim docs troubleshooting`)
     #[arg(long, value_name = "WHAT", value_parser = ["races"])]
     check: Vec<String>,
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<Window>())]
     window: Option<Window>,
-    /// Write what became of each packet, a row each in the order of arrival, as CSV (docs/src/packets.md); compressed for .csv.gz, `-` is the standard output
+    /// Write what became of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz, `-` is the standard output
     ///
     /// When it came and left, by which ports, how long, how late in its flow; or where
     /// it was dropped, by the media interface or by which line of microcode. Rows are
     /// written while the run goes on.
     #[arg(long, value_name = "FILE.csv[.gz]")]
     packets: Option<PathBuf>,
-    /// Tell all that happened to packet N, which are counted from 0 as they arrive; may be repeated (docs/src/packets.md)
+    /// Tell all that happened to packet N, which are counted from 0 as they arrive; may be repeated (`npsim docs packets`)
     #[arg(long, value_name = "N")]
     packet: Vec<u64>,
 }

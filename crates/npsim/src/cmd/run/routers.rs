@@ -12,7 +12,7 @@ use npsim::session::MOST_NODES;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "A chain of routers")]
 pub struct HopsOptions {
-    /// Put N routers one behind the other: what leaves one by a port comes in at the same port of the next (docs/src/hops.md)
+    /// Put N routers one behind the other: what leaves one by a port comes in at the same port of the next (`npsim docs hops`)
     ///
     /// All are of this project. Traffic comes in at the first one, --out has what
     /// leaves the last one, --stats counts each of them. What is about one chip, such

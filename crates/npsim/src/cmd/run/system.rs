@@ -125,7 +125,7 @@ pub struct SystemArguments {
     /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
     /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The
     /// summary and the stats say that the run is disturbed. `--set disturb.dram=400` makes answers come late at random
-    /// (docs/src/project.md).
+    /// (`npsim docs project`).
     #[arg(long, value_name = "[ROUTER:]ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
     pub stall: Vec<StallOption>,
     #[command(flatten)]

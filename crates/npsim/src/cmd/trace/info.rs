@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Take packets that were captured without Ethernet headers for frames with made-up ones, as `npsim run --link` does
     #[arg(long)]
     link: bool,
-    /// Text for people, or JSON (docs/src/traffic.md)
+    /// Text for people, or JSON (`npsim docs traffic`)
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
 }

@@ -32,7 +32,7 @@ Examples:
 /// routers leave as it is, which are addresses, ports, protocol, IP identification
 /// and payload. Without it the stamps of generated traffic tell it, and if there are none,
 /// the sequence numbers of TCP. Order is judged flow by flow and apart from loss:
-/// packets that never left are taken out first (docs/src/order-metrics.md).
+/// packets that never left are taken out first (`npsim docs order-metrics`).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -54,7 +54,7 @@ pub struct Arguments {
     /// Displacement beyond which the reorder density takes a packet for lost
     #[arg(long, value_name = "PACKETS", default_value_t = THRESHOLD)]
     displacement: u64,
-    /// Text for people, or JSON (docs/src/order-metrics.md)
+    /// Text for people, or JSON (`npsim docs order-metrics`)
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
 }

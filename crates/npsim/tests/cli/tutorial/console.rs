@@ -78,7 +78,7 @@ impl Shell {
         reader.read_to_string(&mut printed).expect("output is text");
         let status = child.wait().expect("the command ends");
         self.status = status.code().expect("the command is not killed");
-        let complains = ["error[", "error:"]
+        let complains = ["error[", "error:", "FAILED  "]
             .iter()
             .any(|sign| printed.contains(sign));
         assert!(

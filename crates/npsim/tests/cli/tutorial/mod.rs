@@ -309,6 +309,21 @@ fn keep_order() {
 }
 
 #[test]
+fn course_contexts() {
+    follow("course-1.md");
+}
+
+#[test]
+fn course_locks() {
+    follow("course-2.md");
+}
+
+#[test]
+fn course_order() {
+    follow("course-3.md");
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
@@ -340,6 +355,9 @@ fn every_page_with_commands_is_followed() {
         "keep-order.md",
         "chips.md",
         "coprocessor.md",
+        "course-1.md",
+        "course-2.md",
+        "course-3.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

@@ -1,0 +1,236 @@
+//! The book in `docs/src`, as it was when the program was built: its pages in their
+//! order, and what a reader may mean by a topic.
+
+pub mod html;
+pub mod markdown;
+pub mod terminal_text;
+
+use npsim_asm::spelling::closest;
+
+use markdown::{Block, blocks, plain};
+
+/// The files of the book by name, without their ending.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+/// The table of contents.
+const SUMMARY: &str = "SUMMARY";
+
+/// A page of the book.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its file without the ending, which is its topic.
+    pub name: &'static str,
+    /// What the table of contents calls it.
+    pub title: &'static str,
+    /// The part of the book that it is in; empty before the first one.
+    pub part: &'static str,
+    /// How deep it is in that part: 0 for a chapter.
+    pub depth: usize,
+    /// Its text in Markdown.
+    pub text: &'static str,
+}
+
+/// A heading on a page.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The page.
+    pub page: Page,
+    /// The heading without marks.
+    pub heading: String,
+    /// Which block of the page it is.
+    pub block: usize,
+}
+
+/// What a reader means by a topic.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// One page.
+    Page(Page),
+    /// One section: blocks of a page, from a heading to the next of its level.
+    Section(Page, Vec<Block>),
+    /// Several places whose headings have all the words.
+    Places(Vec<Place>),
+    /// Nothing, and a topic of nearly the same name if there is one.
+    Nothing(Option<String>),
+}
+
+/// All pages in the order of the table of contents.
+#[must_use]
+pub fn pages() -> Vec<Page> {
+    let summary = text_of(SUMMARY).unwrap_or_default();
+    let mut part = "";
+    let mut pages = Vec::new();
+    // The first heading is the table's own.
+    for line in summary.lines().skip(1) {
+        if let Some(title) = line.strip_prefix("# ") {
+            part = title;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let link = line.split_once('[').and_then(|(_, rest)| {
+            let (title, rest) = rest.split_once("](")?;
+            Some((title, rest.split_once(".md)")?.0))
+        });
+        let Some((title, name)) = link else { continue };
+        if let Some((name, text)) = FILES.iter().find(|(own, _)| *own == name) {
+            pages.push(Page {
+                name,
+                title,
+                part,
+                depth: indent / 2,
+                text,
+            });
+        }
+    }
+    pages
+}
+
+fn text_of(name: &str) -> Option<&'static str> {
+    let file = FILES.iter().find(|(own, _)| *own == name)?;
+    Some(file.1)
+}
+
+/// Looks for a topic: the name or the title of a page, `PAGE HEADING`, or words that a
+/// heading has.
+#[must_use]
+pub fn find(topic: &str) -> Found {
+    let topic = topic.trim().to_lowercase();
+    let topic = topic
+        .strip_prefix("docs/src/")
+        .unwrap_or(&topic)
+        .replace(".md#", " ");
+    let topic = topic.strip_suffix(".md").unwrap_or(&topic);
+    let pages = pages();
+    let named = |name: &str| {
+        let mut pages = pages.iter();
+        pages
+            .find(|page| page.name == name || page.title.to_lowercase() == name)
+            .cloned()
+    };
+    if let Some(page) = named(topic) {
+        return Found::Page(page);
+    }
+    if let Some((name, rest)) = topic.split_once(' ')
+        && let Some(page) = named(name)
+    {
+        let mut places = places(std::slice::from_ref(&page), rest);
+        if let Some(at) = { places.iter() }.position(|place| is(&place.heading, rest)) {
+            return section(places.swap_remove(at));
+        }
+        return match places.len() {
+            0 => Found::Nothing(Some(page.name.to_owned())),
+            1 => section(places.remove(0)),
+            _ => Found::Places(places),
+        };
+    }
+    let mut places = places(&pages, topic);
+    match places.len() {
+        0 => {
+            let names = pages.iter().map(|page| page.name);
+            let titles: Vec<_> = pages.iter().map(|page| page.title.to_lowercase()).collect();
+            let known = names.chain(titles.iter().map(String::as_str));
+            Found::Nothing(closest(topic, known).map(str::to_owned))
+        }
+        1 => section(places.remove(0)),
+        _ => Found::Places(places),
+    }
+}
+
+/// Whether a heading is what somebody typed, as a text or as an anchor.
+fn is(heading: &str, typed: &str) -> bool {
+    heading.to_lowercase() == typed || markdown::anchor(heading) == typed
+}
+
+/// Headings that have all words of a text, page by page.
+fn places(pages: &[Page], words: &str) -> Vec<Place> {
+    let words: Vec<&str> = words.split([' ', '-']).collect();
+    let mut found = Vec::new();
+    for page in pages {
+        for (at, block) in blocks(page.text).iter().enumerate() {
+            let Block::Heading { text, .. } = block else {
+                continue;
+            };
+            let heading = plain(text);
+            let lower = heading.to_lowercase();
+            // An anchor lacks some marks that the heading has.
+            let anchor = markdown::anchor(&heading);
+            let has = |word: &&str| lower.contains(*word) || anchor.contains(*word);
+            if words.iter().all(has) {
+                found.push(Place {
+                    page: page.clone(),
+                    heading,
+                    block: at,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn section(place: Place) -> Found {
+    let all = blocks(place.page.text);
+    let level = |block: &Block| match block {
+        Block::Heading { level, .. } => Some(*level),
+        _ => None,
+    };
+    let own = all.get(place.block).and_then(level).unwrap_or(1);
+    if own == 1 {
+        return Found::Page(place.page);
+    }
+    let rest = &all[place.block + 1..];
+    let end = rest
+        .iter()
+        .position(|block| level(block).is_some_and(|other| other <= own));
+    let end = end.map_or(all.len(), |end| place.block + 1 + end);
+    Found::Section(place.page, all[place.block..end].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILES, Found, SUMMARY, find, pages};
+
+    #[test]
+    fn the_table_of_contents_has_every_page_once() {
+        let pages = pages();
+        for (name, _) in FILES {
+            let count = pages.iter().filter(|page| page.name == *name).count();
+            assert_eq!(count, usize::from(*name != SUMMARY), "{name}");
+        }
+        assert_eq!(pages[0].name, "introduction");
+        assert_eq!(pages[0].part, "");
+        let profile = pages.iter().find(|page| page.name == "profile").unwrap();
+        assert_eq!((profile.part, profile.depth), ("Do", 1));
+    }
+
+    #[test]
+    fn topics_are_names_titles_headings_and_words_of_them() {
+        let page = |topic: &str| match find(topic) {
+            Found::Page(page) => page.name,
+            other => panic!("{topic}: {other:?}"),
+        };
+        assert_eq!(page("stats"), "stats");
+        assert_eq!(page("docs/src/stats.md"), "stats");
+        assert_eq!(page("Write in an editor"), "editor");
+        let section = |topic: &str| match find(topic) {
+            Found::Section(page, blocks) => (page.name, blocks.len()),
+            other => panic!("{topic}: {other:?}"),
+        };
+        assert_eq!(section("stats locks").0, "stats");
+        assert_eq!(section("docs/src/stats.md#locks").0, "stats");
+        assert!(section("stats locks").1 > 2);
+        assert!(section("stats locks").1 < super::blocks(super::text_of("stats").unwrap()).len());
+        let Found::Places(places) = find("order") else {
+            panic!("{:?}", find("order"));
+        };
+        assert!(places.len() > 1);
+        let lower = |heading: &str| heading.to_lowercase().contains("order");
+        assert!(places.iter().all(|place| lower(&place.heading)));
+    }
+
+    #[test]
+    fn a_mistyped_topic_has_a_suggestion() {
+        let Found::Nothing(Some(near)) = find("glosary") else {
+            panic!("{:?}", find("glosary"));
+        };
+        assert_eq!(near, "glossary");
+        assert!(matches!(find("xyzzyxyzzy"), Found::Nothing(None)));
+    }
+}

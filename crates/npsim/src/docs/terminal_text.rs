@@ -1,0 +1,287 @@
+//! Pages as text for a terminal: wrapped to its width, with styles that a plain output
+//! leaves out.
+
+use std::fmt::Write as _;
+
+use super::markdown::{Block, Span, plain, spans};
+
+const BOLD: &str = "\x1b[1m";
+const UNDERLINE: &str = "\x1b[4m";
+const CYAN: &str = "\x1b[36m";
+const DIM: &str = "\x1b[2m";
+const RESET: &str = "\x1b[0m";
+/// Columns of a line that is pleasant to read.
+const WIDEST: usize = 96;
+/// Columns below which wrapping helps nobody.
+const NARROWEST: usize = 30;
+
+/// Blocks as lines of at most so many columns, where words and code allow it.
+#[must_use]
+pub fn render(blocks: &[Block], columns: usize) -> String {
+    let columns = columns.clamp(NARROWEST, WIDEST);
+    let mut out = String::new();
+    let mut in_list = false;
+    for block in blocks {
+        let is_item = matches!(block, Block::Item { .. });
+        let goes_on = is_item && in_list;
+        if !out.is_empty() && !goes_on {
+            out.push('\n');
+        }
+        in_list = is_item;
+        match block {
+            Block::Heading { level, text } => {
+                let style = if *level == 1 { UNDERLINE } else { "" };
+                let text = plain(text);
+                for line in wrap(&words_of(&text), columns, "", "") {
+                    let _ = writeln!(out, "{BOLD}{style}{line}{RESET}");
+                }
+            }
+            Block::Paragraph(text) => lines(&mut out, text, columns, "", ""),
+            Block::Quote(text) => lines(&mut out, text, columns, "  | ", "  | "),
+            Block::Item { depth, mark, text } => {
+                let first = format!("{}{mark} ", "  ".repeat(*depth));
+                let rest = " ".repeat(first.len());
+                lines(&mut out, text, columns, &first, &rest);
+            }
+            Block::Code(code) => {
+                for line in code.lines() {
+                    let shown = if line.is_empty() {
+                        String::new()
+                    } else {
+                        format!("    {CYAN}{line}{RESET}")
+                    };
+                    out += &shown;
+                    out.push('\n');
+                }
+            }
+            Block::Table(rows) => table(&mut out, rows, columns),
+        }
+    }
+    out
+}
+
+/// A text without marks as lines of at most so many columns, the first one behind
+/// `first` and the others behind `rest`.
+#[must_use]
+pub fn wrapped(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
+    wrap(&words_of(text), columns, first, rest)
+}
+
+fn lines(out: &mut String, text: &str, columns: usize, first: &str, rest: &str) {
+    for line in wrap(&words(text), columns, first, rest) {
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+/// A word with its style, and how many columns it takes.
+#[derive(Clone, Debug)]
+struct Word {
+    shown: String,
+    columns: usize,
+    /// Whether it stands directly behind the word before.
+    joined: bool,
+}
+
+fn words_of(text: &str) -> Vec<Word> {
+    text.split_whitespace()
+        .map(|word| Word {
+            shown: word.to_owned(),
+            columns: word.chars().count(),
+            joined: false,
+        })
+        .collect()
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut open = false;
+    for span in spans(text) {
+        let (text, style) = match span {
+            Span::Text(text) => (text, ""),
+            Span::Code(text) => (text, CYAN),
+            Span::Emphasis(text, strong) => (plain(&text), if strong { BOLD } else { UNDERLINE }),
+            Span::Link(text, target) => {
+                let text = plain(&text);
+                // A page of the book has its topic in `npsim docs`; others have a place.
+                let shown = if target.starts_with("http") && target != text {
+                    format!("{text} ({target})")
+                } else {
+                    text
+                };
+                (shown, "")
+            }
+            Span::Image(text, _) => (format!("[picture: {}]", plain(&text)), DIM),
+        };
+        let begins_apart = text.starts_with(char::is_whitespace);
+        let ends_apart = text.ends_with(char::is_whitespace);
+        let mut joined = open && !begins_apart;
+        for word in text.split_whitespace() {
+            words.push(Word {
+                shown: if style.is_empty() {
+                    word.to_owned()
+                } else {
+                    format!("{style}{word}{RESET}")
+                },
+                columns: word.chars().count(),
+                joined,
+            });
+            joined = false;
+        }
+        open = !ends_apart && !words.is_empty();
+    }
+    words
+}
+
+/// Lines of words, the first one behind `first`, the others behind `rest`.
+fn wrap(words: &[Word], columns: usize, first: &str, rest: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut line = first.to_owned();
+    let mut width = first.chars().count();
+    let mut empty = true;
+    let mut at = 0;
+    while at < words.len() {
+        // What is joined stays on a line.
+        let end = at
+            + 1
+            + words[at + 1..]
+                .iter()
+                .take_while(|word| word.joined)
+                .count();
+        let group = &words[at..end];
+        let own: usize = group.iter().map(|word| word.columns).sum();
+        let gap = usize::from(!empty);
+        if !empty && width + gap + own > columns {
+            found.push(std::mem::replace(&mut line, rest.to_owned()));
+            width = rest.chars().count();
+        } else if gap == 1 {
+            line.push(' ');
+            width += 1;
+        }
+        for word in group {
+            line.push_str(&word.shown);
+        }
+        width += own;
+        empty = false;
+        at = end;
+    }
+    found.push(line);
+    found
+}
+
+/// A table with its columns side by side if they fit, or else an entry a row.
+fn table(out: &mut String, rows: &[Vec<String>], columns: usize) {
+    const GAP: usize = 2;
+    /// Columns that a text needs at least to be read.
+    const LEAST: usize = 24;
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width_of = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells
+            .map(|cell| plain(cell).chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..count).map(width_of).collect();
+    let gaps = GAP * count.saturating_sub(1);
+    // The widest columns give way first.
+    while widths.iter().sum::<usize>() + gaps > columns {
+        let widest = widths.iter().copied().enumerate().max_by_key(|it| it.1);
+        match widest {
+            Some((at, width)) if width > LEAST => widths[at] -= 1,
+            _ => return entries(out, rows, columns),
+        }
+    }
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<Vec<String>> = widths
+            .iter()
+            .enumerate()
+            .map(|(at, width)| {
+                let text = row.get(at).map_or("", String::as_str);
+                wrap(&words(text), *width, "", "")
+            })
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for line in 0..height {
+            let mut shown = String::new();
+            for (at, width) in widths.iter().enumerate() {
+                let cell = cells[at].get(line).map_or("", String::as_str);
+                shown.push_str(cell);
+                if at + 1 < count {
+                    let used = anstream::adapter::strip_str(cell).to_string();
+                    let used = used.chars().count();
+                    shown.push_str(&" ".repeat(width.saturating_sub(used) + GAP));
+                }
+            }
+            out.push_str(shown.trim_end());
+            out.push('\n');
+        }
+        if number == 0 {
+            let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+            let _ = writeln!(out, "{DIM}{}{RESET}", rule.join(&" ".repeat(GAP)));
+        }
+    }
+}
+
+/// A table that is too wide: each row as its first cell, and the others below it.
+fn entries(out: &mut String, rows: &[Vec<String>], columns: usize) {
+    for row in rows.iter().skip(1) {
+        let Some((first, others)) = row.split_first() else {
+            continue;
+        };
+        lines(out, first, columns, "", "  ");
+        for cell in others.iter().filter(|cell| !cell.is_empty()) {
+            lines(out, cell, columns, "    ", "    ");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+    use crate::docs::markdown::blocks;
+    use crate::docs::pages;
+
+    fn shown(page: &str, columns: usize) -> String {
+        anstream::adapter::strip_str(&render(&blocks(page), columns)).to_string()
+    }
+
+    #[test]
+    fn lines_are_wrapped_between_words_and_lists_are_indented() {
+        let page = "# T\n\nOne two three four `five`, six seven eight.\n\n- alpha beta gamma delta epsilon\n";
+        assert_eq!(
+            shown(page, 30),
+            "T\n\nOne two three four five, six\nseven eight.\n\n- alpha beta gamma delta\n  epsilon\n"
+        );
+    }
+
+    #[test]
+    fn code_stays_as_it_is_and_tables_are_columns() {
+        let page = "```uc\n  a very long line of code that is wider than the terminal\n```\n\n| key | what |\n| --- | --- |\n| `id` | a number of the thing that is meant |\n";
+        assert_eq!(
+            shown(page, 36),
+            "      a very long line of code that is wider than the terminal\n\nkey  what\n---  -------------------------------\nid   a number of the thing that is\n     meant\n"
+        );
+    }
+
+    #[test]
+    fn every_page_of_the_book_fits_but_for_its_code() {
+        for page in pages() {
+            let all = blocks(page.text);
+            for columns in [40, 80, 200] {
+                for line in anstream::adapter::strip_str(&render(&all, columns))
+                    .to_string()
+                    .lines()
+                {
+                    let longest = line.split(' ').map(|word| word.chars().count()).max();
+                    let width = line.chars().count();
+                    // Code is indented; a word may be longer than a line.
+                    let fits = width <= columns.min(super::WIDEST)
+                        || line.starts_with("    ")
+                        || longest.unwrap_or(0) + 8 > columns.min(super::WIDEST) / 2;
+                    assert!(fits, "{} at {columns}: {line}", page.name);
+                }
+            }
+        }
+    }
+}
