@@ -1,5 +1,5 @@
 //! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]); and
-//! TCP paced at a computed rate, SRP ([`srp`]).
+//! TCP paced at a computed rate, SRP ([`srp`]). And what a router says itself: ICMP ([`icmp`]).
 //!
 //! Each protocol is one folder: the reference model (what a router does to a packet, and what its
 //! slow path computes between packets), the slow-path task that runs it on the chip's core, the
@@ -26,6 +26,7 @@
 
 pub mod checksum;
 pub mod feedback;
+pub mod icmp;
 mod keys;
 mod parameter;
 mod queue_lengths;
@@ -48,5 +49,6 @@ pub fn registry() -> Registry {
         .with_task(xcp::keys::XcpKind)
         .with_task(rcp::keys::RcpKind)
         .with_task(srp::keys::SrpKind)
+        .with_task(icmp::keys::IcmpKind)
         .with_device(feedback::keys::CoprocessorKind)
 }
