@@ -9,6 +9,7 @@
 )]
 mod harness;
 
+mod arp;
 mod capture;
 mod icmp;
 mod probes;
