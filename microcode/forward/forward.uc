@@ -330,6 +330,13 @@ grouped#:
 .end
 
 exception#:
+#ifdef CORE_RING
+    ; The core may answer: it needs the frame's length and the port.
+    alu[$descriptor0, --, B, end]
+    alu[$descriptor1, --, B, port]
+    descriptor_address(place, handle)
+    sram[write, $descriptor0, place, DESCRIPTOR_LENGTH, 2], ctx_swap[handed]
+#endif
     ; To the slow path: reason and buffer.
     alu_shf[$descriptor0, handle, OR, verdict, <<24]
     ctx_arb[out]

@@ -4,6 +4,10 @@
 ; is claims as many TBUF elements as its packet needs, the next in order, and
 ; passes the turn; elements are then filled in parallel. The transmitter sends
 ; them strictly in order, so the packets leave in the order of the ring.
+;
+; A project with a CORE_RING has packets of the general-purpose core on it: port and
+; buffer, the frame's length in the buffer's descriptor. They go before those of TX_RING:
+; they are few, as the core takes far longer to make one than a context to send it.
 
 #include "constant.uc"
 #include "turn.uc"
@@ -38,6 +42,10 @@
 .reg @claimed @sent
 
 .reg free_queue tx_ring tx_sequence
+#ifdef CORE_RING
+.reg core_ring
+    immed[core_ring, CORE_RING]
+#endif
 
     load_constant(free_queue, FREE_BUFFERS)
     immed[tx_ring, TX_RING]
@@ -57,11 +65,19 @@ transmit#:
 empty#:
     timer_wait(POLL_GAP, rung)
 poll#:
+#ifdef CORE_RING
+    ; The ring's status is that it is empty.
+    br_!inp_state[CORE_RING_STATUS, core#]
+none#:
+#endif
     scratch[get, $descriptor0, tx_ring, 0, 2], ctx_swap[got]
     ld_field_w_clr[handle, 0111, $descriptor0], load_cc
     beq[empty#]
     alu_shf[port, --, B, $descriptor0, >>24]
     alu[length, --, B, $descriptor1]
+#ifdef CORE_RING
+sized#:
+#endif
     alu[count, length, +, 63]
     alu_shf[count, --, B, count, >>6]
 
@@ -107,4 +123,16 @@ more#:
 
     buffer_return(handle, free_queue)
     br[transmit#]
+
+#ifdef CORE_RING
+core#:
+    scratch[get, $descriptor0, core_ring, 0, 1], ctx_swap[got]
+    ld_field_w_clr[handle, 0111, $descriptor0], load_cc
+    beq[none#]
+    alu_shf[port, --, B, $descriptor0, >>24]
+    descriptor_address(address, handle)
+    sram[read, $descriptor0, address, DESCRIPTOR_LENGTH, 1], ctx_swap[got]
+    br[sized#], defer[1]
+    alu[length, --, B, $descriptor0]
+#endif
 .end

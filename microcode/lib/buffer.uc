@@ -28,4 +28,19 @@
     alu_shf[address, --, B, handle, <<BUFFER_SHIFT]
 #endm
 
+; descriptor_address(address, handle)
+;   address <- byte address in SRAM of a buffer's descriptor.
+#macro descriptor_address(address, handle)
+    alu_shf[address, --, B, handle, <<2]
+#if (BUFFER_CHANNEL_BASE != 0)
+    alu_shf[address, address, OR, (BUFFER_CHANNEL_BASE >> 30), <<30]
+#endif
+#endm
+
+; What a descriptor says of a packet that microcode and the general-purpose core hand
+; to one another, in bytes from its start; the first longword is the link. In a message
+; to or from the core a handle has the port or the reason in bits 31-24.
+#define DESCRIPTOR_LENGTH 4     ; bytes of the frame
+#define DESCRIPTOR_INPUT  8     ; port on which it came
+
 #endif

@@ -17,8 +17,13 @@
 ;   as the command is on its way, and $message may be 0: nothing was there, and
 ;   the caller sets @busy, 0 at first, to 0. While none come, it goes to slow#,
 ;   where ring_wait stands. `pass` is what SAME_ME_SIGNAL is to get.
+;   A stage that defines TAKES_CORE first looks whether a packet of the general-purpose
+;   core waits, and goes to its label core# then, with the turn still its own.
 #macro ring_take(message, ring, count, turn, pass, got, busy, slow)
     ctx_arb[turn]
+#ifdef TAKES_CORE
+    br_!inp_state[CORE_RING_STATUS, core#]
+#endif
     alu[--, --, B, busy]
     beq[slow]
     scratch[get, message, ring, 0, count], sig_done[got]
@@ -44,6 +49,9 @@ idle#:
     timer_wait(TAKE_GAP, rung)
 #endif
 look#:
+#ifdef TAKES_CORE
+    br_!inp_state[CORE_RING_STATUS, core#]
+#endif
     scratch[get, message, ring, 0, count], ctx_swap[got]
     alu[--, --, B, message]
     beq[idle#]

@@ -376,6 +376,9 @@ pub struct GppStats {
     pub interrupts: u64,
     /// Packets taken off the exception ring.
     pub exceptions: u64,
+    /// Packets that tasks made and sent.
+    #[serde(skip_serializing_if = "is_none")]
+    pub made: u64,
     /// Packets by reason, in the order of the reason codes.
     pub reasons: Vec<DropStats>,
     /// The tasks that go on while the chip runs, in the order of the project file.
@@ -383,6 +386,15 @@ pub struct GppStats {
     /// What tasks show of what they keep, by kind.
     #[serde(flatten)]
     pub rows: TaskRows,
+}
+
+/// Whether a count is left out of files, which are as they were before there was one.
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A task of the general-purpose core.

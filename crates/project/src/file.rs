@@ -169,6 +169,18 @@ pub struct PortSection {
     pub rate: Option<Spanned<String>>,
     /// The router's own address on it.
     pub mac: Option<Spanned<String>>,
+    /// The router's own IPv4 address on it, or one for each router of a chain.
+    pub address: Option<Spanned<Addresses>>,
+}
+
+/// One address or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Addresses {
+    /// `"10.1.0.1/16"`.
+    One(String),
+    /// One for each router of a chain.
+    Several(Vec<String>),
 }
 
 /// `[media]`.
@@ -331,8 +343,10 @@ pub struct RouteSection {
     pub prefix: Spanned<String>,
     /// Output port.
     pub port: Option<Spanned<u8>>,
-    /// The next hop's address.
+    /// The next hop's address; `arp` if the task of that name is to find it.
     pub mac: Option<Spanned<String>>,
+    /// The next hop's IPv4 address, for the task `arp` to find that on the link.
+    pub next_hop: Option<Spanned<String>>,
     /// Largest IP packet; 1500 if not given.
     pub mtu: Option<u16>,
     /// Whether the addresses are the router's own.

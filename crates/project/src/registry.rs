@@ -21,6 +21,8 @@ use crate::resolve::Resolver;
 pub trait TaskKind: Send + Sync + 'static {
     /// Its name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
     const NAME: &'static str;
+    /// Whether statistics have a list of its rows even where no such task runs.
+    const LISTED: bool = true;
     /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
     type Keys: DeserializeOwned + Send + Sync;
 
@@ -61,6 +63,7 @@ type Reader<T> = Box<dyn Fn(Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Se
 
 struct Kind<T> {
     name: &'static str,
+    listed: bool,
     read: Reader<T>,
 }
 
@@ -83,6 +86,7 @@ impl Registry {
         };
         self.tasks.push(Kind {
             name: K::NAME,
+            listed: K::LISTED,
             read: Box::new(read),
         });
         self
@@ -99,6 +103,7 @@ impl Registry {
         };
         self.devices.push(Kind {
             name: K::NAME,
+            listed: true,
             read: Box::new(read),
         });
         self
@@ -107,6 +112,12 @@ impl Registry {
     /// The names of the kinds of tasks.
     pub fn tasks(&self) -> impl Iterator<Item = &'static str> {
         self.tasks.iter().map(|kind| kind.name)
+    }
+
+    /// The names of the kinds of tasks of which statistics always have a list.
+    pub(crate) fn listed_tasks(&self) -> impl Iterator<Item = &'static str> {
+        let listed = self.tasks.iter().filter(|kind| kind.listed);
+        listed.map(|kind| kind.name)
     }
 
     /// The names of the kinds of devices.

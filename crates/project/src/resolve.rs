@@ -1,6 +1,7 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
+mod addresses;
 mod devices;
 mod disturb;
 mod flows;
@@ -11,6 +12,7 @@ mod programs;
 mod queues;
 mod rings;
 mod routing;
+mod slow_path;
 mod task_keys;
 
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
 use crate::registry::Registry;
 
+pub use addresses::{Gateway, OwnAddress, PortAddress};
 pub use devices::Window;
 pub use task_keys::{Memory, PortGroups};
 
@@ -171,11 +174,15 @@ pub(crate) fn resolve(
         dram: Space::new("dram", capacity.dram_bytes),
         memories: BTreeMap::new(),
         macs: Vec::new(),
+        addresses: Vec::new(),
+        own: Vec::new(),
+        gateways: Vec::new(),
+        local_prefixes: Vec::new(),
         flow_classes: Vec::new(),
         stages: Vec::new(),
         node_stalls: Vec::new(),
         boot: Boot {
-            task_kinds: registry.tasks().map(str::to_owned).collect(),
+            task_kinds: registry.listed_tasks().map(str::to_owned).collect(),
             ..Boot::default()
         },
         tasks: Vec::new(),
@@ -268,6 +275,14 @@ pub struct Resolver<'a> {
     dram: Space,
     memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
+    /// The router's own addresses by port; several are those of the routers of a chain.
+    addresses: Vec<Vec<PortAddress>>,
+    /// Own addresses that are in the routing table.
+    own: Vec<OwnAddress>,
+    /// Next hops of which the IPv4 address is given.
+    gateways: Vec<Gateway>,
+    /// Prefixes that are typed as the router's own: address and length.
+    local_prefixes: Vec<(u32, u8)>,
     /// The class of each flow of the flow table, by number from 1 on.
     flow_classes: Vec<u8>,
     stages: Vec<(String, Vec<u8>)>,
@@ -432,6 +447,8 @@ impl Resolver<'_> {
                 0..0,
             );
             self.macs.push(mac);
+            let addresses = self.port_addresses(port.address.as_ref());
+            self.addresses.push(addresses);
             self.boot.ports.push(PortSetup { bits_per_second });
         }
         self.define("PORT_COUNT".into(), count, owner, 0..0);

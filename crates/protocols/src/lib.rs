@@ -1,5 +1,6 @@
 //! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]); and
-//! TCP paced at a computed rate, SRP ([`srp`]).
+//! TCP paced at a computed rate, SRP ([`srp`]). And what a router says itself: ICMP ([`icmp`]) and
+//! ARP ([`arp`]).
 //!
 //! Each protocol is one folder: the reference model (what a router does to a packet, and what its
 //! slow path computes between packets), the slow-path task that runs it on the chip's core, the
@@ -24,8 +25,10 @@
 //! assert_eq!(pool.granted, 256);
 //! ```
 
+pub mod arp;
 pub mod checksum;
 pub mod feedback;
+pub mod icmp;
 mod keys;
 mod parameter;
 mod queue_lengths;
@@ -48,5 +51,7 @@ pub fn registry() -> Registry {
         .with_task(xcp::keys::XcpKind)
         .with_task(rcp::keys::RcpKind)
         .with_task(srp::keys::SrpKind)
+        .with_task(arp::keys::ArpKind)
+        .with_task(icmp::keys::IcmpKind)
         .with_device(feedback::keys::CoprocessorKind)
 }

@@ -178,14 +178,26 @@ pub struct Packets {
     pub dropped_microcode: u64,
     /// Ended on the slow path.
     pub exceptions: u64,
+    /// Made by the general-purpose core.
+    #[serde(skip_serializing_if = "is_none")]
+    pub made: u64,
     /// Left a node and had not begun to come to the next one; 0 for one node.
     pub on_links: u64,
-    /// Offered less all of the above but `untraced`: still inside, or dropped
-    /// without a counter. Negative if the microcode makes packets.
+    /// Offered and made less all of the other above but `untraced`: still inside, or
+    /// dropped without a counter. Negative if the microcode makes packets.
     pub unaccounted: i64,
     /// Those of them that will not leave any more: the run has come to rest, or a check
     /// found at its end why they stay. 0 where frames may still be under way.
     pub lost: u64,
+}
+
+/// Whether a count is left out of files, which are as they were before there was one.
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A number of frames and why.

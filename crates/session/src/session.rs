@@ -130,19 +130,23 @@ pub fn seed_of(seed: u64, node: usize) -> u64 {
     seed.wrapping_add((node as u64).wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 
-/// The project of a node, by its place in the network: completions that come late do
-/// so by other times at each, and contexts may be stalled at one of them alone.
+/// The project of a node, by its place in the network: a port may have another address
+/// at each, completions that come late do so by other times, and contexts may be stalled
+/// at one of them alone.
 pub(crate) fn project_of(project: &Project, node: usize) -> Cow<'_, Project> {
     let number = node + 1;
     let own = { project.node_stalls.iter() }.filter(|stalls| stalls.node == number);
     let mut own = own.map(|stalls| stalls.stall).peekable();
-    if own.peek().is_none() && (node == 0 || project.boot.disturbances.is_none()) {
+    if node == 0 && own.peek().is_none() {
         return Cow::Borrowed(project);
     }
     let mut changed = project.clone();
+    changed.boot.node = node;
     let disturbances = &mut changed.boot.disturbances;
-    disturbances.late.seed = seed_of(disturbances.late.seed, node);
-    disturbances.stalls.extend(own);
+    if own.peek().is_some() || !disturbances.is_none() {
+        disturbances.late.seed = seed_of(disturbances.late.seed, node);
+        disturbances.stalls.extend(own);
+    }
     Cow::Owned(changed)
 }
 

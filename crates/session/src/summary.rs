@@ -217,6 +217,9 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
         grouped(packets.dropped_media + packets.dropped_microcode),
         grouped(packets.exceptions)
     )?;
+    if packets.made > 0 {
+        write!(out, "   made by the core {}", grouped(packets.made))?;
+    }
     if packets.on_links > 0 {
         write!(out, "   on links {}", grouped(packets.on_links))?;
     }

@@ -9,6 +9,10 @@
 ; of the port's own, are put before the rest, which comes from DRAM. With
 ; DELAY_STAMP the own address begins with the time since the packet's processing
 ; began instead, in steps of 16 cycles, modulo 2^16.
+;
+; A project with a CORE_RING has packets of the general-purpose core on it: port and
+; buffer. They have their Ethernet header, and go past the queues, before those of
+; TX_RING: the core takes far longer to make one than a context to send it.
 
 #include "constant.uc"
 #include "turn.uc"
@@ -16,6 +20,9 @@
 #include "buffer.uc"
 #include "timer.uc"
 #include "../router.uc"
+#ifdef CORE_RING
+#define TAKES_CORE
+#endif
 #include "../take.uc"
 #include "../processing/statistics.uc"
 
@@ -40,6 +47,10 @@
 .reg write $control0 $control1
 .xfer_order $control0 $control1
 .reg $packets $octets
+#ifdef CORE_RING
+.reg read $$first0 $$first1
+.xfer_order $$first0 $$first1
+#endif
 
 .sig volatile ask claim
 .sig volatile rung
@@ -76,6 +87,11 @@ transmit#:
 .begin
     .reg handle port length hop now count element in_flight bytes control
     .reg address place at meta
+#ifdef CORE_RING
+    ; The frame's first eight bytes, of a packet of the core; `own` is 1 for one.
+    .reg own first second
+    .set first second
+#endif
 
     ring_take($packet, tx_ring, 2, ask, (0x80 | (&ask << 3)), got, @busy, slow#)
 taken#:
@@ -83,6 +99,10 @@ taken#:
     beq[nothing#]
     alu_shf[port, --, B, $packet, >>24]
     alu[length, --, B, $length]
+#ifdef CORE_RING
+    immed[own, 0]
+sized#:
+#endif
     metadata_address(meta, handle)
     sram[read, $next_hop, meta, META_NEXT_HOP, 2], sig_done[got]
     alu[count, length, +, 63]
@@ -117,6 +137,10 @@ long#:
     sram[read, $hop1, next_hops, hop, 2], sig_done[got]
     statistics_begin(at, port, length, PORT_OUT_PACKETS, $packets, $octets, counted0, counted1)
     ctx_arb[got, counted0, counted1]
+#ifdef CORE_RING
+    alu[--, --, B, own]
+    bne[own#]
+#endif
     alu[$h0, --, B, $hop1]
 #ifdef DELAY_STAMP
     time_now(now)
@@ -126,6 +150,9 @@ long#:
     alu[$h1, --, B, place]
 #else
     alu[$h1, --, B, $hop2]
+#endif
+#ifdef CORE_RING
+headed#:
 #endif
     transmit_begin(element, $h0, begun)
     statistics_end(at, length, $packets, $octets)
@@ -174,6 +201,33 @@ nothing#:
     ctx_arb[claim]
     turn_pass(claim)
     br[transmit#]
+
+#ifdef CORE_RING
+own#:
+    alu[$h0, --, B, first]
+    br[headed#], defer[1]
+    alu[$h1, --, B, second]
+
+core#:
+    ; This context has the turn `ask`.
+    immed[place, CORE_RING]
+    scratch[get, $packet, place, 0, 1], ctx_swap[got]
+    immed[place, (0x80 | (&ask << 3))]
+    local_csr_wr[SAME_ME_SIGNAL, place]
+    .set_sig ask
+    ld_field_w_clr[handle, 0111, $packet], load_cc
+    beq[nothing#]
+    alu_shf[port, --, B, $packet, >>24]
+    metadata_address(meta, handle)
+    sram[read, $length, meta, META_LENGTH, 1], ctx_swap[got]
+    alu[length, --, B, $length]
+    buffer_address(address, handle)
+    dram[read, $$first0, address, 0, 1], ctx_swap[filled]
+    alu[first, --, B, $$first0]
+    alu[second, --, B, $$first1]
+    br[sized#], defer[1]
+    immed[own, 1]
+#endif
 
 slow#:
     ring_wait($packet, tx_ring, 2, ask, (0x80 | (&ask << 3)), got, rung, @busy, taken#)

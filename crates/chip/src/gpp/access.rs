@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::boot::Space;
-use super::{Costs, STATUS_WORDS};
+use super::{Costs, STATUS_WORDS, Task};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::{Level, TraceEvent};
@@ -94,6 +94,10 @@ pub struct Access<'a> {
     pub(super) scratch: &'a mut Scratch,
     pub(super) sram: &'a mut Sram,
     pub(super) dram: &'a mut Dram,
+    /// The tasks before it and behind it.
+    pub(super) others: [&'a mut [Box<dyn Task>]; 2],
+    /// The task that took a packet that was offered.
+    pub(super) taken: Option<u16>,
 }
 
 impl Access<'_> {

@@ -28,6 +28,8 @@ pub struct Boot {
     pub element_size: u16,
     /// TBUF element size in bytes; 0 stands for that of RBUF.
     pub transmit_element_size: u16,
+    /// Which router of a chain the chip is, from 0 on.
+    pub node: usize,
     /// What the general-purpose core does.
     pub tasks: Vec<Box<dyn Task>>,
     /// The kinds of tasks of which statistics have a list, even if none runs, in

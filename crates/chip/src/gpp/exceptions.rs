@@ -1,5 +1,6 @@
 //! The slow path: takes exception packets off a scratch ring, reads them,
-//! counts their reason and gives the buffer back.
+//! counts their reason and offers them to the other tasks; the buffer of one that no
+//! task takes goes back.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use super::access::Access;
 use super::boot::ExceptionsSetup;
 use super::loader::LoadError;
+use super::packets::DRAM_ACCESS_BYTES;
 use super::task::{Next, Start, Task};
 use crate::Cycle;
 use crate::kernel::check::Fault;
@@ -16,10 +18,8 @@ use crate::units::scratch::Scratch;
 
 /// Longwords of a buffer descriptor that the core reads.
 const DESCRIPTOR_WORDS: u32 = 4;
-/// Bytes of a packet that the core reads.
-const HEADER_BYTES: u32 = 64;
-/// Bytes of one DRAM access of the core.
-const DRAM_ACCESS_BYTES: u32 = 32;
+/// Bytes of a packet that the core reads before anything is decided about it.
+pub const HEADER_BYTES: u32 = 64;
 
 /// A packet that ended at the core.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,7 +230,8 @@ impl Task for Exceptions {
                         &format!("its buffer at DRAM address 0x{address:x} is not populated"),
                     ),
                 }
-                self.step = Step::Free;
+                let taken = access.offer(&self.current);
+                self.step = if taken { Step::Poll } else { Step::Free };
                 let accesses = HEADER_BYTES / DRAM_ACCESS_BYTES;
                 let waited = access.dram.core_read(address, HEADER_BYTES, access.fabric);
                 u64::from(accesses) * costs.dram + costs.work + waited

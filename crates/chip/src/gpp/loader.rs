@@ -82,6 +82,14 @@ pub enum LoadError {
         /// Byte address.
         address: u32,
     },
+    /// What a task was told does not do for this chip.
+    #[error("task {task}: {reason}")]
+    Refused {
+        /// The task.
+        task: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
     /// The ports or the element size.
     #[error("media interface: {0}")]
     Media(String),
@@ -174,7 +182,7 @@ impl Boot {
                 });
             }
         }
-        gpp.start(fabric, scratch, sram, dram)
+        gpp.start(self.node, fabric, scratch, sram, dram)
     }
 }
 

@@ -5,8 +5,11 @@
 //! each with its cost in the profile; between two accesses simulated time
 //! passes. An access takes a clock of the first cluster's command bus, its time
 //! at the unit and on the data bus, and lasts longer by what it waits there.
-//! Polls of a ring that stays empty are counted but take no bandwidth. ICMP
-//! messages are not generated: an exception packet ends at the core.
+//! Polls of a ring that stays empty are counted but take no bandwidth.
+//!
+//! An exception packet is offered to the tasks ([`Task::offer`]). One that a task takes
+//! can be answered: [`packets`] has how a task makes packets and sends them. What none
+//! takes ends at the core.
 //!
 //! There is one core. What a task does without a pause is a job: a poll of a ring
 //! with the packet that is on it, or what a timer calls for. Jobs run to their end,
@@ -19,6 +22,8 @@ mod access;
 pub mod boot;
 pub mod exceptions;
 mod loader;
+pub mod lookup;
+pub mod packets;
 pub(crate) mod profile;
 pub mod routes;
 mod schedule;
@@ -63,6 +68,8 @@ pub struct Costs {
     pub work: Cycle,
     /// The instructions that compute a law of congestion control once.
     pub law: Cycle,
+    /// The instructions that decide on a packet of the core's own and make it.
+    pub reply: Cycle,
     /// Interrupt to first access.
     pub interrupt: Cycle,
 }
@@ -106,6 +113,7 @@ impl Gpp {
                 dram: profile.gpp_dram_access(),
                 work: profile.gpp_exception_work(),
                 law: profile.gpp_law_work(),
+                reply: profile.gpp_reply_work(),
                 interrupt: profile.gpp_interrupt_latency(),
             },
             counters: boot.counters.clone(),
@@ -121,6 +129,7 @@ impl Gpp {
     /// each. Tasks that are done with that go.
     fn start(
         &mut self,
+        node: usize,
         fabric: &mut Fabric,
         scratch: &mut Scratch,
         sram: &mut Sram,
@@ -131,6 +140,7 @@ impl Gpp {
             let first = task.prepare(&mut Start {
                 task: task.name(),
                 profile: &profile,
+                node,
                 scratch,
                 sram,
                 dram,
@@ -296,9 +306,13 @@ impl Gpp {
         if self.running != Some(task) && !self.begin(task, fabric) {
             return;
         }
-        let (own, schedule) = (&mut self.tasks[index], &mut self.schedules[index]);
+        let (before, rest) = self.tasks.split_at_mut(index);
+        let Some((own, behind)) = rest.split_first_mut() else {
+            return;
+        };
+        let schedule = &mut self.schedules[index];
         schedule.works();
-        let (step, next) = own.step(&mut Access {
+        let mut access = Access {
             task,
             costs: &self.costs,
             status: &mut self.status,
@@ -306,8 +320,15 @@ impl Gpp {
             scratch,
             sram,
             dram,
-        });
-        let (Next::After(cost) | Next::Done { cost, .. } | Next::Idle { cost, .. }) = next;
+            others: [before, behind],
+            taken: None,
+        };
+        let (step, next) = own.step(&mut access);
+        let taken = access.taken;
+        let (Next::After(cost)
+        | Next::Done { cost, .. }
+        | Next::Idle { cost, .. }
+        | Next::Wait { cost, .. }) = next;
         schedule.counts.busy += cost;
         let until = now + cost;
         fabric
@@ -333,6 +354,19 @@ impl Gpp {
                 schedule.dozes(Doze { interval, poll });
                 self.hand_on(task, until, fabric);
             }
+            Next::Wait { due, .. } => {
+                let due = due.map(|due| due.max(until).max(now + 1));
+                schedule.waits_for_packet(due);
+                self.hand_on(task, until, fabric);
+                if let Some(due) = due {
+                    fabric.events.post(due, Event::Gpp(task));
+                }
+            }
+        }
+        if let Some(taker) = taken
+            && let Some(at) = self.schedules[usize::from(taker)].takes_packet(until.max(now + 1))
+        {
+            fabric.events.post(at, Event::Gpp(taker));
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) const BLOCK_ENTRIES: usize = 1 << 8;
 /// Longwords of a next hop.
 pub const NEXT_HOP_LONGWORDS: usize = 4;
 /// Marks an entry that leads to a lower block.
-const MORE: u32 = 1 << 31;
+pub(super) const MORE: u32 = 1 << 31;
 /// Next-hop flag: the address is the router's own.
 pub const LOCAL: u32 = 1;
 /// Flag of a next hop: packets go nowhere.

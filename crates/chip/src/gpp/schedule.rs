@@ -39,6 +39,17 @@ pub(super) struct Doze {
     pub poll: Cycle,
 }
 
+/// What can bring a task's next job forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Waits {
+    /// Nothing: it waits for an access, or for the clock.
+    Nothing,
+    /// An interrupt, or something on a ring: the job is a poll.
+    Poll,
+    /// A packet that it takes.
+    Packet,
+}
+
 /// When one task's jobs are due.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
@@ -50,9 +61,8 @@ pub(super) struct Schedule {
     pub parked: bool,
     /// Its timer was stopped, as nothing else is left to happen.
     pub stopped: bool,
-    /// It waits for its next poll and not for an access, so that interrupts and
-    /// rings can bring the poll forward.
-    idle: bool,
+    /// What it waits for besides the time at which it is due.
+    waits: Waits,
     /// No event is posted: its polls are only counted.
     doze: Option<Doze>,
     /// When it last did more than poll an empty ring or run by the clock.
@@ -68,7 +78,11 @@ impl Schedule {
             since: None,
             parked: false,
             stopped: false,
-            idle: !is_timer,
+            waits: if is_timer {
+                Waits::Nothing
+            } else {
+                Waits::Poll
+            },
             doze: None,
             last_activity: 0,
             counts: TaskCounts::default(),
@@ -90,12 +104,29 @@ impl Schedule {
 
     /// It makes an access.
     pub fn works(&mut self) {
-        self.idle = false;
+        self.waits = Waits::Nothing;
+    }
+
+    /// It waits for a packet, until a cycle if one is given.
+    pub fn waits_for_packet(&mut self, due: Option<Cycle>) {
+        self.waits = Waits::Packet;
+        self.due = due.unwrap_or(Cycle::MAX);
+    }
+
+    /// It has taken a packet that it can look at from `at` on: when its job has to be
+    /// posted, if it waits for one.
+    pub fn takes_packet(&mut self, at: Cycle) -> Option<Cycle> {
+        if self.waits != Waits::Packet {
+            return None;
+        }
+        self.waits = Waits::Nothing;
+        self.due = self.due.min(at);
+        Some(self.due)
     }
 
     /// Its poll found nothing.
     pub(crate) fn dozes(&mut self, doze: Doze) {
-        self.idle = true;
+        self.waits = Waits::Poll;
         self.doze = Some(doze);
     }
 
@@ -152,7 +183,7 @@ impl Schedule {
     /// An interrupt at `now` calls for a poll at `at`, or something may have come
     /// onto its ring (`at` is `None`): when the poll has to be posted, if it has.
     pub fn wake(&mut self, now: Cycle, at: Option<Cycle>) -> Option<Cycle> {
-        if !self.idle || !self.is_dozing() && at.is_none_or(|at| self.due <= at) {
+        if self.waits != Waits::Poll || !self.is_dozing() && at.is_none_or(|at| self.due <= at) {
             return None;
         }
         self.doze = None;

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::access::Access;
 use super::boot::{MemoryImage, Space};
+use super::exceptions::Exception;
 use super::loader::{LoadError, load_image};
 use super::{Memories, Place};
 use crate::Cycle;
@@ -47,6 +48,14 @@ pub enum Next {
         /// Cycles that a poll which is only counted keeps the core.
         poll: Cycle,
     },
+    /// The job is done, and the next one begins with a packet that the task
+    /// [takes](Task::offer), or at a cycle if that comes first.
+    Wait {
+        /// Cycles until the core is free for another job.
+        cost: Cycle,
+        /// When a job is due in any case.
+        due: Option<Cycle>,
+    },
 }
 
 /// Something that the general-purpose core does.
@@ -74,6 +83,23 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     /// an interrupt, and as soon as it [has work](Self::has_work).
     fn is_timer(&self) -> bool {
         true
+    }
+
+    /// Whether its jobs are polls of a ring, which statistics count.
+    fn polls(&self) -> bool {
+        !self.is_timer()
+    }
+
+    /// A packet that came to the core is offered to its tasks in their order. The first
+    /// that says yes has it and its buffer from now on, and a job of it is due. The
+    /// packet's first bytes and its descriptor have been read.
+    fn offer(&mut self, _packet: &Exception, _now: Cycle) -> bool {
+        false
+    }
+
+    /// Packets that the task made and sent.
+    fn made(&self) -> u64 {
+        0
     }
 
     /// Whether there is something on a scratch ring for a task whose last poll
@@ -164,6 +190,7 @@ impl dyn Task {
 pub struct Start<'a> {
     pub(super) task: &'static str,
     pub(super) profile: &'a Profile,
+    pub(super) node: usize,
     pub(super) scratch: &'a mut Scratch,
     pub(super) sram: &'a mut Sram,
     pub(super) dram: &'a mut Dram,
@@ -183,6 +210,12 @@ impl Start<'_> {
     #[must_use]
     pub fn mhz(&self) -> u64 {
         self.profile.me_mhz().max(1)
+    }
+
+    /// Which router of a chain the chip is, from 0 on.
+    #[must_use]
+    pub const fn node(&self) -> usize {
+        self.node
     }
 
     /// Checks that the task can read and write so many bytes: the first and the last

@@ -17,7 +17,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
     let mut polls = 0;
     for (index, task) in gpp.tasks().iter().enumerate() {
         let counts = gpp.counts(index, now);
-        if !task.is_timer() {
+        if task.polls() {
             polls += counts.jobs;
         }
         let own = task.rows(memories);
@@ -41,6 +41,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
         route_words: gpp.route_words,
         polls,
         interrupts: gpp.interrupts,
+        made: gpp.tasks().iter().map(|task| task.made()).sum(),
         exceptions: reasons.iter().map(|reason| reason.frames).sum(),
         reasons,
         tasks,

@@ -286,6 +286,11 @@ impl Scratch {
         (old, self.core_access(1, 1, fabric))
     }
 
+    /// The core stores a longword to a ring now; gives how long it waits.
+    pub(crate) fn core_write_ring(&mut self, fabric: &mut Fabric) -> Cycle {
+        self.core_access(0, 1, fabric)
+    }
+
     fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
         let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let start = self.free_at.max(now);

@@ -229,6 +229,15 @@ impl Sram {
             .map_or(0, |channel| channel.core_access(words, 0, fabric, leads))
     }
 
+    /// The core takes a buffer off a queue of a channel now; gives how long it waits
+    /// for the channel's pins.
+    pub(crate) fn core_dequeue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(1, 0, fabric, leads))
+    }
+
     /// The core puts a buffer back on a queue of a channel now; gives how long it
     /// waits for the channel's pins.
     pub(crate) fn core_enqueue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {

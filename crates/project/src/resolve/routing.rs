@@ -98,14 +98,15 @@ impl Resolver<'_> {
             None => u8::from(self.sram.len() > 1),
         };
         let before = self.problems.len();
-        let routes: Vec<_> = file
+        let mut routes: Vec<_> = file
             .route
             .iter()
-            .filter_map(|section| self.route(section))
+            .filter_map(|section| self.route(file, section))
             .collect();
         if self.problems.len() > before {
             return;
         }
+        self.own_routes(&mut routes);
         let table = match RouteTable::build(&routes) {
             Ok(table) => table,
             Err(error) => {
@@ -155,7 +156,7 @@ impl Resolver<'_> {
         self.plan(PlannedTask { task, text });
     }
 
-    fn route(&mut self, section: &RouteSection) -> Option<Route> {
+    fn route(&mut self, file: &ProjectFile, section: &RouteSection) -> Option<Route> {
         let text = section.prefix.get_ref();
         let Some((prefix, length)) = parse_prefix(text) else {
             self.fail(
@@ -166,6 +167,9 @@ impl Resolver<'_> {
             );
             return None;
         };
+        if section.local {
+            self.local_prefixes.push((prefix, length));
+        }
         let port = match &section.port {
             Some(port) if usize::from(*port.get_ref()) < self.macs.len() => *port.get_ref(),
             Some(port) => {
@@ -188,6 +192,14 @@ impl Resolver<'_> {
                 return None;
             }
         };
+        if let Some(address) = &section.next_hop {
+            let next_hop = self.gateway(file, section, address, port)?;
+            return Some(Route {
+                prefix,
+                length,
+                next_hop,
+            });
+        }
         let destination = match &section.mac {
             Some(mac) => self.mac(mac)?,
             None if section.local || section.discard => [0; 6],
@@ -196,7 +208,7 @@ impl Resolver<'_> {
                     section.prefix.span(),
                     format!("the route {text} has no next hop"),
                     "",
-                    "add `mac`, the next hop's address",
+                    "add `mac`, the next hop's address, or `next_hop`, its IPv4 address, for the task `arp`",
                 );
                 return None;
             }
@@ -314,6 +326,6 @@ impl Resolver<'_> {
     }
 }
 
-fn has_task(file: &ProjectFile, name: &str) -> bool {
+pub(super) fn has_task(file: &ProjectFile, name: &str) -> bool {
     file.gpp.tasks.iter().any(|task| task.get_ref() == name)
 }

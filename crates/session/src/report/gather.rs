@@ -153,8 +153,9 @@ impl NodeReport {
             dropped_media,
             dropped_microcode,
             exceptions: chip.gpp.exceptions,
+            made: chip.gpp.made,
             on_links: 0,
-            unaccounted: traffic.offered_frames as i64 - gone as i64,
+            unaccounted: (traffic.offered_frames + chip.gpp.made) as i64 - gone as i64,
             lost: 0,
         };
         let packets = Packets {
@@ -291,6 +292,7 @@ fn packets(nodes: &[NodeReport]) -> Packets {
     sum.dropped_media = total(|packets| packets.dropped_media);
     sum.dropped_microcode = total(|packets| packets.dropped_microcode);
     sum.exceptions = total(|packets| packets.exceptions);
+    sum.made = total(|packets| packets.made);
     sum.lost = total(|packets| packets.lost);
     sum.unaccounted = nodes.iter().map(|node| node.packets.unaccounted).sum();
     let pairs = nodes.iter().zip(nodes.iter().skip(1));

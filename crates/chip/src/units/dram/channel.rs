@@ -389,13 +389,14 @@ impl Channel {
         *odd %= 2;
     }
 
-    /// The core reads `bytes` at an address within the channel now, from the
-    /// bank's next free time on; gives how long it waits for bank and pins, and
+    /// The core reads or writes `bytes` at an address within the channel now, from
+    /// the bank's next free time on; gives how long it waits for bank and pins, and
     /// from when until when it has the pins.
-    pub(crate) fn core_read(
+    pub(crate) fn core_access(
         &mut self,
         address: u32,
         bytes: u32,
+        write: bool,
         now: Cycle,
     ) -> (Cycle, (Cycle, Cycle)) {
         self.refresh(now);
@@ -404,20 +405,24 @@ impl Channel {
         let bank = &mut self.banks[bank];
         let activated = now.max(bank.free);
         let opened = 2 * (activated + timing.access);
-        let turnaround = if self.pins_wrote {
-            timing.write_to_read
-        } else {
-            0
+        let turnaround = match (self.pins_wrote, write) {
+            (false, true) => timing.read_to_write,
+            (true, false) => timing.write_to_read,
+            _ => 0,
         };
         let start = opened.max(self.pins_free + 2 * turnaround);
         let on_pins = Cycle::from(bytes.div_ceil(timing.burst_bytes)) * timing.burst;
         self.pins_free = start + on_pins;
-        self.pins_wrote = false;
+        self.pins_wrote = write;
         let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
-        let closed = pins.1 - timing.column_to_data + timing.precharge;
+        let closed = if write {
+            pins.1 + timing.write_recovery + timing.precharge
+        } else {
+            pins.1 - timing.column_to_data + timing.precharge
+        };
         bank.free = closed.max(activated + timing.row_cycle);
         let waited = pins.0 - (now + timing.access);
-        self.count_pins(false, on_pins);
+        self.count_pins(write, on_pins);
         (waited, pins)
     }
 }

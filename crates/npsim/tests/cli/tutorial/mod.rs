@@ -114,6 +114,32 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn traceroute() {
+    let folder = follow("traceroute.md");
+    let page = fs::read_to_string(root().join("docs/src/traceroute.md")).expect("the page");
+    // What the page shows of tshark, where that is installed.
+    for hop in 1..=3 {
+        let command = format!(
+            "tshark -r hop{hop}.pcap -T fields -E occurrence=f -e ip.src -e icmp.type -e ip.ttl"
+        );
+        let mut words = command.split(' ');
+        let program = words.next().expect("a program");
+        let output = std::process::Command::new(program)
+            .args(words)
+            .current_dir(folder.path())
+            .output();
+        let Ok(output) = output else {
+            eprintln!("tshark is not asked");
+            return;
+        };
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert_eq!(text.lines().count(), 3);
+        let shown = format!("$ {command}\n{text}");
+        assert!(page.contains(&shown), "{shown}");
+    }
+}
+
+#[test]
 fn networks() {
     follow("networks.md");
 }
@@ -351,6 +377,7 @@ fn every_page_with_commands_is_followed() {
         "networks.md",
         "standing-queue.md",
         "lost-packet.md",
+        "traceroute.md",
         "order-metrics.md",
         "keep-order.md",
         "chips.md",

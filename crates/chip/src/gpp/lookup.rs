@@ -1,0 +1,158 @@
+//! The core looks a route up in the table that microengines use: the same walk, an access
+//! at a time.
+
+use serde::{Deserialize, Serialize};
+
+use super::access::{Access, Place};
+use super::boot::{RoutesSetup, Space};
+use super::routes::{LOCAL, MORE, NEXT_HOP_LONGWORDS};
+use super::task::Start;
+use crate::Cycle;
+
+/// Where the routing table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TablePlace {
+    /// The root block.
+    pub root: Place,
+    /// The table of next hops.
+    pub next_hops: Place,
+}
+
+impl TablePlace {
+    /// Where the task `routes` keeps it.
+    #[must_use]
+    pub const fn of(setup: &RoutesSetup) -> Self {
+        let space = Space::Sram(setup.channel);
+        Self {
+            root: Place {
+                space,
+                address: setup.root,
+            },
+            next_hops: Place {
+                space,
+                address: setup.next_hops,
+            },
+        }
+    }
+
+    /// The entry for an address, before the start.
+    #[must_use]
+    pub fn entry(&self, address: u32, start: &Start<'_>) -> Place {
+        let mut place = self.root.after((address >> 16) * 4);
+        for shift in [8, 0] {
+            let entry = start.read(place);
+            if entry & MORE == 0 {
+                break;
+            }
+            place = self
+                .root
+                .after((entry & !MORE) + (address >> shift & 0xff) * 4);
+        }
+        place
+    }
+}
+
+/// Where packets to an address go, as the table has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Way {
+    /// Index in the table of next hops.
+    pub index: u32,
+    /// The next hop as it stands there ([`NextHop::words`](super::routes::NextHop::words)).
+    pub words: [u32; NEXT_HOP_LONGWORDS],
+}
+
+impl Way {
+    /// The output port.
+    #[must_use]
+    pub const fn port(&self) -> u8 {
+        self.words[0] as u8
+    }
+
+    /// The largest IP packet, in bytes.
+    #[must_use]
+    pub const fn mtu(&self) -> u16 {
+        (self.words[0] >> 16) as u16
+    }
+
+    /// Whether packets leave that go there: it is neither the router itself nor nowhere.
+    #[must_use]
+    pub const fn leads_out(&self) -> bool {
+        self.words[0] & 0xff00 == 0
+    }
+
+    /// Whether it stands for a next hop whose address on the link is to be found: the
+    /// router itself, with an address.
+    #[must_use]
+    pub const fn is_unresolved(&self) -> bool {
+        self.words[0] >> 8 & LOCAL != 0 && (self.words[1] | self.words[2] >> 16) != 0
+    }
+
+    /// Destination and source address of the Ethernet header.
+    #[must_use]
+    pub fn link(&self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        for (to, word) in bytes.chunks_exact_mut(4).zip(&self.words[1..]) {
+            to.copy_from_slice(&word.to_be_bytes());
+        }
+        bytes
+    }
+}
+
+/// What an access of a look-up has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Another access is needed.
+    NotYet,
+    /// There is no route.
+    Nothing,
+    /// The next hop.
+    Way(Way),
+}
+
+/// A look-up under way: at most three reads of the trie, one of the next hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lookup {
+    table: TablePlace,
+    address: u32,
+    /// The entry to be read, or the next hop if `index` is known.
+    at: Place,
+    /// The bits of the address for the next block: shifted right by this.
+    shift: u8,
+    index: u32,
+}
+
+impl Lookup {
+    /// Begins to look for an address.
+    #[must_use]
+    pub const fn new(table: TablePlace, address: u32) -> Self {
+        Self {
+            table,
+            address,
+            at: table.root.after((address >> 16) * 4),
+            shift: 8,
+            index: 0,
+        }
+    }
+
+    /// Makes an access; gives what it found and how long it takes.
+    pub fn step(&mut self, access: &mut Access<'_>) -> (Found, Cycle) {
+        if self.index != 0 {
+            let (words, lasts) = access.read(self.at);
+            let index = self.index;
+            return (Found::Way(Way { index, words }), lasts);
+        }
+        let ([entry], lasts) = access.read(self.at);
+        if entry & MORE != 0 {
+            let byte = self.address >> self.shift & 0xff;
+            self.shift = 0;
+            self.at = self.table.root.after((entry & !MORE) + byte * 4);
+        } else if entry == 0 {
+            return (Found::Nothing, lasts);
+        } else {
+            self.index = entry & 0xffff;
+            let bytes = 4 * NEXT_HOP_LONGWORDS as u32;
+            self.at = self.table.next_hops.after(self.index * bytes);
+        }
+        (Found::NotYet, lasts)
+    }
+}

@@ -1,0 +1,111 @@
+//! `[gpp.arp]`: by which ring frames leave, which reasons concern ARP, how often is asked.
+
+use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_project::registry::{PlannedTask, TaskKind};
+use npsim_project::resolve::Resolver;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::task::{Arp, ArpEntry, ArpPort, ArpSetup};
+
+/// Time from one request to the next if not given.
+const RETRY: &str = "1s";
+/// Requests after which a next hop is silent, if not given.
+const TRIES: u32 = 3;
+
+/// `[gpp.arp]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ArpSection {
+    /// The ring from which a microengine takes packets of the core.
+    pub ring: Spanned<String>,
+    /// The microcode's reason code of frames that are not IPv4.
+    pub arp_reason: u8,
+    /// That of packets for the router itself; needed for next hops by address.
+    pub local_reason: Option<u8>,
+    /// Time from one request for a next hop to the next; `1s` if not given.
+    pub retry: Option<Spanned<String>>,
+    /// Requests after which a next hop is silent; 3 if not given.
+    pub tries: Option<Spanned<u32>>,
+}
+
+/// The kind of task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArpKind;
+
+impl TaskKind for ArpKind {
+    const NAME: &'static str = "arp";
+    const LISTED: bool = false;
+    type Keys = ArpSection;
+
+    fn resolve(
+        &self,
+        section: &Spanned<ArpSection>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask> {
+        let before = resolver.mistakes();
+        let (span, keys) = (section.span(), section.get_ref());
+        let sender = resolver.sender(&keys.ring);
+        let table = resolver.table_place(span.clone());
+        if resolver.boot().task::<Exceptions>().is_none() && resolver.mistakes() == before {
+            resolver.fail(
+                span.clone(),
+                "the arp task gets no frames",
+                "",
+                "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
+            );
+        }
+        let macs = resolver.macs().to_vec();
+        let ports: Vec<ArpPort> = { resolver.addresses().iter().zip(&macs) }
+            .map(|(addresses, mac)| ArpPort {
+                mac: *mac,
+                addresses: addresses.iter().map(|own| own.address).collect(),
+            })
+            .collect();
+        if let Some(port) = ports.iter().position(|port| port.addresses.is_empty()) {
+            resolver.fail(
+                span.clone(),
+                format!("port {port} has no address for which the router could answer"),
+                "",
+                "add `address` to each [[port]], such as `address = \"10.1.0.1/16\"`",
+            );
+        }
+        let entries: Vec<ArpEntry> = { resolver.gateways().iter() }
+            .map(|gateway| ArpEntry {
+                index: resolver.next_hop_index(gateway.next_hop().words()),
+                neighbour: (gateway.port, gateway.address),
+                mtu: gateway.mtu,
+            })
+            .collect();
+        if !entries.is_empty() && keys.local_reason.is_none() {
+            resolver.fail(
+                span,
+                "packets to next hops that are not known yet would end at the core",
+                "",
+                "add `local_reason`: the fast path hands them over as if they were for the router itself",
+            );
+        }
+        let tries = keys.tries.as_ref().map_or(TRIES, |it| *it.get_ref());
+        if let Some(typed) = keys.tries.as_ref().filter(|_| tries == 0) {
+            resolver.fail(typed.span(), "at least one request is needed", "", "");
+        }
+        let retry = resolver.time(keys.retry.as_ref(), RETRY);
+        (resolver.mistakes() == before).then_some(())?;
+        let setup = ArpSetup {
+            sender: sender?,
+            arp_reason: keys.arp_reason,
+            local_reason: keys.local_reason,
+            ports,
+            local: resolver.local_prefixes().to_vec(),
+            entries,
+            table: table?,
+            retry,
+            tries,
+        };
+        let task = Arp::new(setup);
+        Some(PlannedTask {
+            text: task.plan(),
+            task: Box::new(task),
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Next hops: what is known of them, what waits for them, and when to ask.
+
+use std::net::Ipv4Addr;
+
+use npsim_chip::Cycle;
+use serde::{Deserialize, Serialize};
+
+use super::message::Mac;
+
+/// A next hop of which the IPv4 address is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Neighbour<P> {
+    /// The port behind which it is.
+    pub port: u8,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Its address on the link, once it is known.
+    pub mac: Option<Mac>,
+    /// Since when it is asked for: requests sent, and the packet that waits.
+    asking: Option<(u32, P)>,
+    /// No request before this cycle.
+    quiet_until: Cycle,
+}
+
+/// What is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Due<P> {
+    /// A request for a next hop, by its number.
+    Request(usize),
+    /// A packet's next hop has not answered.
+    GiveUp(P),
+}
+
+/// All next hops; a packet that waits is a `P`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Neighbours<P> {
+    all: Vec<Neighbour<P>>,
+    /// Cycles from one request to the next.
+    retry: Cycle,
+    /// Requests after which a next hop is taken to be silent.
+    tries: u32,
+}
+
+impl<P> Neighbours<P> {
+    /// Next hops by port and address, of which nothing is known.
+    #[must_use]
+    pub fn new(all: impl IntoIterator<Item = (u8, Ipv4Addr)>, retry: Cycle, tries: u32) -> Self {
+        let neighbour = |(port, address)| Neighbour {
+            port,
+            address,
+            mac: None,
+            asking: None,
+            quiet_until: 0,
+        };
+        Self {
+            all: all.into_iter().map(neighbour).collect(),
+            retry: retry.max(1),
+            tries: tries.max(1),
+        }
+    }
+
+    /// The next hops.
+    #[must_use]
+    pub fn all(&self) -> &[Neighbour<P>] {
+        &self.all
+    }
+
+    /// The number of the next hop with this address.
+    #[must_use]
+    pub fn find(&self, port: u8, address: Ipv4Addr) -> Option<usize> {
+        let is = |it: &Neighbour<P>| it.port == port && it.address == address;
+        self.all.iter().position(is)
+    }
+
+    /// A packet waits for a next hop. Gives the one that has waited before it, which has to
+    /// make room: the latest is kept (RFC 1122, 2.3.2.2).
+    pub fn wait(&mut self, number: usize, packet: P) -> Option<P> {
+        let asking = &mut self.all[number].asking;
+        let tries = asking.as_ref().map_or(0, |asking| asking.0);
+        asking.replace((tries, packet)).map(|before| before.1)
+    }
+
+    /// A station has been heard. Gives the number of the next hop that it is, with the packet
+    /// that waited for it, if it is one and its address is news.
+    pub fn hear(&mut self, port: u8, address: Ipv4Addr, mac: Mac) -> Option<(usize, Option<P>)> {
+        let number = self.find(port, address)?;
+        let neighbour = &mut self.all[number];
+        let news = neighbour.mac != Some(mac);
+        neighbour.mac = Some(mac);
+        let waited = neighbour.asking.take().map(|asking| asking.1);
+        (news || waited.is_some()).then_some((number, waited))
+    }
+
+    /// The cycle at which something is due; `None` if nothing waits.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Cycle> {
+        let waiting = self.all.iter().filter(|it| it.asking.is_some());
+        waiting.map(|it| it.quiet_until).min()
+    }
+
+    /// Takes what is due at a cycle, the first of the list. A request counts as sent, and the
+    /// next one is due a while later.
+    pub fn take_due(&mut self, now: Cycle) -> Option<Due<P>> {
+        let is_due = |it: &Neighbour<P>| it.asking.is_some() && it.quiet_until <= now;
+        let number = self.all.iter().position(is_due)?;
+        let neighbour = &mut self.all[number];
+        let (tries, packet) = neighbour.asking.take()?;
+        if tries >= self.tries {
+            return Some(Due::GiveUp(packet));
+        }
+        neighbour.asking = Some((tries + 1, packet));
+        neighbour.quiet_until = now + self.retry;
+        Some(Due::Request(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOP: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
+    const MAC: Mac = [2, 0, 0, 0, 0, 7];
+
+    fn one() -> Neighbours<u32> {
+        Neighbours::new([(1, HOP)], 1000, 3)
+    }
+
+    #[test]
+    fn a_request_a_second_and_then_no_more() {
+        let mut hops = one();
+        assert_eq!(hops.next_due(), None);
+        assert_eq!(hops.wait(0, 7), None);
+        let mut seen = Vec::new();
+        for now in 0..10_000 {
+            while let Some(due) = hops.take_due(now) {
+                seen.push((now, due));
+            }
+        }
+        let expected = [
+            (0, Due::Request(0)),
+            (1000, Due::Request(0)),
+            (2000, Due::Request(0)),
+            (3000, Due::GiveUp(7)),
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(hops.next_due(), None);
+    }
+
+    /// Whatever comes, requests are a second apart and one packet waits.
+    #[test]
+    fn many_packets_make_no_more_requests() {
+        let mut hops = one();
+        let (mut requests, mut displaced, mut given_up) = (Vec::new(), 0, 0);
+        for now in 0..10_000 {
+            displaced += u32::from(hops.wait(0, now as u32).is_some());
+            match hops.take_due(now) {
+                Some(Due::Request(_)) => requests.push(now),
+                Some(Due::GiveUp(_)) => given_up += 1,
+                None => {}
+            }
+        }
+        assert!(
+            requests.windows(2).all(|pair| pair[1] - pair[0] >= 1000),
+            "{requests:?}"
+        );
+        assert!(requests.len() >= 7, "{requests:?}");
+        assert_eq!(displaced + given_up, 10_000 - 1);
+    }
+
+    #[test]
+    fn the_latest_packet_leaves_when_the_next_hop_is_heard() {
+        let mut hops = one();
+        hops.wait(0, 1);
+        assert_eq!(hops.wait(0, 2), Some(1));
+        assert_eq!(hops.hear(0, HOP, MAC), None, "another port");
+        assert_eq!(hops.hear(1, Ipv4Addr::new(10, 1, 0, 3), MAC), None);
+        assert_eq!(hops.hear(1, HOP, MAC), Some((0, Some(2))));
+        assert_eq!(hops.all()[0].mac, Some(MAC));
+        assert_eq!(hops.hear(1, HOP, MAC), None, "no news");
+        let other = [2, 0, 0, 0, 0, 8];
+        assert_eq!(hops.hear(1, HOP, other), Some((0, None)));
+        assert_eq!(hops.take_due(9_999), None);
+    }
+}

@@ -1,0 +1,541 @@
+//! ARP on the slow path.
+//!
+//! A next hop of which the project knows the IPv4 address stands in the table of next hops as the
+//! router itself, with that address in place of the one on the link: the fast path hands packets
+//! that go there to the core. The first makes the task ask; the latest waits. When the next hop
+//! has been heard its entry is written, in one access, and the packet that waited leaves. From
+//! then on the fast path forwards by itself.
+//!
+//! What comes off the ring `exceptions` is offered to this task before others: ARP messages, and
+//! packets for the router itself that are for none of its addresses.
+
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::exceptions::{Exception, HEADER_BYTES};
+use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace, Way};
+use npsim_chip::gpp::packets::{Descriptor, Outcome, Outgoing, Sender, reason};
+use npsim_chip::gpp::routes::NEXT_HOP_LONGWORDS;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
+use npsim_chip::stats::Row;
+use serde::{Deserialize, Serialize};
+
+use super::message::{Mac, Message, Operation};
+use super::neighbours::{Due, Neighbours};
+use super::words;
+use crate::checksum;
+use crate::icmp::{Datagram, LINK_HEADER};
+
+/// Packets that may wait for the task; more are not taken.
+const MOST_WAITING: usize = 64;
+/// Bytes of an IPv4 header without options.
+const HEADER: usize = 20;
+
+/// A port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArpPort {
+    /// Its address on the link.
+    pub mac: Mac,
+    /// Its IPv4 addresses: one, or one for each router of a chain.
+    pub addresses: Vec<Ipv4Addr>,
+}
+
+/// An entry of the table of next hops that stands for a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArpEntry {
+    /// Its index.
+    pub index: u32,
+    /// The neighbour: its port and address.
+    pub neighbour: (u8, Ipv4Addr),
+    /// Largest IP packet, in bytes.
+    pub mtu: u16,
+}
+
+/// What the task is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArpSetup {
+    /// Buffers and the ring to the microengines.
+    pub sender: Sender,
+    /// The microcode's reason code of frames that are not IPv4.
+    pub arp_reason: u8,
+    /// That of packets for the router itself.
+    pub local_reason: Option<u8>,
+    /// By number.
+    pub ports: Vec<ArpPort>,
+    /// Prefixes that are the router's own: address and length.
+    pub local: Vec<(u32, u8)>,
+    /// Entries of next hops that are to be found.
+    pub entries: Vec<ArpEntry>,
+    /// Where routes are looked up.
+    pub table: TablePlace,
+    /// Cycles from one request for a next hop to the next.
+    pub retry: Cycle,
+    /// Requests after which a next hop is silent.
+    pub tries: u32,
+}
+
+/// What the task has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArpCounts {
+    /// Requests sent.
+    pub requests: u64,
+    /// Replies sent.
+    pub replies: u64,
+    /// Next hops heard whose address was news.
+    pub learnt: u64,
+    /// Packets sent that had waited.
+    pub forwarded: u64,
+    /// Packets that made room for a later one.
+    pub displaced: u64,
+    /// Packets whose next hop did not answer.
+    pub unanswered: u64,
+    /// What found no way or no room.
+    pub given_up: u64,
+}
+
+/// A packet that goes to a next hop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Waiting {
+    packet: Exception,
+    way: Way,
+}
+
+/// What there is to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Work {
+    /// A message came.
+    Heard(Exception, Message),
+    /// A packet has no way on the link.
+    Unresolved(Exception),
+    /// A packet has one now.
+    Forward(Waiting),
+    /// A request is due.
+    Ask(usize),
+    /// A packet's next hop is silent.
+    GiveUp(Exception),
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Begin,
+    /// The entries of a next hop that are to be written, and what follows.
+    Publish(Vec<u32>, usize, Box<Step>),
+    Find(Lookup, Exception),
+    Take(usize),
+    Send(Outgoing, Kind),
+    Free(u32),
+    Over,
+}
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Kind {
+    Request,
+    Reply,
+    Packet,
+}
+
+/// The task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Arp {
+    setup: ArpSetup,
+    /// Of this router, by port.
+    addresses: Vec<Ipv4Addr>,
+    neighbours: Neighbours<Waiting>,
+    work: VecDeque<Work>,
+    step: Step,
+    counts: ArpCounts,
+}
+
+impl Arp {
+    /// A task that has heard of nobody.
+    #[must_use]
+    pub fn new(setup: ArpSetup) -> Self {
+        let mut all: Vec<_> = setup.entries.iter().map(|entry| entry.neighbour).collect();
+        all.sort_unstable();
+        all.dedup();
+        Self {
+            addresses: Vec::new(),
+            neighbours: Neighbours::new(all, setup.retry, setup.tries),
+            work: VecDeque::new(),
+            step: Step::Begin,
+            counts: ArpCounts::default(),
+            setup,
+        }
+    }
+
+    /// What it will do, for people.
+    pub(super) fn plan(&self) -> String {
+        let (ports, hops) = (self.setup.ports.len(), self.neighbours.all().len());
+        format!("answers for {ports} ports, finds {hops} next hops")
+    }
+
+    /// What it has done.
+    #[must_use]
+    pub const fn counts(&self) -> &ArpCounts {
+        &self.counts
+    }
+
+    /// Next hops whose address on the link is known.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        let all = self.neighbours.all().iter();
+        all.filter(|it| it.mac.is_some()).count()
+    }
+
+    /// Whether a message is worth a job: the router is asked, or hears of a next hop.
+    fn concerns(&self, packet: &Exception, message: &Message) -> bool {
+        let port = Descriptor::of(packet).input;
+        let own = self.addresses.get(port as usize) == Some(&message.target.1);
+        let asked = own && message.operation == Operation::Request;
+        asked
+            || u8::try_from(port)
+                .is_ok_and(|port| self.neighbours.find(port, message.sender.1).is_some())
+    }
+
+    /// Whether an address is the router's own.
+    fn is_own(&self, address: Ipv4Addr) -> bool {
+        let is_in = |&(prefix, length): &(u32, u8)| {
+            let host = u32::MAX.checked_shr(length.into()).unwrap_or(0);
+            (prefix ^ address.to_bits()) & !host == 0
+        };
+        self.addresses.contains(&address) || self.setup.local.iter().any(is_in)
+    }
+
+    /// The entry of a next hop as it stands in the table once its address is known.
+    fn words(&self, entry: &ArpEntry) -> Option<[u32; NEXT_HOP_LONGWORDS]> {
+        let (port, address) = entry.neighbour;
+        let number = self.neighbours.find(port, address)?;
+        let [d0, d1, d2, d3, d4, d5] = self.neighbours.all()[number].mac?;
+        let [s0, s1, s2, s3, s4, s5] = self.setup.ports.get(usize::from(port))?.mac;
+        Some([
+            u32::from(entry.mtu) << 16 | u32::from(port),
+            u32::from_be_bytes([d0, d1, d2, d3]),
+            u32::from_be_bytes([d4, d5, s0, s1]),
+            u32::from_be_bytes([s2, s3, s4, s5]),
+        ])
+    }
+
+    fn entry(&self, index: u32) -> Option<&ArpEntry> {
+        self.setup.entries.iter().find(|entry| entry.index == index)
+    }
+
+    /// A message came: what is learnt from it, and whether it is answered.
+    fn heard(&mut self, packet: &Exception, message: &Message) -> Step {
+        let handle = packet.buffer;
+        let port = Descriptor::of(packet).input as u8;
+        let asked = self.addresses.get(usize::from(port)) == Some(&message.target.1)
+            && message.operation == Operation::Request;
+        let then = match self.setup.ports.get(usize::from(port)) {
+            Some(own) if asked => {
+                let frame = message.reply(own.mac).to_frame();
+                Step::Send(outgoing(handle, frame, port), Kind::Reply)
+            }
+            _ => Step::Free(handle),
+        };
+        let (mac, address) = message.sender;
+        let Some((number, waited)) = self.neighbours.hear(port, address, mac) else {
+            return then;
+        };
+        self.counts.learnt += 1;
+        let entries: Vec<u32> = { self.setup.entries.iter() }
+            .filter(|entry| entry.neighbour == (port, address))
+            .map(|entry| entry.index)
+            .collect();
+        if let Some(waiting) = waited {
+            self.work.push_front(Work::Forward(waiting));
+        }
+        Step::Publish(entries, number, Box::new(then))
+    }
+
+    /// A packet's entry has been read.
+    fn found(&mut self, way: Way, packet: Exception) -> Step {
+        if way.leads_out() {
+            // The address has come since the fast path looked.
+            self.work.push_front(Work::Forward(Waiting { packet, way }));
+            return Step::Over;
+        }
+        let neighbour = self.entry(way.index).map(|entry| entry.neighbour);
+        let number = neighbour.and_then(|(port, address)| self.neighbours.find(port, address));
+        let Some(number) = number else {
+            self.counts.given_up += 1;
+            return Step::Free(packet.buffer);
+        };
+        match self.neighbours.wait(number, Waiting { packet, way }) {
+            Some(before) => {
+                self.counts.displaced += 1;
+                Step::Free(before.packet.buffer)
+            }
+            None => Step::Over,
+        }
+    }
+
+    /// A packet leaves as the fast path would send it; or the core is told why it cannot.
+    fn forward(&mut self, waiting: &Waiting, access: &mut Access<'_>) -> Step {
+        let Waiting { packet, way } = waiting;
+        let handle = packet.buffer;
+        let words = self.entry(way.index).and_then(|entry| self.words(entry));
+        let way = Way {
+            words: words.unwrap_or(way.words),
+            ..*way
+        };
+        let Some(datagram) = Datagram::in_frame(&packet.header) else {
+            self.counts.given_up += 1;
+            return Step::Free(handle);
+        };
+        let own = packet.reason == reason::NO_WAY;
+        let left = packet.header[LINK_HEADER + 8];
+        let trouble = if !own && left <= 1 {
+            Some(reason::EXPIRED)
+        } else if datagram.length() > usize::from(way.mtu()) {
+            Some(reason::TOO_BIG)
+        } else {
+            None
+        };
+        if let Some(trouble) = trouble {
+            return hand_on(packet, trouble, access);
+        }
+        let mut bytes = packet.header[..LINK_HEADER + HEADER].to_vec();
+        bytes[..12].copy_from_slice(&way.link());
+        if !own {
+            bytes[LINK_HEADER + 8] = left - 1;
+            let at = LINK_HEADER + 10;
+            let sum = checksum::ttl_step(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+            bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        }
+        let descriptor = Descriptor {
+            output: u32::from(way.port()) << 24,
+            next_hop: way.index,
+            ..Descriptor::of(packet)
+        };
+        Step::Send(Outgoing::new(handle, bytes, descriptor), Kind::Packet)
+    }
+
+    /// The job is over.
+    fn ends(&mut self, now: Cycle, cost: Cycle) -> Next {
+        self.step = Step::Begin;
+        let due = now + cost;
+        if !self.work.is_empty() {
+            return Next::Done { cost, due };
+        }
+        let due = self.neighbours.next_due();
+        Next::Wait { cost, due }
+    }
+
+    /// Begins with what came first, or with what is due.
+    fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let work = self.work.pop_front().or_else(|| {
+            self.neighbours.take_due(now).map(|due| match due {
+                Due::Request(number) => Work::Ask(number),
+                Due::GiveUp(waiting) => Work::GiveUp(waiting.packet),
+            })
+        });
+        let (doing, step) = match work {
+            None => return ("nothing", self.ends(now, 0)),
+            Some(Work::Heard(packet, message)) => {
+                ("read an ARP message", self.heard(&packet, &message))
+            }
+            Some(Work::Unresolved(packet)) => {
+                let to = &packet.header[LINK_HEADER + 16..LINK_HEADER + 20];
+                let to = to.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
+                let lookup = Lookup::new(self.setup.table, to);
+                ("take a packet", Step::Find(lookup, packet))
+            }
+            Some(Work::Forward(waiting)) => ("forward a packet", self.forward(&waiting, access)),
+            Some(Work::Ask(number)) => ("ask for a next hop", Step::Take(number)),
+            Some(Work::GiveUp(packet)) => {
+                self.counts.unanswered += 1;
+                let step = hand_on(&packet, reason::NO_HOST, access);
+                ("give a next hop up", step)
+            }
+        };
+        self.step = step;
+        (doing, Next::After(access.costs().reply))
+    }
+}
+
+/// Offers a packet to the other tasks, for another reason than the microcode's.
+fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> Step {
+    // Nobody is told of what the router itself has sent.
+    let own = packet.reason == reason::NO_WAY;
+    let packet = Exception {
+        reason,
+        ..packet.clone()
+    };
+    if !own && access.offer(&packet) {
+        Step::Over
+    } else {
+        Step::Free(packet.buffer)
+    }
+}
+
+/// A frame of the core's own that leaves by a port.
+fn outgoing(handle: u32, frame: Vec<u8>, port: u8) -> Outgoing {
+    let descriptor = Descriptor {
+        length: frame.len() as u32,
+        input: u32::from(port),
+        output: u32::from(port) << 24,
+        next_hop: 0,
+    };
+    Outgoing::new(handle, frame, descriptor)
+}
+
+impl Task for Arp {
+    fn name(&self) -> &'static str {
+        "arp"
+    }
+
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let node = start.node();
+        for (number, port) in self.setup.ports.iter().enumerate() {
+            let at = if port.addresses.len() == 1 { 0 } else { node };
+            let Some(address) = port.addresses.get(at) else {
+                return Err(LoadError::Refused {
+                    task: "arp",
+                    reason: format!(
+                        "port {number} has {} addresses, and there is a router {}",
+                        port.addresses.len(),
+                        node + 1
+                    ),
+                });
+            };
+            self.addresses.push(*address);
+        }
+        Ok(Some(1))
+    }
+
+    fn is_timer(&self) -> bool {
+        false
+    }
+
+    fn polls(&self) -> bool {
+        false
+    }
+
+    fn made(&self) -> u64 {
+        self.counts.requests + self.counts.replies + self.counts.forwarded
+    }
+
+    fn offer(&mut self, packet: &Exception, _now: Cycle) -> bool {
+        if self.work.len() >= MOST_WAITING {
+            return false;
+        }
+        let work = if packet.reason == self.setup.arp_reason {
+            match Message::in_frame(&packet.header) {
+                Some(message) if self.concerns(packet, &message) => {
+                    Work::Heard(packet.clone(), message)
+                }
+                _ => return false,
+            }
+        } else if packet.reason == reason::NO_WAY {
+            Work::Unresolved(packet.clone())
+        } else if Some(packet.reason) == self.setup.local_reason {
+            let datagram = Datagram::in_frame(&packet.header);
+            if datagram.is_none_or(|datagram| self.is_own(datagram.destination())) {
+                return false;
+            }
+            Work::Unresolved(packet.clone())
+        } else {
+            return false;
+        };
+        self.work.push_back(work);
+        true
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        match std::mem::replace(&mut self.step, Step::Over) {
+            Step::Begin => self.begin(access),
+            Step::Publish(mut entries, number, then) => {
+                let entry = entries.pop().and_then(|index| self.entry(index).copied());
+                let words = entry.and_then(|entry| Some((entry, self.words(&entry)?)));
+                let cost = words.map_or(0, |(entry, words)| {
+                    let bytes = 4 * NEXT_HOP_LONGWORDS as u32;
+                    let place = self.setup.table.next_hops.after(entry.index * bytes);
+                    access.write(place, &words)
+                });
+                self.step = if entries.is_empty() {
+                    *then
+                } else {
+                    Step::Publish(entries, number, then)
+                };
+                ("write the next hop", Next::After(cost))
+            }
+            Step::Find(mut lookup, packet) => {
+                let (found, cost) = lookup.step(access);
+                self.step = match found {
+                    Found::NotYet => Step::Find(lookup, packet),
+                    Found::Way(way) => self.found(way, packet),
+                    Found::Nothing => {
+                        self.counts.given_up += 1;
+                        Step::Free(packet.buffer)
+                    }
+                };
+                ("look up the next hop", Next::After(cost))
+            }
+            Step::Take(number) => {
+                let (handle, cost) = self.setup.sender.take(access);
+                let neighbour = &self.neighbours.all()[number];
+                let (port, wanted) = (neighbour.port, neighbour.address);
+                let own = self.setup.ports.get(usize::from(port));
+                let address = self.addresses.get(usize::from(port));
+                if let (Some(handle), Some(own), Some(address)) = (handle, own, address) {
+                    let frame = Message::request((own.mac, *address), wanted).to_frame();
+                    self.step = Step::Send(outgoing(handle, frame, port), Kind::Request);
+                    ("take a buffer", Next::After(cost))
+                } else {
+                    // The next request will be made when it is due.
+                    self.counts.given_up += 1;
+                    ("find no buffer", self.ends(now, cost))
+                }
+            }
+            Step::Send(mut out, kind) => {
+                let (doing, outcome, cost) = out.step(&self.setup.sender, access);
+                match outcome {
+                    Outcome::UnderWay => {
+                        self.step = Step::Send(out, kind);
+                        (doing, Next::After(cost))
+                    }
+                    Outcome::NoRoom => {
+                        self.counts.given_up += 1;
+                        self.step = Step::Free(out.handle);
+                        (doing, Next::After(cost))
+                    }
+                    Outcome::Sent => {
+                        let counts = &mut self.counts;
+                        *match kind {
+                            Kind::Request => &mut counts.requests,
+                            Kind::Reply => &mut counts.replies,
+                            Kind::Packet => &mut counts.forwarded,
+                        } += 1;
+                        (doing, self.ends(now, cost))
+                    }
+                }
+            }
+            Step::Free(handle) => {
+                let cost = self.setup.sender.free(handle, access);
+                ("give a buffer back", self.ends(now, cost))
+            }
+            Step::Over => ("nothing", self.ends(now, 0)),
+        }
+    }
+
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        let next_hops = self.neighbours.all().len();
+        vec![words::row(&self.counts, next_hops, self.known())]
+    }
+
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        let next_hops = self.neighbours.all().len();
+        vec![words::summary(&self.counts, next_hops, self.known())]
+    }
+
+    fn is_like(&self, saved: &Self) -> bool {
+        self.setup == saved.setup
+    }
+}
+
+const _: () = assert!(LINK_HEADER + HEADER <= HEADER_BYTES as usize);

@@ -1,0 +1,117 @@
+//! An IPv4 packet in an Ethernet frame, as far as its bytes are known.
+
+use std::net::Ipv4Addr;
+
+/// Bytes of an Ethernet header.
+pub const LINK_HEADER: usize = 14;
+/// Ethernet's type of IPv4.
+pub const IPV4: [u8; 2] = [8, 0];
+/// Bytes of an IPv4 header without options.
+pub(super) const HEADER: usize = 20;
+/// Protocol number of ICMP.
+pub const ICMP: u8 = 1;
+/// Protocol number of UDP.
+pub const UDP: u8 = 17;
+
+/// A packet of which at least the fixed part of the IPv4 header is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    link: &'a [u8],
+    packet: &'a [u8],
+}
+
+impl<'a> Datagram<'a> {
+    /// The packet in a frame; `None` if it is not IPv4 or its header says what cannot be.
+    #[must_use]
+    pub fn in_frame(frame: &'a [u8]) -> Option<Self> {
+        let (link, packet) = frame.split_at_checked(LINK_HEADER)?;
+        let datagram = Self { link, packet };
+        let sound = link.ends_with(&IPV4)
+            && packet.len() >= HEADER
+            && packet[0] >> 4 == 4
+            && datagram.header_length() >= HEADER
+            && datagram.length() >= datagram.header_length();
+        sound.then_some(datagram)
+    }
+
+    fn half(&self, at: usize) -> u16 {
+        u16::from_be_bytes([self.packet[at], self.packet[at + 1]])
+    }
+
+    fn address(&self, at: usize) -> Ipv4Addr {
+        let bytes = &self.packet[at..at + 4];
+        Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3])
+    }
+
+    /// Bytes of the IPv4 header.
+    #[must_use]
+    pub fn header_length(&self) -> usize {
+        usize::from(self.packet[0] & 0xf) * 4
+    }
+
+    /// Bytes of the packet.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        usize::from(self.half(2))
+    }
+
+    /// Type of service.
+    #[must_use]
+    pub fn service(&self) -> u8 {
+        self.packet[1]
+    }
+
+    /// Whether it must not be fragmented.
+    #[must_use]
+    pub fn keeps_whole(&self) -> bool {
+        self.half(6) & 0x4000 != 0
+    }
+
+    /// Whether it is a fragment but the first.
+    #[must_use]
+    pub fn is_later_fragment(&self) -> bool {
+        self.half(6) & 0x1fff != 0
+    }
+
+    /// Whether it is a fragment.
+    #[must_use]
+    pub fn is_fragment(&self) -> bool {
+        self.half(6) & 0x3fff != 0
+    }
+
+    /// Protocol number.
+    #[must_use]
+    pub fn protocol(&self) -> u8 {
+        self.packet[9]
+    }
+
+    /// Source address.
+    #[must_use]
+    pub fn source(&self) -> Ipv4Addr {
+        self.address(12)
+    }
+
+    /// Destination address.
+    #[must_use]
+    pub fn destination(&self) -> Ipv4Addr {
+        self.address(16)
+    }
+
+    /// Whether the frame came to a group of stations.
+    #[must_use]
+    pub fn came_to_group(&self) -> bool {
+        self.link[0] & 1 != 0
+    }
+
+    /// The bytes of the packet that are known, without what pads the frame.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        &self.packet[..self.packet.len().min(self.length())]
+    }
+
+    /// The bytes behind the header that are known.
+    #[must_use]
+    pub fn payload(&self) -> &'a [u8] {
+        self.bytes().get(self.header_length()..).unwrap_or_default()
+    }
+}

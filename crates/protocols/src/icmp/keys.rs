@@ -1,0 +1,142 @@
+//! `[gpp.icmp]`: by which ring messages leave, which reasons are answered, how often.
+
+use npsim_project::registry::{PlannedTask, TaskKind};
+use npsim_project::resolve::Resolver;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::rules::Network;
+use super::task::{Icmp, IcmpSetup, OwnEntry, Reasons};
+
+/// Error messages a second, and so many at once, if not given.
+const RATE: u32 = 1000;
+const BURST: u32 = 50;
+/// Time to live if not given.
+const TTL: u8 = 64;
+
+/// `[gpp.icmp]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IcmpSection {
+    /// The ring from which a microengine takes packets of the core.
+    pub ring: Spanned<String>,
+    /// The microcode's reason code of packets whose time to live is over.
+    pub ttl_reason: Option<u8>,
+    /// That of packets for the router itself.
+    pub local_reason: Option<u8>,
+    /// That of packets without a route.
+    pub no_route_reason: Option<u8>,
+    /// That of packets that are larger than the next hop's MTU.
+    pub too_big_reason: Option<u8>,
+    /// Error messages a second; 1000 if not given.
+    pub rate: Option<Spanned<u32>>,
+    /// How many may come at once; 50 if not given.
+    pub burst: Option<Spanned<u32>>,
+    /// Time to live of messages; 64 if not given.
+    pub ttl: Option<Spanned<u8>>,
+}
+
+/// The kind of task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IcmpKind;
+
+impl TaskKind for IcmpKind {
+    const NAME: &'static str = "icmp";
+    const LISTED: bool = false;
+    type Keys = IcmpSection;
+
+    fn resolve(
+        &self,
+        section: &Spanned<IcmpSection>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask> {
+        let before = resolver.mistakes();
+        let (span, keys) = (section.span(), section.get_ref());
+        let sender = resolver.sender(&keys.ring);
+        let table = resolver.table_place(span.clone());
+        let reasons = Reasons {
+            ttl: keys.ttl_reason,
+            local: keys.local_reason,
+            no_route: keys.no_route_reason,
+            too_big: keys.too_big_reason,
+        };
+        if reasons == Reasons::default() {
+            resolver.fail(
+                span.clone(),
+                "the icmp task answers nothing",
+                "",
+                "say by which reason numbers the microcode hands over what is to be answered: `ttl_reason`, `local_reason`, `no_route_reason`, `too_big_reason`",
+            );
+        }
+        if resolver
+            .boot()
+            .task::<npsim_chip::gpp::exceptions::Exceptions>()
+            .is_none()
+            && resolver.mistakes() == before
+        {
+            resolver.fail(
+                span.clone(),
+                "the icmp task gets no packets",
+                "",
+                "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
+            );
+        }
+        let ports: Vec<Vec<Network>> = { resolver.addresses().iter() }
+            .map(|addresses| {
+                let network = |own: &npsim_project::resolve::PortAddress| Network {
+                    address: own.address,
+                    length: own.length,
+                };
+                addresses.iter().map(network).collect()
+            })
+            .collect();
+        if let Some(port) = ports.iter().position(Vec::is_empty) {
+            resolver.fail(
+                span.clone(),
+                format!("port {port} has no address from which messages could come"),
+                "",
+                "add `address` to each [[port]], such as `address = \"10.1.0.1/16\"`",
+            );
+        }
+        let mut positive = |typed: &Option<Spanned<u32>>, otherwise| {
+            if let Some(typed) = typed.as_ref().filter(|it| *it.get_ref() == 0) {
+                resolver.fail(typed.span(), "at least 1 is needed", "", "");
+            }
+            typed.as_ref().map_or(otherwise, |it| *it.get_ref()).max(1)
+        };
+        let (rate, burst) = (positive(&keys.rate, RATE), positive(&keys.burst, BURST));
+        let ttl = keys.ttl.as_ref().map_or(TTL, |it| *it.get_ref());
+        if let Some(typed) = keys.ttl.as_ref().filter(|_| ttl == 0) {
+            resolver.fail(typed.span(), "a time to live of 0 leads nowhere", "", "");
+        }
+        (resolver.mistakes() == before).then_some(())?;
+        let own = { resolver.own_addresses().iter() }
+            .filter_map(|own| {
+                Some(OwnEntry {
+                    address: own.address,
+                    node: own.node?,
+                    otherwise: resolver.next_hop_index(own.otherwise),
+                })
+            })
+            .collect();
+        let interval = resolver.capacity().hertz / u64::from(rate);
+        let setup = IcmpSetup {
+            sender: sender?,
+            reasons,
+            ports,
+            own,
+            local: resolver.local_next_hop(),
+            table: table?,
+            ttl,
+            interval,
+            burst,
+        };
+        Some(PlannedTask {
+            text: format!(
+                "answers by ring {}, at most {rate} error messages a second, {burst} at once",
+                setup.sender.ring
+            ),
+            task: Box::new(Icmp::new(setup)),
+        })
+    }
+}

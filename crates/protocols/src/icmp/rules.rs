@@ -1,0 +1,281 @@
+//! What a router must not say anything about: RFC 1812, 4.3.2.7.
+
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+
+use super::datagram::{Datagram, ICMP};
+use super::message::ERRORS;
+
+/// An address of the router and the network that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// The router's own address.
+    pub address: Ipv4Addr,
+    /// Bits of the network's prefix; 31 and 32 have no broadcast address.
+    pub length: u8,
+}
+
+impl Network {
+    /// Whether an address is a broadcast in the network: all bits of the host are ones, or, as
+    /// was once the use, zeros.
+    #[must_use]
+    pub fn is_broadcast(&self, address: Ipv4Addr) -> bool {
+        if self.length >= 31 {
+            return false;
+        }
+        let host = u32::MAX >> self.length;
+        let (own, address) = (self.address.to_bits(), address.to_bits());
+        (own ^ address) & !host == 0 && (address & host == host || address & host == 0)
+    }
+}
+
+/// Why nothing is said about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// It came as a broadcast or multicast of the link layer.
+    LinkGroup,
+    /// It is for an IP broadcast or multicast address.
+    Group,
+    /// Its source is no single host.
+    Source,
+    /// It is a fragment but the first.
+    Fragment,
+    /// It is an ICMP error message, or could be one.
+    Error,
+}
+
+/// Why no error message is sent about a packet; `None` if one may be. `networks` are those of
+/// the router's ports.
+#[must_use]
+pub fn silence(packet: &Datagram<'_>, networks: &[Network]) -> Option<Silence> {
+    if packet.came_to_group() {
+        Some(Silence::LinkGroup)
+    } else if is_group(packet.destination(), networks) {
+        Some(Silence::Group)
+    } else if !is_host(packet.source(), networks) {
+        Some(Silence::Source)
+    } else if packet.is_later_fragment() {
+        Some(Silence::Fragment)
+    } else if packet.protocol() == ICMP && could_be_error(packet) {
+        Some(Silence::Error)
+    } else {
+        None
+    }
+}
+
+/// Whether an address is that of a broadcast or of a group.
+fn is_group(address: Ipv4Addr, networks: &[Network]) -> bool {
+    address.is_broadcast()
+        || address.is_multicast()
+        || networks.iter().any(|network| network.is_broadcast(address))
+}
+
+/// Whether an address may be that of a single host: not of network 0, no loopback, of no
+/// group, not of class E, no broadcast.
+#[must_use]
+pub fn is_host(address: Ipv4Addr, networks: &[Network]) -> bool {
+    let [first, ..] = address.octets();
+    !matches!(first, 0 | 127 | 224..) && !is_group(address, networks)
+}
+
+/// Where the type is not known it could be that of an error.
+fn could_be_error(packet: &Datagram<'_>) -> bool {
+    packet
+        .payload()
+        .first()
+        .is_none_or(|kind| ERRORS.contains(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::icmp::message::tests::udp;
+    use proptest::prelude::*;
+
+    const NETWORK: Network = Network {
+        address: Ipv4Addr::new(10, 1, 0, 1),
+        length: 24,
+    };
+
+    fn said(frame: &[u8]) -> Option<Silence> {
+        silence(&Datagram::in_frame(frame).unwrap(), &[NETWORK])
+    }
+
+    /// A datagram with some of its bytes changed: frame offsets and what stands there.
+    fn changed(bytes: &[(usize, &[u8])]) -> Vec<u8> {
+        let mut frame = udp([10, 1, 0, 9], [192, 0, 2, 1]);
+        for (at, new) in bytes {
+            frame[*at..*at + new.len()].copy_from_slice(new);
+        }
+        frame
+    }
+
+    #[test]
+    fn each_rule_of_rfc_1812_4_3_2_7() {
+        const SOURCE: usize = 26;
+        const DESTINATION: usize = 30;
+        const FRAGMENT: usize = 20;
+        const PROTOCOL: usize = 23;
+        const TYPE: usize = 34;
+        type Row<'a> = (&'a str, &'a [(usize, &'a [u8])], Option<Silence>);
+        let rows: [Row<'_>; 27] = [
+            ("a datagram", &[], None),
+            (
+                "link broadcast",
+                &[(0, &[0xff; 6])],
+                Some(Silence::LinkGroup),
+            ),
+            (
+                "link multicast",
+                &[(0, &[1, 0, 0x5e])],
+                Some(Silence::LinkGroup),
+            ),
+            (
+                "limited broadcast",
+                &[(DESTINATION, &[255; 4])],
+                Some(Silence::Group),
+            ),
+            (
+                "multicast",
+                &[(DESTINATION, &[239, 1, 2, 3])],
+                Some(Silence::Group),
+            ),
+            (
+                "broadcast of a network",
+                &[(DESTINATION, &[10, 1, 0, 255])],
+                Some(Silence::Group),
+            ),
+            (
+                "old broadcast",
+                &[(DESTINATION, &[10, 1, 0, 0])],
+                Some(Silence::Group),
+            ),
+            (
+                "not of this network",
+                &[(DESTINATION, &[10, 1, 1, 255])],
+                None,
+            ),
+            (
+                "source 0.0.0.0",
+                &[(SOURCE, &[0; 4])],
+                Some(Silence::Source),
+            ),
+            (
+                "source of network 0",
+                &[(SOURCE, &[0, 1, 2, 3])],
+                Some(Silence::Source),
+            ),
+            (
+                "source loopback",
+                &[(SOURCE, &[127, 0, 0, 1])],
+                Some(Silence::Source),
+            ),
+            (
+                "source class D",
+                &[(SOURCE, &[224, 0, 0, 1])],
+                Some(Silence::Source),
+            ),
+            (
+                "source class E",
+                &[(SOURCE, &[240, 0, 0, 1])],
+                Some(Silence::Source),
+            ),
+            (
+                "source broadcast",
+                &[(SOURCE, &[255; 4])],
+                Some(Silence::Source),
+            ),
+            (
+                "source broadcast of a network",
+                &[(SOURCE, &[10, 1, 0, 255])],
+                Some(Silence::Source),
+            ),
+            ("first fragment", &[(FRAGMENT, &[0x20, 0])], None),
+            (
+                "second fragment",
+                &[(FRAGMENT, &[0x20, 1])],
+                Some(Silence::Fragment),
+            ),
+            (
+                "last fragment",
+                &[(FRAGMENT, &[0, 185])],
+                Some(Silence::Fragment),
+            ),
+            ("echo request", &[(PROTOCOL, &[1]), (TYPE, &[8])], None),
+            ("echo reply", &[(PROTOCOL, &[1]), (TYPE, &[0])], None),
+            ("timestamp", &[(PROTOCOL, &[1]), (TYPE, &[13])], None),
+            (
+                "unreachable",
+                &[(PROTOCOL, &[1]), (TYPE, &[3])],
+                Some(Silence::Error),
+            ),
+            (
+                "source quench",
+                &[(PROTOCOL, &[1]), (TYPE, &[4])],
+                Some(Silence::Error),
+            ),
+            (
+                "redirect",
+                &[(PROTOCOL, &[1]), (TYPE, &[5])],
+                Some(Silence::Error),
+            ),
+            (
+                "time exceeded",
+                &[(PROTOCOL, &[1]), (TYPE, &[11])],
+                Some(Silence::Error),
+            ),
+            (
+                "parameter problem",
+                &[(PROTOCOL, &[1]), (TYPE, &[12])],
+                Some(Silence::Error),
+            ),
+            (
+                "without a type",
+                &[(PROTOCOL, &[1]), (17, &[20])],
+                Some(Silence::Error),
+            ),
+        ];
+        for (name, bytes, expected) in rows {
+            assert_eq!(said(&changed(bytes)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_of_two_has_no_broadcast() {
+        for length in [31, 32] {
+            let network = Network { length, ..NETWORK };
+            assert!(!network.is_broadcast(Ipv4Addr::new(10, 1, 0, 0)));
+            assert!(!network.is_broadcast(Ipv4Addr::new(10, 1, 0, 1)));
+        }
+    }
+
+    proptest! {
+        /// The rules told in another way, over packets of all kinds.
+        #[test]
+        fn nothing_is_said_that_must_not_be(
+            link: u8,
+            source: [u8; 4],
+            destination: [u8; 4],
+            near: bool,
+            fragment in prop_oneof![Just(0_u16), any::<u16>()],
+            protocol in prop_oneof![Just(1_u8), Just(17), any::<u8>()],
+            kind in 0_u8..20,
+        ) {
+            let mut frame = udp(source, if near { [10, 1, 0, destination[3]] } else { destination });
+            frame[0] = link;
+            frame[20..22].copy_from_slice(&fragment.to_be_bytes());
+            frame[23] = protocol;
+            frame[34] = kind;
+            let to = u32::from_be_bytes([frame[30], frame[31], frame[32], frame[33]]);
+            let from = u32::from_be_bytes(source);
+            let directed = |a: u32| a == 0x0a01_0000 || a == 0x0a01_00ff;
+            let forbidden = link % 2 == 1
+                || to >> 28 == 0xe || to == u32::MAX || directed(to)
+                || from >> 24 == 0 || from >> 24 == 127 || from >= 0xe000_0000 || directed(from)
+                || fragment & 0x1fff > 0
+                || protocol == 1 && [3, 4, 5, 11, 12].contains(&kind);
+            prop_assert_eq!(said(&frame).is_some(), forbidden);
+        }
+    }
+}

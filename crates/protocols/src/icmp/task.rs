@@ -1,0 +1,552 @@
+//! ICMP on the slow path: packets that the task `exceptions` takes off its ring are answered in
+//! the buffers in which they came.
+//!
+//! A packet that nothing may be said about, or for which no message is left in the bucket, is
+//! not taken and ends as without the task. For one that is, the core decides and makes the
+//! message (`reply_work`), reads what it needs of the packet, looks up the way in the routing
+//! table, writes message and descriptor and sends it. An echo request is read whole for its
+//! checksum; of the reply the headers are written, since the rest is there already.
+
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::exceptions::Exception;
+use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace, Way};
+use npsim_chip::gpp::packets::{Descriptor, Outcome, Outgoing, Sender, reason};
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
+use npsim_chip::stats::Row;
+use serde::{Deserialize, Serialize};
+
+use super::datagram::{Datagram, HEADER, ICMP, IPV4, LINK_HEADER, UDP};
+use super::message::{self, ECHO_REQUEST, MESSAGE_HEADER, Sending, Trouble};
+use super::rules::{self, Network};
+use super::{Limit, words};
+
+/// Bytes of the least frame, without its check sequence.
+const LEAST_FRAME: usize = 60;
+/// Packets that may wait for the task; more are not taken.
+const MOST_WAITING: usize = 64;
+
+/// The reason codes of the microcode that the task answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reasons {
+    /// Time to live is over.
+    pub ttl: Option<u8>,
+    /// For the router itself.
+    pub local: Option<u8>,
+    /// No route.
+    pub no_route: Option<u8>,
+    /// Larger than the next hop's MTU.
+    pub too_big: Option<u8>,
+}
+
+/// An address of the router's own and its entry in the routing table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnEntry {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// The router of a chain that has it, from 0 on.
+    pub node: usize,
+    /// The next hop that the other routers have for it.
+    pub otherwise: u32,
+}
+
+/// What the task is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IcmpSetup {
+    /// Buffers and the ring to the microengines.
+    pub sender: Sender,
+    /// Which packets are answered.
+    pub reasons: Reasons,
+    /// By port its address: one, or one for each router of a chain.
+    pub ports: Vec<Vec<Network>>,
+    /// Own addresses that other routers of a chain do not have; none without a chain.
+    pub own: Vec<OwnEntry>,
+    /// The next hop that stands for the router itself.
+    pub local: u32,
+    /// Where routes are looked up.
+    pub table: TablePlace,
+    /// Time to live of what the router makes.
+    pub ttl: u8,
+    /// Cycles from one error message to the next, on average.
+    pub interval: Cycle,
+    /// Error messages that may follow one another at once.
+    pub burst: u32,
+}
+
+/// What a packet is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Answer {
+    Error(Trouble),
+    /// An error message that needs the link's limit, which is to be looked up.
+    TooBig,
+    Echo,
+}
+
+impl Answer {
+    /// Bytes of the packet from which it is made.
+    fn needs(self, about: &Datagram<'_>) -> usize {
+        match self {
+            Self::Echo => about.length(),
+            Self::Error(_) | Self::TooBig => message::quoted(about),
+        }
+    }
+}
+
+/// What the task has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IcmpCounts {
+    /// Messages that a packet's time to live is over.
+    pub time_exceeded: u64,
+    /// Messages that a destination is unreachable, but for those that follow.
+    pub unreachable: u64,
+    /// Messages that a packet is too big and must not be fragmented.
+    pub too_big: u64,
+    /// Answers to echo requests.
+    pub echo_replies: u64,
+    /// Packets about which nothing may be said.
+    pub silent: u64,
+    /// Packets about which nothing was said as there was too much to say.
+    pub limited: u64,
+    /// Answers that found no way, no room, or a request that was broken.
+    pub given_up: u64,
+}
+
+impl IcmpCounts {
+    /// Messages sent.
+    #[must_use]
+    pub const fn sent(&self) -> u64 {
+        self.time_exceeded + self.unreachable + self.too_big + self.echo_replies
+    }
+}
+
+/// A packet that is being answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Job {
+    packet: Exception,
+    answer: Answer,
+    /// The frame that answers, from its Ethernet header on.
+    frame: Vec<u8>,
+    out: Option<Outgoing>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Begin,
+    Read,
+    Limit(Lookup),
+    Find(Lookup),
+    Send,
+    /// The next hop is not known: the message is written, and another task sends it.
+    HandOn,
+    GiveBack,
+}
+
+/// The task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Icmp {
+    setup: IcmpSetup,
+    /// By port, of this router.
+    networks: Vec<Network>,
+    limit: Limit,
+    waiting: VecDeque<(Exception, Answer)>,
+    job: Option<Job>,
+    step: Step,
+    identification: u16,
+    counts: IcmpCounts,
+    /// Messages that another task sends.
+    handed_on: u64,
+}
+
+impl Icmp {
+    /// A task that has answered nothing yet.
+    #[must_use]
+    pub fn new(setup: IcmpSetup) -> Self {
+        Self {
+            networks: Vec::new(),
+            limit: Limit::new(setup.interval, setup.burst),
+            waiting: VecDeque::new(),
+            job: None,
+            step: Step::Begin,
+            identification: 0,
+            counts: IcmpCounts::default(),
+            handed_on: 0,
+            setup,
+        }
+    }
+
+    /// What it was told.
+    #[must_use]
+    pub const fn setup(&self) -> &IcmpSetup {
+        &self.setup
+    }
+
+    /// What it has done.
+    #[must_use]
+    pub const fn counts(&self) -> &IcmpCounts {
+        &self.counts
+    }
+
+    /// What a packet calls for, if it calls for anything.
+    fn answer(&self, code: u8, packet: &Datagram<'_>) -> Option<Answer> {
+        let is = |wanted: Option<u8>| wanted == Some(code);
+        let reasons = &self.setup.reasons;
+        let trouble = if is(reasons.ttl) || code == reason::EXPIRED {
+            Trouble::TimeExceeded
+        } else if is(reasons.no_route) {
+            Trouble::NetUnreachable
+        } else if code == reason::NO_HOST {
+            Trouble::HostUnreachable
+        } else if is(reasons.too_big) || code == reason::TOO_BIG {
+            // The MTU is looked up later. What may be fragmented ends here: the router does
+            // not do it.
+            return packet.keeps_whole().then_some(Answer::TooBig);
+        } else if is(reasons.local) {
+            match packet.protocol() {
+                ICMP => {
+                    let asked = packet.payload().first() == Some(&ECHO_REQUEST);
+                    return asked.then_some(Answer::Echo);
+                }
+                UDP => Trouble::PortUnreachable,
+                _ => Trouble::ProtocolUnreachable,
+            }
+        } else {
+            return None;
+        };
+        Some(Answer::Error(trouble))
+    }
+
+    /// The address of the port on which a packet came.
+    fn address(&self, packet: &Exception) -> Option<Ipv4Addr> {
+        let port = Descriptor::of(packet).input as usize;
+        self.networks.get(port).map(|network| network.address)
+    }
+
+    fn sending(&mut self, source: Ipv4Addr) -> Sending {
+        self.identification = self.identification.wrapping_add(1);
+        Sending {
+            source,
+            ttl: self.setup.ttl,
+            identification: self.identification,
+        }
+    }
+
+    /// Makes the answer of the packet's bytes, all that it needs of them. The Ethernet
+    /// addresses come later.
+    fn make(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        let job = self.job.as_ref()?;
+        let packet = Datagram::in_frame(frame)?;
+        let answer = match job.answer {
+            Answer::TooBig => return None,
+            Answer::Error(trouble) => {
+                let source = self.address(&job.packet)?;
+                message::error(trouble, &packet, self.sending(source))
+            }
+            Answer::Echo => {
+                let Sending {
+                    ttl,
+                    identification,
+                    ..
+                } = self.sending(packet.destination());
+                message::echo_reply(&packet, ttl, identification)?
+            }
+        };
+        let mut made = vec![0; LINK_HEADER];
+        made[12..].copy_from_slice(&IPV4);
+        made.extend_from_slice(&answer);
+        Some(made)
+    }
+
+    /// Goes on with the packet's bytes, all that are needed.
+    fn goes_on(&mut self, frame: Vec<u8>) -> Step {
+        let (Some(packet), Some(job)) = (Datagram::in_frame(&frame), &mut self.job) else {
+            return Step::GiveBack;
+        };
+        let table = self.setup.table;
+        let (from, to) = (packet.source().to_bits(), packet.destination().to_bits());
+        if job.answer == Answer::TooBig {
+            job.frame = frame;
+            return Step::Limit(Lookup::new(table, to));
+        }
+        let Some(made) = self.make(&frame) else {
+            return Step::GiveBack;
+        };
+        if let Some(job) = &mut self.job {
+            job.frame = made;
+        }
+        Step::Find(Lookup::new(table, from))
+    }
+
+    /// The link's limit is known, and the message can be made.
+    fn limited_to(&mut self, mtu: u16) -> Step {
+        let Some(job) = &mut self.job else {
+            return Step::GiveBack;
+        };
+        job.answer = Answer::Error(Trouble::TooBig { mtu });
+        let frame = std::mem::take(&mut job.frame);
+        self.goes_on(frame)
+    }
+
+    /// The way is known, and the answer can leave if it leads out.
+    fn found(&mut self, way: Way) -> Step {
+        let Some(job) = &mut self.job else {
+            return Step::Begin;
+        };
+        let fits = job.frame.len() - LINK_HEADER <= usize::from(way.mtu());
+        if !(way.leads_out() || way.is_unresolved()) || !fits {
+            return Step::GiveBack;
+        }
+        let mut frame = std::mem::take(&mut job.frame);
+        frame[..12].copy_from_slice(&way.link());
+        frame.resize(frame.len().max(LEAST_FRAME), 0);
+        let descriptor = Descriptor {
+            length: frame.len() as u32,
+            input: Descriptor::of(&job.packet).input,
+            output: u32::from(way.port()) << 24,
+            next_hop: way.index,
+        };
+        // Another task may have to send it.
+        job.packet.reason = reason::NO_WAY;
+        let begins = frame.len().min(job.packet.header.len());
+        job.packet.header[..begins].copy_from_slice(&frame[..begins]);
+        let [link, ..] = job.packet.descriptor;
+        let Descriptor {
+            length,
+            input,
+            output,
+            ..
+        } = descriptor;
+        job.packet.descriptor = [link, length, input, output];
+        if job.answer == Answer::Echo {
+            // The rest is there already.
+            frame.truncate(LINK_HEADER + HEADER + MESSAGE_HEADER);
+        }
+        job.out = Some(Outgoing::new(job.packet.buffer, frame, descriptor));
+        if way.is_unresolved() {
+            Step::HandOn
+        } else {
+            Step::Send
+        }
+    }
+
+    fn count(&mut self, answer: Answer) {
+        let counts = &mut self.counts;
+        *match answer {
+            Answer::Echo => &mut counts.echo_replies,
+            Answer::Error(Trouble::TimeExceeded) => &mut counts.time_exceeded,
+            Answer::TooBig | Answer::Error(Trouble::TooBig { .. }) => &mut counts.too_big,
+            Answer::Error(_) => &mut counts.unreachable,
+        } += 1;
+    }
+
+    /// The job is over.
+    fn ends(&mut self, now: Cycle, cost: Cycle) -> Next {
+        self.job = None;
+        self.step = Step::Begin;
+        if self.waiting.is_empty() {
+            Next::Wait { cost, due: None }
+        } else {
+            let due = now + cost;
+            Next::Done { cost, due }
+        }
+    }
+}
+
+impl Task for Icmp {
+    fn name(&self) -> &'static str {
+        "icmp"
+    }
+
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let node = start.node();
+        for (port, addresses) in self.setup.ports.iter().enumerate() {
+            let at = if addresses.len() == 1 { 0 } else { node };
+            let Some(network) = addresses.get(at) else {
+                return Err(LoadError::Refused {
+                    task: "icmp",
+                    reason: format!(
+                        "port {port} has {} addresses, and there is a router {}",
+                        addresses.len(),
+                        node + 1
+                    ),
+                });
+            };
+            self.networks.push(*network);
+        }
+        for own in &self.setup.own {
+            let entry = self.setup.table.entry(own.address.to_bits(), start);
+            let local = own.node == node;
+            start.write(
+                entry,
+                if local {
+                    self.setup.local
+                } else {
+                    own.otherwise
+                },
+            );
+        }
+        Ok(Some(1))
+    }
+
+    fn is_timer(&self) -> bool {
+        false
+    }
+
+    fn polls(&self) -> bool {
+        false
+    }
+
+    fn made(&self) -> u64 {
+        self.counts.sent() - self.handed_on
+    }
+
+    fn offer(&mut self, packet: &Exception, now: Cycle) -> bool {
+        let Some(datagram) = Datagram::in_frame(&packet.header) else {
+            return false;
+        };
+        let Some(answer) = self.answer(packet.reason, &datagram) else {
+            return false;
+        };
+        let silent = match answer {
+            Answer::Error(_) | Answer::TooBig => {
+                rules::silence(&datagram, &self.networks).is_some()
+            }
+            Answer::Echo => !rules::is_host(datagram.source(), &self.networks),
+        };
+        if silent || self.address(packet).is_none() {
+            self.counts.silent += 1;
+            return false;
+        }
+        let full = self.waiting.len() >= MOST_WAITING;
+        if full || answer != Answer::Echo && !self.limit.take(now) {
+            self.counts.limited += 1;
+            return false;
+        }
+        self.waiting.push_back((packet.clone(), answer));
+        true
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let handle = self.job.as_ref().map_or(0, |job| job.packet.buffer);
+        match self.step {
+            Step::Begin => {
+                let Some((packet, answer)) = self.waiting.pop_front() else {
+                    let next = Next::Wait { cost: 0, due: None };
+                    return ("nothing", next);
+                };
+                let header = packet.header.clone();
+                let about = Datagram::in_frame(&header);
+                let needed = about.map_or(0, |about| LINK_HEADER + answer.needs(&about));
+                self.job = Some(Job {
+                    packet,
+                    answer,
+                    frame: Vec::new(),
+                    out: None,
+                });
+                self.step = if needed > header.len() {
+                    Step::Read
+                } else {
+                    self.goes_on(header)
+                };
+                ("make the message", Next::After(access.costs().reply))
+            }
+            Step::Read => {
+                let Some(job) = &self.job else {
+                    return ("nothing", self.ends(now, 0));
+                };
+                // The first bytes have been read.
+                let known = job.packet.header.len();
+                let mut frame = job.packet.header.clone();
+                let about = Datagram::in_frame(&frame);
+                let needed = about.map_or(0, |about| LINK_HEADER + job.answer.needs(&about));
+                let more = needed.saturating_sub(known) as u32;
+                let (bytes, cost) = self.setup.sender.read(handle, known as u32, more, access);
+                frame.extend_from_slice(&bytes);
+                self.step = self.goes_on(frame);
+                ("read the rest of the packet", Next::After(cost))
+            }
+            Step::Limit(mut lookup) => {
+                let (found, cost) = lookup.step(access);
+                self.step = match found {
+                    Found::NotYet => Step::Limit(lookup),
+                    Found::Nothing => Step::GiveBack,
+                    Found::Way(way) => self.limited_to(way.mtu()),
+                };
+                ("look up the link's limit", Next::After(cost))
+            }
+            Step::Find(mut lookup) => {
+                let (found, cost) = lookup.step(access);
+                self.step = match found {
+                    Found::NotYet => Step::Find(lookup),
+                    Found::Nothing => Step::GiveBack,
+                    Found::Way(way) => self.found(way),
+                };
+                ("look up the way back", Next::After(cost))
+            }
+            Step::Send => {
+                let Some(Job {
+                    answer,
+                    out: Some(out),
+                    ..
+                }) = &mut self.job
+                else {
+                    return ("nothing", self.ends(now, 0));
+                };
+                let answer = *answer;
+                let (doing, outcome, cost) = out.step(&self.setup.sender, access);
+                let next = match outcome {
+                    Outcome::UnderWay => Next::After(cost),
+                    Outcome::NoRoom => {
+                        self.step = Step::GiveBack;
+                        Next::After(cost)
+                    }
+                    Outcome::Sent => {
+                        self.count(answer);
+                        self.ends(now, cost)
+                    }
+                };
+                (doing, next)
+            }
+            Step::HandOn => {
+                let Some(Job {
+                    packet,
+                    answer,
+                    out: Some(out),
+                    ..
+                }) = &self.job
+                else {
+                    return ("nothing", self.ends(now, 0));
+                };
+                let answer = *answer;
+                let cost = self.setup.sender.write(handle, 0, &out.bytes, access);
+                if access.offer(packet) {
+                    self.handed_on += 1;
+                    self.count(answer);
+                    return ("write the message for another task", self.ends(now, cost));
+                }
+                self.step = Step::GiveBack;
+                ("write the message in vain", Next::After(cost))
+            }
+            Step::GiveBack => {
+                self.counts.given_up += 1;
+                let cost = self.setup.sender.free(handle, access);
+                ("give the buffer back", self.ends(now, cost))
+            }
+        }
+    }
+
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        vec![words::row(&self.counts)]
+    }
+
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        vec![words::summary(&self.counts)]
+    }
+
+    fn is_like(&self, saved: &Self) -> bool {
+        self.setup == saved.setup
+    }
+}
