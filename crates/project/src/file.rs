@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
 use super::goals::GoalSection;
+use super::misfit::SECTION;
 use crate::registry::{Registry, Sections};
 
 /// `npsim.toml`.
@@ -22,7 +23,7 @@ pub struct ProjectFile {
     pub name: Option<String>,
     /// Folders for `#include`, relative to the project's folder.
     #[serde(default)]
-    pub include: Vec<String>,
+    pub include: Vec<Spanned<String>>,
     /// The chip.
     #[serde(default)]
     pub chip: ChipSection,
@@ -62,6 +63,9 @@ pub struct ProjectFile {
     /// Routes.
     #[serde(default)]
     pub route: Vec<RouteSection>,
+    /// What happens to the routes while packets flow.
+    #[serde(default)]
+    pub route_change: Vec<RouteChangeSection>,
     /// The general-purpose core.
     #[serde(default)]
     pub gpp: GppSection,
@@ -298,6 +302,12 @@ pub struct LockSection {
 pub struct RoutesSection {
     /// SRAM channel; 1 if not given and there, or else 0.
     pub channel: Option<Spanned<u8>>,
+    /// A file of route changes, relative to the project's folder.
+    pub changes: Option<Spanned<String>>,
+    /// Blocks of 256 entries behind the root; what the changes need if not given.
+    pub blocks: Option<Spanned<u32>>,
+    /// Longer than any lookup takes; `100us` if not given.
+    pub grace: Option<Spanned<String>>,
 }
 
 /// `[flows]`.
@@ -357,6 +367,32 @@ pub struct RouteSection {
     pub discard: bool,
 }
 
+/// `[[route_change]]`, or a line of the file of changes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteChangeSection {
+    /// When.
+    pub at: Spanned<String>,
+    /// The prefix of a new route.
+    pub add: Option<Spanned<String>>,
+    /// The prefix of a route that gets another next hop.
+    pub change: Option<Spanned<String>>,
+    /// The prefix of a route that goes.
+    pub remove: Option<Spanned<String>>,
+    /// Output port.
+    pub port: Option<Spanned<u8>>,
+    /// The next hop's address.
+    pub mac: Option<Spanned<String>>,
+    /// Largest IP packet; 1500 if not given.
+    pub mtu: Option<u16>,
+    /// Whether the addresses are the router's own.
+    #[serde(default)]
+    pub local: bool,
+    /// Packets that the route matches go nowhere.
+    #[serde(default)]
+    pub discard: bool,
+}
+
 /// `[gpp]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -367,6 +403,12 @@ pub struct GppSection {
     /// The slow path.
     pub exceptions: Option<ExceptionsSection>,
 }
+
+/// Sections that are there once. The reader would take a list of one for its keys in
+/// their order.
+const ONCE: [&str; 9] = [
+    "chip", "media", "buffers", "routes", "flows", "gpp", "load", "disturb", "chain",
+];
 
 /// The keys of `[gpp]` itself.
 const GPP_KEYS: [&str; 2] = ["tasks", "exceptions"];
@@ -408,6 +450,14 @@ impl From<toml::de::Error> for ParseError {
 /// It is no TOML, or has keys or values that it cannot have.
 pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError> {
     let mut root = DeTable::parse(text)?;
+    let top = root.get_ref().iter();
+    let mut lists = top.filter(|(_, value)| matches!(value.get_ref(), DeValue::Array(_)));
+    if let Some((_, list)) = lists.find(|(key, _)| ONCE.contains(&key.get_ref().as_ref())) {
+        return Err(ParseError {
+            message: format!("invalid type: sequence, expected {SECTION}"),
+            span: list.span(),
+        });
+    }
     let sections = registry.take(root.get_mut())?;
     if let Some(DeValue::Table(gpp)) = root.get_ref().get("gpp").map(Spanned::get_ref)
         && let Some((key, _)) = gpp

@@ -23,6 +23,7 @@ pub mod keys;
 pub mod layout;
 pub mod load;
 pub mod messages;
+mod misfit;
 mod origins;
 pub mod problem;
 pub mod quantity;
@@ -163,9 +164,11 @@ impl Project {
                 let origins = text.origins.as_ref()?;
                 origins.similar(&text.text, &span)
             });
-            let problem = Problem::new(message).at(text.excerpt(span.clone(), ""));
-            match near.flatten() {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
+            let told = misfit::told(&text.text, &message, &span);
+            let problem = Problem::new(told.message).at(text.excerpt(span.clone(), ""));
+            let near = near.flatten().map(|near| format!("did you mean `{near}`?"));
+            match near.or(told.help) {
+                Some(help) => problem.help(help),
                 None => problem,
             }
         })?;
@@ -174,7 +177,7 @@ impl Project {
         let capacity = Capacity::of(&profile);
         let resolved = resolve::resolve(files, &text, &file, &capacity, overrides, registry)?;
         let folder = text.folder.clone();
-        let own = file.include.iter().map(|path| folder.join(path));
+        let own = file.include.iter().map(|path| folder.join(path.get_ref()));
         let outward = file.route.iter().filter(|route| !route.local);
         let routed = outward
             .filter_map(|route| route.prefix.get_ref().parse().ok())
@@ -202,7 +205,15 @@ impl Project {
             routed,
             load: file.load,
             link_delay: file.chain.delay(&text)?,
-            text,
+            text: ProjectText {
+                // The project file itself stays the last one.
+                files: resolved
+                    .files
+                    .into_iter()
+                    .chain(text.files.clone())
+                    .collect(),
+                ..text
+            },
         })
     }
 }
@@ -254,6 +265,13 @@ fn read(
     target: &Path,
     overrides: &Overrides,
 ) -> Result<(ProjectText, bool), Problem> {
+    if target.to_str().is_none() {
+        // Sources and messages have their names as text.
+        return Err(
+            Problem::new(format!("the name `{}` is not UTF-8", target.display()))
+                .help("rename the file or its folder"),
+        );
+    }
     let kind = files
         .kind(target)
         .map_err(|error| Problem::io("read", target, &error))?;

@@ -11,6 +11,7 @@ mod memory;
 mod programs;
 mod queues;
 mod rings;
+mod route_changes;
 mod routing;
 mod slow_path;
 mod task_keys;
@@ -32,7 +33,7 @@ use super::goals::Goal;
 use super::layout::Space;
 use super::origins::Origins;
 use super::settings::{NetworkRoute, Setting};
-use super::text::{is_name, parse_mac};
+use super::text::is_name;
 use crate::files::Files;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
@@ -87,6 +88,8 @@ pub(crate) struct Resolved {
     pub node_stalls: Vec<NodeStall>,
     /// What a run is to come to.
     pub goals: Vec<Goal>,
+    /// Files that were read besides the project's.
+    pub files: Vec<PathBuf>,
 }
 
 /// What the command line says over the project file.
@@ -181,12 +184,15 @@ pub(crate) fn resolve(
         flow_classes: Vec::new(),
         stages: Vec::new(),
         node_stalls: Vec::new(),
+        read: Vec::new(),
+        clashes: Vec::new(),
         boot: Boot {
             task_kinds: registry.listed_tasks().map(str::to_owned).collect(),
             ..Boot::default()
         },
         tasks: Vec::new(),
     };
+    resolver.include(&file.include);
     resolver.fixed_memory(&file.memory);
     resolver.ports(file);
     resolver.media(file);
@@ -218,6 +224,7 @@ pub(crate) fn resolve(
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
         goals,
+        files: resolver.read,
     })
 }
 
@@ -287,6 +294,10 @@ pub struct Resolver<'a> {
     flow_classes: Vec<u8>,
     stages: Vec<(String, Vec<u8>)>,
     node_stalls: Vec<NodeStall>,
+    /// Files that were read besides the project's.
+    read: Vec<PathBuf>,
+    /// Where a name was defined that another had, and whose it was.
+    clashes: Vec<(usize, String)>,
     boot: Boot,
     /// What each task will do, for people.
     tasks: Vec<String>,
@@ -353,6 +364,11 @@ impl Resolver<'_> {
         span: Range<usize>,
     ) {
         if let Some(other) = self.defines.get(&name) {
+            // All the names of a thing that is there already are one mistake.
+            let clash = (span.start, other.owner.clone());
+            if self.clashes.contains(&clash) {
+                return;
+            }
             let message = if other.owner == owner {
                 format!("{owner} is given twice")
             } else {
@@ -361,6 +377,7 @@ impl Resolver<'_> {
                     other.owner
                 )
             };
+            self.clashes.push(clash);
             self.fail(
                 span,
                 message,
@@ -454,17 +471,10 @@ impl Resolver<'_> {
         self.define("PORT_COUNT".into(), count, owner, 0..0);
     }
 
-    fn mac(&mut self, text: &toml::Spanned<String>) -> Option<[u8; 6]> {
-        let mac = parse_mac(text.get_ref());
-        if mac.is_none() {
-            self.fail(
-                text.span(),
-                format!("`{}` is not a MAC address", text.get_ref()),
-                "",
-                "write six bytes in hexadecimal such as `02:00:00:00:01:00`",
-            );
-        }
-        mac
+    fn mac(&mut self, typed: &toml::Spanned<String>) -> Option<[u8; 6]> {
+        routing::typed_mac(typed)
+            .map_err(|mistake| self.problems.push(mistake.at(self.text)))
+            .ok()
     }
 
     fn media(&mut self, file: &ProjectFile) {

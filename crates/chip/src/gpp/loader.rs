@@ -90,6 +90,14 @@ pub enum LoadError {
         /// What is wrong.
         reason: String,
     },
+    /// A change of the routing table.
+    #[error("route change {number}: {reason}")]
+    RouteChange {
+        /// Its place in the list, from 0.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// The ports or the element size.
     #[error("media interface: {0}")]
     Media(String),

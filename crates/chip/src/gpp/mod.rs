@@ -328,7 +328,8 @@ impl Gpp {
         let (Next::After(cost)
         | Next::Done { cost, .. }
         | Next::Idle { cost, .. }
-        | Next::Wait { cost, .. }) = next;
+        | Next::Wait { cost, .. }
+        | Next::Over(cost)) = next;
         schedule.counts.busy += cost;
         let until = now + cost;
         fabric
@@ -361,6 +362,10 @@ impl Gpp {
                 if let Some(due) = due {
                     fabric.events.post(due, Event::Gpp(task));
                 }
+            }
+            Next::Over(_) => {
+                schedule.stopped = true;
+                self.hand_on(task, until, fabric);
             }
         }
         if let Some(taker) = taken

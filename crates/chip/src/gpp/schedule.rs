@@ -59,7 +59,8 @@ pub(super) struct Schedule {
     since: Option<Cycle>,
     /// It waits for the end of another's job, without an event of its own.
     pub parked: bool,
-    /// Its timer was stopped, as nothing else is left to happen.
+    /// Its timer was stopped, as nothing else is left to happen, or it has nothing more to
+    /// do.
     pub stopped: bool,
     /// What it waits for besides the time at which it is due.
     waits: Waits,

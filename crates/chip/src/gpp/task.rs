@@ -56,6 +56,9 @@ pub enum Next {
         /// When a job is due in any case.
         due: Option<Cycle>,
     },
+    /// The job is done, the core is free after so many cycles, and the task has nothing
+    /// more to do.
+    Over(Cycle),
 }
 
 /// Something that the general-purpose core does.
