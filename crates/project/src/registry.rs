@@ -10,19 +10,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_chip::gpp::Task;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::Spanned;
 use toml::de::{DeValue, Error, ValueDeserializer};
 
+use crate::keys::Spanned;
 use crate::resolve::Resolver;
 
 /// A kind of task of the general-purpose core.
 pub trait TaskKind: Send + Sync + 'static {
     /// Its name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
     const NAME: &'static str;
-    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
-    type Keys: DeserializeOwned + Send + Sync;
+    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
+    /// texts are what editors say of them.
+    type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
     /// Makes the task; `None` if there are mistakes, which the resolver has been
     /// told of.
@@ -46,8 +48,9 @@ pub struct PlannedTask {
 pub trait DeviceKind: Send + Sync + 'static {
     /// The name of its section: `[NAME]` for one device, `[[NAME]]` for several.
     const NAME: &'static str;
-    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
-    type Keys: DeserializeOwned + Send + Sync;
+    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
+    /// texts are what editors say of them.
+    type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
     /// Finds the device's window with [`Resolver::window`] and attaches it with
     /// [`Resolver::attach`], or tells the resolver of mistakes.
@@ -57,10 +60,11 @@ pub trait DeviceKind: Send + Sync + 'static {
 /// A section that has been read, but not looked up.
 type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
 /// Reads a section.
-type Reader<T> = Box<dyn Fn(Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Send + Sync>;
+type Reader<T> = Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Send + Sync>;
 
 struct Kind<T> {
     name: &'static str,
+    schema: fn(&mut SchemaGenerator) -> Schema,
     read: Reader<T>,
 }
 
@@ -76,13 +80,14 @@ impl Registry {
     #[must_use]
     pub fn with_task<K: TaskKind>(mut self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
             let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
         self.tasks.push(Kind {
             name: K::NAME,
+            schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
         });
         self
@@ -92,13 +97,14 @@ impl Registry {
     #[must_use]
     pub fn with_device<K: DeviceKind>(mut self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
             let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
         self.devices.push(Kind {
             name: K::NAME,
+            schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
         });
         self
@@ -114,6 +120,24 @@ impl Registry {
         self.devices.iter().map(|kind| kind.name)
     }
 
+    /// The section of each kind of task.
+    pub(crate) fn task_schemas(
+        &self,
+        generator: &mut SchemaGenerator,
+    ) -> Vec<(&'static str, Schema)> {
+        let kinds = self.tasks.iter();
+        kinds.map(|it| (it.name, (it.schema)(generator))).collect()
+    }
+
+    /// The section of each kind of device.
+    pub(crate) fn device_schemas(
+        &self,
+        generator: &mut SchemaGenerator,
+    ) -> Vec<(&'static str, Schema)> {
+        let kinds = self.devices.iter();
+        kinds.map(|it| (it.name, (it.schema)(generator))).collect()
+    }
+
     /// Takes the sections of the kinds out of a project file.
     pub(crate) fn take(&self, root: &mut toml::de::DeTable<'_>) -> Result<Sections, Error> {
         let mut sections = Sections::default();
@@ -122,15 +146,15 @@ impl Registry {
                 continue;
             };
             let span = value.span();
-            let each: Vec<Spanned<DeValue<'_>>> = match value.into_inner() {
+            let each: Vec<toml::Spanned<DeValue<'_>>> = match value.into_inner() {
                 DeValue::Array(several) => several.into_iter().collect(),
-                one => vec![Spanned::new(span, one)],
+                one => vec![toml::Spanned::new(span, one)],
             };
             for value in each {
                 sections.devices.push(Section::of(kind, value)?);
             }
         }
-        let gpp = root.get_mut("gpp").map(Spanned::get_mut);
+        let gpp = root.get_mut("gpp").map(toml::Spanned::get_mut);
         if let Some(DeValue::Table(gpp)) = gpp {
             for kind in &self.tasks {
                 if let Some(value) = gpp.remove(kind.name) {
@@ -162,7 +186,7 @@ pub(crate) struct Section<T> {
 }
 
 impl<T> Section<T> {
-    fn of(kind: &Kind<T>, value: Spanned<DeValue<'_>>) -> Result<Self, Error> {
+    fn of(kind: &Kind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, Error> {
         Ok(Self {
             name: kind.name,
             span: value.span(),

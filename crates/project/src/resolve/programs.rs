@@ -136,8 +136,8 @@ impl Resolver<'_> {
 
     fn modes(&mut self, section: &MeSection) -> Modes {
         let mut modes = Modes::default();
-        let contexts = section.contexts.as_ref().map(toml::Spanned::span);
-        let given = contexts.or(section.nn_mode.as_ref().map(toml::Spanned::span));
+        let contexts = section.contexts.as_ref().map(crate::keys::Spanned::span);
+        let given = contexts.or(section.nn_mode.as_ref().map(crate::keys::Spanned::span));
         if let Some(span) = given
             && !is_bare(Path::new(section.source.get_ref()))
         {

@@ -9,6 +9,7 @@ mod hovering;
 mod mending;
 mod navigating;
 mod process;
+mod projects;
 mod reading;
 mod renaming;
 mod robustness;
