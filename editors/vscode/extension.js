@@ -17,8 +17,8 @@ function start() {
     "npsim",
     { command: npsim(), args: ["lsp"] },
     {
-      documentSelector: [{ language: "uc" }, { language: "toml", pattern: "**/npsim.toml" }],
-      initializationOptions: { include: settings.get("include"), project: settings.get("project") },
+      documentSelector: [{ language: "uc" }, { language: "toml", pattern: "**/{npsim,*.part}.toml" }],
+      initializationOptions: { include: settings.get("include"), project: settings.get("project"), profile: settings.get("profile") },
       synchronize: {
         configurationSection: "npsim",
         fileEvents: workspace.createFileSystemWatcher("**/{npsim.toml,*.uc}"),

@@ -29,10 +29,10 @@ pub fn touches(command: &BusCommand, memory: Memory, address: u32) -> Option<Tou
     let (reads, writes) = match command.op {
         Op::ScratchRead | Op::SramRead | Op::DramRead | Op::DramTbufWr => (true, false),
         Op::ScratchWrite | Op::SramWrite | Op::DramWrite | Op::DramRbufRd => (false, true),
-        op if is_atomic(op) => (true, true),
+        op if op.is_atomic() => (true, true),
         _ => return None,
     };
-    let count = if is_atomic(command.op) {
+    let count = if command.op.is_atomic() {
         1
     } else {
         command.count
@@ -66,16 +66,4 @@ pub fn may_write_elsewhere(command: &BusCommand, memory: Memory) -> bool {
         }
         Memory::Dram | Memory::Local => false,
     }
-}
-
-fn is_atomic(op: CommandOp) -> bool {
-    let info = op.info();
-    let memory = matches!(info.unit, Unit::Scratch | Unit::Sram);
-    let name = info.name;
-    let plain = name.strip_prefix("test_and_").unwrap_or(name);
-    memory
-        && matches!(
-            plain,
-            "set" | "clr" | "add" | "sub" | "incr" | "decr" | "swap"
-        )
 }

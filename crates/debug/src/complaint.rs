@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use npsim_asm::spelling::closest;
+
 /// A mistake of the user, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
@@ -41,7 +43,7 @@ impl Complaint {
     /// With a name that was perhaps meant.
     #[must_use]
     pub fn or_similar<'a>(self, name: &str, names: impl Iterator<Item = &'a str>) -> Self {
-        match similar(name, names) {
+        match closest(name, names) {
             Some(similar) => self.help(format!("did you mean `{similar}`?")),
             None => self,
         }
@@ -58,10 +60,3 @@ impl fmt::Display for Complaint {
 }
 
 impl std::error::Error for Complaint {}
-
-/// The name that is most like this one, if one is.
-pub(crate) fn similar<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let near = names.map(|known| (strsim::damerau_levenshtein(name, known), known));
-    let near = near.filter(|(far, known)| *far <= 2 && *far < known.len());
-    near.min().map(|(_, known)| known.to_owned())
-}

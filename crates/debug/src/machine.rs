@@ -20,6 +20,11 @@ use crate::snapshots::{BudgetTooSmall, Snapshot, Snapshots};
 
 /// Cycles between two snapshots that are laid.
 pub const STRETCH: Cycle = 20_000;
+/// Stretches that are run at once while nothing comes or goes, so that the chip sees how
+/// much time it could skip.
+const QUIET: Cycle = 16;
+/// Stretches that are run at once while time is skipped.
+const SKIPPED: Cycle = 64;
 
 /// A place in the order of all that happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +72,27 @@ pub(crate) struct Live<'a> {
     ending: Option<Ending>,
 }
 
+/// What a run has done so far, as far as it decides how far it goes at once.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    at: Cycle,
+    /// Frames that came, left and were lost.
+    frames: u64,
+    skipped: Cycle,
+}
+
 impl Live<'_> {
+    fn done(&self) -> Done {
+        let traffic = &self.links.traffic;
+        Done {
+            at: self.at,
+            frames: traffic.offered_frames
+                + traffic.sent_frames
+                + traffic.drops.values().sum::<u64>(),
+            skipped: self.chip().skipped(),
+        }
+    }
+
     pub fn at(&self) -> Cycle {
         self.at
     }
@@ -156,6 +181,8 @@ pub struct Machine<'a> {
     moment: Moment,
     end: Option<End>,
     furthest: Cycle,
+    /// Stretches that are run at once.
+    pace: Cycle,
 }
 
 impl<'a> Machine<'a> {
@@ -192,6 +219,7 @@ impl<'a> Machine<'a> {
             moment: Moment::default(),
             end: None,
             furthest: 0,
+            pace: 1,
         })
     }
 
@@ -301,17 +329,41 @@ impl<'a> Machine<'a> {
         let start = self.snapshots.at_or_before(target);
         if self.live.at > target || start.cycle > self.live.at {
             self.live = self.fork(start);
+            self.pace = 1;
         }
         while self.live.at < target && self.live.ending.is_none() {
             let next = self.next_stop(self.live.at).min(target);
+            let before = self.live.done();
             self.live.advance(next, &mut NoObserver);
+            self.set_pace(before);
             self.rest(target);
         }
     }
 
+    /// Where nothing comes and goes the run goes further at once, and much further where the
+    /// chip has skipped most of the time: a short stretch is over before that could pay.
+    fn set_pace(&mut self, before: Done) {
+        let now = self.live.done();
+        let quiet = now.frames == before.frames;
+        let most = if now.skipped - before.skipped > (now.at - before.at) / 2 {
+            SKIPPED
+        } else {
+            QUIET
+        };
+        self.pace = if quiet && self.pace < most {
+            self.pace * 2
+        } else if quiet && most == SKIPPED {
+            SKIPPED
+        } else {
+            1
+        };
+    }
+
     /// The next cycle after one where a snapshot is laid or has to be taken up.
     pub(crate) fn next_stop(&self, from: Cycle) -> Cycle {
-        let next = (from / STRETCH + 1).saturating_mul(STRETCH);
+        let next = (from / STRETCH)
+            .saturating_add(self.pace)
+            .saturating_mul(STRETCH);
         let pinned = self.snapshots.next_pinned(from);
         pinned.map_or(next, |it| it.cycle.min(next))
     }
@@ -357,7 +409,9 @@ impl<'a> Machine<'a> {
     /// Goes on with a copy that has run ahead and has not ended.
     pub(crate) fn take_up(&mut self, live: Live<'a>) {
         let at = live.at;
+        let before = self.live.done();
         self.live = live;
+        self.set_pace(before);
         self.rest(at);
         self.furthest = self.furthest.max(at);
         self.moment = Moment::before(at);

@@ -172,6 +172,16 @@ pub struct CommandInfo {
 include!(concat!(env!("OUT_DIR"), "/commands.rs"));
 
 impl CommandOp {
+    /// Whether it reads a longword, changes it and writes it back with nothing between. Those
+    /// that push give the old value.
+    #[must_use]
+    pub fn is_atomic(self) -> bool {
+        let info = self.info();
+        let plain = info.name.strip_prefix("test_and_").unwrap_or(info.name);
+        let changes = ["set", "clr", "add", "sub", "incr", "decr", "swap"].contains(&plain);
+        changes && matches!(info.unit, Unit::Scratch | Unit::Sram)
+    }
+
     /// The command `name` of a unit, in any letter case.
     #[must_use]
     pub fn by_name(unit: Unit, name: &str) -> Option<Self> {
@@ -215,5 +225,41 @@ impl Unit {
         Self::ALL
             .into_iter()
             .find(|unit| unit.info().name.eq_ignore_ascii_case(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandOp, Unit};
+
+    #[test]
+    fn atomic_commands_are_those_that_change_a_longword_in_place() {
+        let of = |unit: Unit, pushes: bool| -> Vec<&str> {
+            let atomic = CommandOp::ALL.into_iter().filter(|op| op.is_atomic());
+            let mut names: Vec<&str> = atomic
+                .map(CommandOp::info)
+                .filter(|info| info.unit == unit && info.pushes == pushes)
+                .map(|info| info.name)
+                .collect();
+            names.sort_unstable();
+            names
+        };
+        let plain = ["add", "clr", "decr", "incr", "set"];
+        assert_eq!(of(Unit::Sram, false), plain);
+        assert_eq!(of(Unit::Scratch, false), [&plain[..], &["sub"]].concat());
+        let old = [
+            "swap",
+            "test_and_add",
+            "test_and_clr",
+            "test_and_decr",
+            "test_and_incr",
+            "test_and_set",
+        ];
+        assert_eq!(of(Unit::Sram, true), old);
+        assert_eq!(
+            of(Unit::Scratch, true),
+            [&old[..], &["test_and_sub"]].concat()
+        );
+        assert!(of(Unit::Dram, true).is_empty() && of(Unit::Dram, false).is_empty());
     }
 }

@@ -33,6 +33,7 @@ mod turns;
 use std::fmt;
 use std::net::Ipv4Addr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use arrivals::Arrivals;
@@ -47,7 +48,7 @@ pub use stamp::Stamp;
 pub use turns::Interleave;
 
 /// What traffic comes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Load {
     /// How much; without it nothing can come.

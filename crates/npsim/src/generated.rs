@@ -1,5 +1,6 @@
 //! Files of the repository that are made from the tables, so that they cannot
-//! say anything else: the editors' grammars and the instruction reference.
+//! say anything else: the editors' grammars, the schema of project files and the instruction
+//! reference.
 
 use std::fmt::Write as _;
 
@@ -18,8 +19,15 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("editors/uc.tmLanguage.json", textmate.clone()),
         ("editors/vscode/uc.tmLanguage.json", textmate),
         ("editors/vim/syntax/uc.vim", vim()),
+        ("editors/npsim-project.schema.json", project_schema()),
         ("docs/src/instructions.md", instructions()),
     ]
+}
+
+/// The JSON schema of project files.
+fn project_schema() -> String {
+    let schema = crate::project::schema::schema(&crate::registry());
+    format!("{schema:#}\n")
 }
 
 /// The instruction reference: the pages of `npsim isa --all` under one title.

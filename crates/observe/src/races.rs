@@ -371,7 +371,7 @@ impl RaceDetector {
                     }
                 }
             }
-            op if is_atomic(op) => self.atomic(at, who, command, &clock),
+            op if op.is_atomic() => self.atomic(at, who, command, &clock),
             _ => {}
         }
     }
@@ -646,44 +646,9 @@ fn is_plain_read(op: CommandOp) -> bool {
     )
 }
 
-fn is_atomic(op: CommandOp) -> bool {
-    use CommandOp as Op;
-    returns(op)
-        || matches!(
-            op,
-            Op::ScratchSet
-                | Op::ScratchClr
-                | Op::ScratchAdd
-                | Op::ScratchSub
-                | Op::ScratchIncr
-                | Op::ScratchDecr
-                | Op::SramSet
-                | Op::SramClr
-                | Op::SramAdd
-                | Op::SramIncr
-                | Op::SramDecr
-        )
-}
-
 /// Whether an atomic operation gives the old value.
 fn returns(op: CommandOp) -> bool {
-    use CommandOp as Op;
-    matches!(
-        op,
-        Op::ScratchSwap
-            | Op::ScratchTestAndSet
-            | Op::ScratchTestAndClr
-            | Op::ScratchTestAndAdd
-            | Op::ScratchTestAndSub
-            | Op::ScratchTestAndIncr
-            | Op::ScratchTestAndDecr
-            | Op::SramSwap
-            | Op::SramTestAndSet
-            | Op::SramTestAndClr
-            | Op::SramTestAndAdd
-            | Op::SramTestAndIncr
-            | Op::SramTestAndDecr
-    )
+    op.is_atomic() && op.info().pushes
 }
 
 fn ring_of(command: &BusCommand) -> RingName {

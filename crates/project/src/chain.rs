@@ -1,9 +1,10 @@
 //! `[chain]`: what lies between the routers of a chain.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::resolve::ProjectText;
+use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 
@@ -13,7 +14,7 @@ const LONGEST_PS: u64 = 1_000_000_000_000;
 const LONGEST_CYCLES: u64 = 10_000_000_000;
 
 /// `[chain]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChainSection {
     /// Time from a bit's way out of one router to its way into the next; none if

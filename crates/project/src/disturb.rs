@@ -4,18 +4,19 @@ use std::fmt;
 use std::str::FromStr;
 
 use npsim_chip::kernel::disturb::Stall;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::file::Ids;
 use super::text::parse_list;
+use crate::keys::Spanned;
 use crate::quantity::Time;
 
 /// The largest number of cycles by which `[disturb]` makes completions late.
 pub const LATEST: u32 = 1_000_000;
 
 /// `[[stall]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StallSection {
     /// Microengine indices.
@@ -30,7 +31,7 @@ pub struct StallSection {
 }
 
 /// `[disturb]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DisturbSection {
     /// Another seed is another run; 1 if not given.

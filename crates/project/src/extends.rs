@@ -20,7 +20,7 @@ use crate::files::{Files, Kind};
 use crate::problem::{Excerpt, Problem};
 
 /// The key.
-const KEY: &str = "extends";
+pub(super) const KEY: &str = "extends";
 /// Files that extend one another may be this deep.
 const DEEPEST: usize = 32;
 /// Lists whose entries are not told apart by anything but their place.

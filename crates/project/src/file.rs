@@ -5,24 +5,26 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use npsim_net::load::Load;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
 use super::goals::GoalSection;
 use super::misfit::SECTION;
+use crate::keys::Spanned;
 use crate::registry::{Registry, Sections};
 
 /// `npsim.toml`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectFile {
     /// Name of the project; its folder's name if not given.
     pub name: Option<String>,
     /// Folders for `#include`, relative to the project's folder.
     #[serde(default)]
+    #[schemars(extend("x-names" = "folders"))]
     pub include: Vec<Spanned<String>>,
     /// The chip.
     #[serde(default)]
@@ -88,18 +90,20 @@ pub struct ProjectFile {
 }
 
 /// `[chip]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChipSection {
     /// A chip profile by name or file; the board's chip, or `ixp2400`, if not
     /// given.
+    #[schemars(extend("x-names" = "chips"))]
     pub profile: Option<Spanned<String>>,
     /// A board by name or file; the chip's plain one if not given.
+    #[schemars(extend("x-names" = "boards"))]
     pub board: Option<Spanned<String>>,
 }
 
 /// `[[me]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeSection {
     /// The stage's name, for what sources and overrides call it.
@@ -107,6 +111,7 @@ pub struct MeSection {
     /// Microengine indices.
     pub id: Spanned<Ids>,
     /// The source, relative to the project's folder.
+    #[schemars(extend("x-names" = "sources"))]
     pub source: Spanned<String>,
     /// Names defined before the first line.
     #[serde(default)]
@@ -124,7 +129,7 @@ pub struct MeSection {
 }
 
 /// Who writes the next-neighbour registers.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NnModeKind {
     /// The previous microengine.
@@ -135,7 +140,7 @@ pub enum NnModeKind {
 }
 
 /// One index or a list such as `"0-2,4"`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "an index such as 0 or a list such as \"0-2,4\"")]
 pub enum Ids {
     /// One microengine.
@@ -145,7 +150,7 @@ pub enum Ids {
 }
 
 /// What a name is defined as.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a string or an integer")]
 pub enum DefineValue {
     /// A number.
@@ -166,7 +171,7 @@ impl DefineValue {
 }
 
 /// `[[port]]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortSection {
     /// Line rate; the board's, or `1Gbps`, if not given.
@@ -178,7 +183,7 @@ pub struct PortSection {
 }
 
 /// One address or several.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Addresses {
     /// `"10.1.0.1/16"`.
@@ -188,7 +193,7 @@ pub enum Addresses {
 }
 
 /// `[media]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediaSection {
     /// Bytes of an RBUF element; 64 if not given.
@@ -198,7 +203,7 @@ pub struct MediaSection {
 }
 
 /// `[[ring]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RingSection {
     /// The name that sources use.
@@ -212,7 +217,7 @@ pub struct RingSection {
 }
 
 /// When a ring's status flag is set.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StatusKind {
     /// From three quarters full on.
@@ -222,7 +227,7 @@ pub enum StatusKind {
 }
 
 /// `[[queue]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueSection {
     /// The name that sources use.
@@ -236,7 +241,7 @@ pub struct QueueSection {
 }
 
 /// `[buffers]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuffersSection {
     /// How many; 512 if not given.
@@ -248,16 +253,18 @@ pub struct BuffersSection {
     /// SRAM channel of the descriptors; the queue's channel if not given.
     pub channel: Option<Spanned<u8>>,
     /// The queue that holds the free ones.
+    #[schemars(extend("x-names" = "queue"))]
     pub queue: Spanned<String>,
 }
 
 /// `[[memory]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemorySection {
     /// The name that sources use.
     pub name: Spanned<String>,
     /// `scratch`, `sram0`, `sram1`, ... or `dram`.
+    #[schemars(extend("x-names" = "spaces", "pattern" = "^(scratch|sram[0-9]+|dram)$"))]
     pub space: Spanned<String>,
     /// Bytes; as many as `words` takes if not given.
     pub size: Option<Spanned<u64>>,
@@ -271,7 +278,7 @@ pub struct MemorySection {
 }
 
 /// `[[counter]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CounterSection {
     /// The name that sources use and reports show.
@@ -285,19 +292,20 @@ pub struct CounterSection {
 }
 
 /// `[[lock]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LockSection {
     /// The name that reports show.
     pub name: Spanned<String>,
     /// The `[[memory]]` that it is in.
+    #[schemars(extend("x-names" = "memory"))]
     pub memory: Spanned<String>,
     /// Byte offset in it; 0 if not given.
     pub offset: Option<Spanned<u64>>,
 }
 
 /// `[routes]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoutesSection {
     /// SRAM channel; 1 if not given and there, or else 0.
@@ -311,7 +319,7 @@ pub struct RoutesSection {
 }
 
 /// `[flows]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowsSection {
     /// SRAM channel of the table; the routing table's default if not given.
@@ -321,7 +329,7 @@ pub struct FlowsSection {
 }
 
 /// `[[flow]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSection {
     /// Source address.
@@ -346,7 +354,7 @@ pub struct FlowSection {
 }
 
 /// `[[route]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteSection {
     /// `10.0.0.0/8`.
@@ -368,7 +376,7 @@ pub struct RouteSection {
 }
 
 /// `[[route_change]]`, or a line of the file of changes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteChangeSection {
     /// When.
@@ -394,11 +402,12 @@ pub struct RouteChangeSection {
 }
 
 /// `[gpp]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GppSection {
     /// `routes`, `exceptions`, and what the registry has.
     #[serde(default)]
+    #[schemars(extend("x-names" = "tasks"))]
     pub tasks: Vec<Spanned<String>>,
     /// The slow path.
     pub exceptions: Option<ExceptionsSection>,
@@ -414,10 +423,11 @@ const ONCE: [&str; 9] = [
 const GPP_KEYS: [&str; 2] = ["tasks", "exceptions"];
 
 /// `[gpp.exceptions]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExceptionsSection {
     /// The ring on which exception packets come.
+    #[schemars(extend("x-names" = "ring"))]
     pub ring: Spanned<String>,
     /// Time between two polls of the ring; `2us` if not given.
     pub period: Option<Spanned<String>>,
@@ -459,7 +469,7 @@ pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError>
         });
     }
     let sections = registry.take(root.get_mut())?;
-    if let Some(DeValue::Table(gpp)) = root.get_ref().get("gpp").map(Spanned::get_ref)
+    if let Some(DeValue::Table(gpp)) = root.get_ref().get("gpp").map(toml::Spanned::get_ref)
         && let Some((key, _)) = gpp
             .iter()
             .find(|(key, _)| !GPP_KEYS.contains(&key.get_ref().as_ref()))
@@ -478,7 +488,7 @@ pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError>
             span: key.span(),
         });
     }
-    let top: Vec<_> = root.get_ref().keys().map(Spanned::span).collect();
+    let top: Vec<_> = root.get_ref().keys().map(toml::Spanned::span).collect();
     let mut file = ProjectFile::deserialize(Deserializer::from(root)).map_err(|error| {
         let mut error = ParseError::from(error);
         if error.message.starts_with("unknown field") && top.contains(&error.span) {

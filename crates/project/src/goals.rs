@@ -2,13 +2,14 @@
 //! between which bounds it has to be. A run is held against them by
 //! `npsim check-exercise`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
+use crate::keys::Spanned;
 use crate::problem::Excerpt;
 
 /// `[[goal]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GoalSection {
     /// What reports and settings call it.
@@ -39,7 +40,7 @@ pub struct GoalSection {
 }
 
 /// A bound as it is typed.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "a whole number, or a string with a unit such as \"1.4Mpps\" or \"10us\""
@@ -52,7 +53,7 @@ pub enum BoundValue {
 }
 
 /// What is measured, by its name in a project file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum MeasureKind {
@@ -96,7 +97,7 @@ impl MeasureKind {
 }
 
 /// Which of the latencies of all frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum LatencyOf {
@@ -110,7 +111,7 @@ pub enum LatencyOf {
 }
 
 /// Kinds of memory units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum UnitKind {

@@ -47,7 +47,7 @@ pub(super) fn choose(
     overrides: &Overrides,
 ) -> Result<Profile, Problem> {
     let here = Path::new("");
-    let in_file = |name: &toml::Spanned<String>| {
+    let in_file = |name: &crate::keys::Spanned<String>| {
         let place = text.excerpt(name.span(), "");
         (name.get_ref().clone(), text.folder.as_path(), Some(place))
     };

@@ -1,9 +1,55 @@
-//! Kinds of values that sections of tasks and devices are typed with.
+//! Kinds of values that sections of project files are typed with.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
+/// A value and where it is typed, in bytes.
+///
+/// It reads what [`toml::Spanned`] reads, and has the schema of its value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(transparent, bound(deserialize = "T: Deserialize<'de>"))]
+pub struct Spanned<T>(toml::Spanned<T>);
+
+impl<T> Spanned<T> {
+    /// A value of a file that is no TOML.
+    pub fn new(span: Range<usize>, value: T) -> Self {
+        Self(toml::Spanned::new(span, value))
+    }
+
+    /// Where it is typed.
+    pub fn span(&self) -> Range<usize> {
+        self.0.span()
+    }
+
+    /// The value.
+    pub fn get_ref(&self) -> &T {
+        self.0.get_ref()
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Spanned<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
 /// A number with a fraction, as a TOML number or a string; exact in its digits.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a number or a string such as \"0.4\"")]
 pub enum Decimal {
     /// A whole number.
@@ -27,7 +73,7 @@ impl Decimal {
 }
 
 /// Threads that keep something each.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "a number of threads or a list such as \"32-55\""

@@ -29,6 +29,7 @@ pub mod problem;
 pub mod quantity;
 pub mod registry;
 pub mod resolve;
+pub mod schema;
 mod settings;
 pub mod text;
 pub mod whole_file;

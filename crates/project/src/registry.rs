@@ -10,11 +10,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_chip::gpp::Task;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::Spanned;
 use toml::de::{DeValue, Error, ValueDeserializer};
 
+use crate::keys::Spanned;
 use crate::resolve::Resolver;
 
 /// A kind of task of the general-purpose core.
@@ -23,8 +24,9 @@ pub trait TaskKind: Send + Sync + 'static {
     const NAME: &'static str;
     /// Whether statistics have a list of its rows even where no such task runs.
     const LISTED: bool = true;
-    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
-    type Keys: DeserializeOwned + Send + Sync;
+    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
+    /// texts are what editors say of them.
+    type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
     /// Makes the task; `None` if there are mistakes, which the resolver has been
     /// told of.
@@ -48,8 +50,9 @@ pub struct PlannedTask {
 pub trait DeviceKind: Send + Sync + 'static {
     /// The name of its section: `[NAME]` for one device, `[[NAME]]` for several.
     const NAME: &'static str;
-    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
-    type Keys: DeserializeOwned + Send + Sync;
+    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
+    /// texts are what editors say of them.
+    type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
     /// Finds the device's window with [`Resolver::window`] and attaches it with
     /// [`Resolver::attach`], or tells the resolver of mistakes.
@@ -59,11 +62,12 @@ pub trait DeviceKind: Send + Sync + 'static {
 /// A section that has been read, but not looked up.
 type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
 /// Reads a section.
-type Reader<T> = Box<dyn Fn(Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Send + Sync>;
+type Reader<T> = Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Send + Sync>;
 
 struct Kind<T> {
     name: &'static str,
     listed: bool,
+    schema: fn(&mut SchemaGenerator) -> Schema,
     read: Reader<T>,
 }
 
@@ -79,7 +83,7 @@ impl Registry {
     #[must_use]
     pub fn with_task<K: TaskKind>(mut self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
             let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
@@ -87,6 +91,7 @@ impl Registry {
         self.tasks.push(Kind {
             name: K::NAME,
             listed: K::LISTED,
+            schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
         });
         self
@@ -96,7 +101,7 @@ impl Registry {
     #[must_use]
     pub fn with_device<K: DeviceKind>(mut self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
             let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
@@ -104,6 +109,7 @@ impl Registry {
         self.devices.push(Kind {
             name: K::NAME,
             listed: true,
+            schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
         });
         self
@@ -125,6 +131,24 @@ impl Registry {
         self.devices.iter().map(|kind| kind.name)
     }
 
+    /// The section of each kind of task.
+    pub(crate) fn task_schemas(
+        &self,
+        generator: &mut SchemaGenerator,
+    ) -> Vec<(&'static str, Schema)> {
+        let kinds = self.tasks.iter();
+        kinds.map(|it| (it.name, (it.schema)(generator))).collect()
+    }
+
+    /// The section of each kind of device.
+    pub(crate) fn device_schemas(
+        &self,
+        generator: &mut SchemaGenerator,
+    ) -> Vec<(&'static str, Schema)> {
+        let kinds = self.devices.iter();
+        kinds.map(|it| (it.name, (it.schema)(generator))).collect()
+    }
+
     /// Takes the sections of the kinds out of a project file.
     pub(crate) fn take(&self, root: &mut toml::de::DeTable<'_>) -> Result<Sections, Error> {
         let mut sections = Sections::default();
@@ -133,15 +157,15 @@ impl Registry {
                 continue;
             };
             let span = value.span();
-            let each: Vec<Spanned<DeValue<'_>>> = match value.into_inner() {
+            let each: Vec<toml::Spanned<DeValue<'_>>> = match value.into_inner() {
                 DeValue::Array(several) => several.into_iter().collect(),
-                one => vec![Spanned::new(span, one)],
+                one => vec![toml::Spanned::new(span, one)],
             };
             for value in each {
                 sections.devices.push(Section::of(kind, value)?);
             }
         }
-        let gpp = root.get_mut("gpp").map(Spanned::get_mut);
+        let gpp = root.get_mut("gpp").map(toml::Spanned::get_mut);
         if let Some(DeValue::Table(gpp)) = gpp {
             for kind in &self.tasks {
                 if let Some(value) = gpp.remove(kind.name) {
@@ -173,7 +197,7 @@ pub(crate) struct Section<T> {
 }
 
 impl<T> Section<T> {
-    fn of(kind: &Kind<T>, value: Spanned<DeValue<'_>>) -> Result<Self, Error> {
+    fn of(kind: &Kind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, Error> {
         Ok(Self {
             name: kind.name,
             span: value.span(),

@@ -26,6 +26,7 @@ use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 use npsim_image::{ContextMode, NnMode};
 
+pub(crate) use self::routing::known_tasks;
 use super::capacity::Capacity;
 use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
@@ -341,7 +342,7 @@ impl Resolver<'_> {
     }
 
     /// Checks that a name can be used in sources.
-    pub fn name(&mut self, name: &toml::Spanned<String>) -> bool {
+    pub fn name(&mut self, name: &crate::keys::Spanned<String>) -> bool {
         let good = is_name(name.get_ref());
         if !good {
             self.fail(
@@ -471,7 +472,7 @@ impl Resolver<'_> {
         self.define("PORT_COUNT".into(), count, owner, 0..0);
     }
 
-    fn mac(&mut self, typed: &toml::Spanned<String>) -> Option<[u8; 6]> {
+    fn mac(&mut self, typed: &crate::keys::Spanned<String>) -> Option<[u8; 6]> {
         routing::typed_mac(typed)
             .map_err(|mistake| self.problems.push(mistake.at(self.text)))
             .ok()
@@ -494,7 +495,7 @@ impl Resolver<'_> {
     /// An element size that the media interface has, or `otherwise` where none is given.
     fn element_size(
         &mut self,
-        given: Option<&toml::Spanned<u16>>,
+        given: Option<&crate::keys::Spanned<u16>>,
         buffer: &str,
         otherwise: u16,
     ) -> u16 {
@@ -514,7 +515,7 @@ impl Resolver<'_> {
     }
 
     /// An SRAM channel that the chip has.
-    pub fn channel(&mut self, channel: &toml::Spanned<u8>) -> Option<u8> {
+    pub fn channel(&mut self, channel: &crate::keys::Spanned<u8>) -> Option<u8> {
         let count = self.sram.len();
         if usize::from(*channel.get_ref()) < count {
             return Some(*channel.get_ref());

@@ -18,7 +18,7 @@ pub(crate) fn of_group(group: usize, groups: usize) -> String {
 /// Where keys of a section stand, by name, as far as they are given.
 macro_rules! places {
     ($keys:ident: $($key:ident),+) => {
-        [$((stringify!($key), $keys.$key.as_ref().map(toml::Spanned::span))),+]
+        [$((stringify!($key), $keys.$key.as_ref().map(npsim_project::keys::Spanned::span))),+]
     };
 }
 

@@ -1,8 +1,8 @@
 //! Commands that show what there is.
 
-use npsim_chip::inspect::{BufferHolder, QueueView};
+use npsim_chip::inspect::QueueView;
 use npsim_image::Direction as Side;
-use npsim_isa::{Bank, Operand};
+use npsim_isa::{Bank, Operand, Unit};
 
 use super::table::Verb;
 use super::{Answer, Call, last_count, show};
@@ -29,10 +29,7 @@ impl Call<'_, '_, '_> {
             Verb::Contexts => {
                 let me = match self.rest {
                     "" => None,
-                    rest => Some(
-                        rest.parse()
-                            .map_err(|_| Complaint::new(format!("`{rest}` is no microengine")))?,
-                    ),
+                    rest => Some(self.microengine(rest)?),
                 };
                 show::contexts_text(self.debugger, me)
             }
@@ -49,7 +46,7 @@ impl Call<'_, '_, '_> {
             Verb::Memory => self.memory()?,
             Verb::Rings => self.rings(),
             Verb::Ring => self.ring()?,
-            Verb::Flights => self.flights(),
+            Verb::Flights => self.flights()?,
             Verb::Rbuf => self.rbuf(),
             Verb::Tbuf => self.tbuf(),
             Verb::Cam => self.cam(),
@@ -57,6 +54,22 @@ impl Call<'_, '_, '_> {
             Verb::Files => self.debugger.files(),
             _ => self.status(),
         }))
+    }
+
+    /// The index of a microengine on which something runs.
+    fn microengine(&self, text: &str) -> Result<u8, Complaint> {
+        let threads = self.debugger.threads();
+        let mut those: Vec<u8> = threads.iter().map(|it| it.thread.me).collect();
+        those.dedup();
+        let number = text.parse().ok().filter(|me| those.contains(me));
+        number.ok_or_else(|| {
+            let those: Vec<_> = those.iter().map(u8::to_string).collect();
+            let which = those.join(", ");
+            Complaint::new(format!(
+                "`{text}` is no microengine on which something runs"
+            ))
+            .help(format!("there is {which}"))
+        })
     }
 
     fn list(&self) -> Result<Vec<String>, Complaint> {
@@ -331,30 +344,48 @@ impl Call<'_, '_, '_> {
         Ok(lines)
     }
 
-    fn flights(&self) -> Vec<String> {
+    /// What the inlets are called to which commands go: `scratch`, `sram0`, `sram1`.
+    fn targets(&self) -> Vec<String> {
+        let profile = self.debugger.chip().profile();
+        let channels = |unit: &str| {
+            let mut all = profile.parameters();
+            all.find(|it| it.group == unit && it.name == "channels")
+        };
+        let names = Unit::ALL.iter().map(|unit| unit.info().name);
+        names
+            .flat_map(|name| match channels(name) {
+                Some(channels) => (0..channels.value)
+                    .map(|it| format!("{name}{it}"))
+                    .collect(),
+                None => vec![name.to_owned()],
+            })
+            .collect()
+    }
+
+    fn flights(&self) -> Result<Vec<String>, Complaint> {
+        let targets = self.targets();
+        if !self.rest.is_empty() && !targets.iter().any(|it| *it == self.rest) {
+            let message = format!("there is no unit `{}`", self.rest);
+            let help = format!("there are {}", targets.join(", "));
+            return Err(Complaint::new(message).help(help));
+        }
         let inspect = self.debugger.chip().inspect();
         let flights = inspect.flights().iter();
         let those = flights.filter(|it| self.rest.is_empty() || it.target.name() == self.rest);
         let lines: Vec<_> = those
             .map(|it| format!("{}: {}", it.text(inspect.now()), it.place_text()))
             .collect();
-        if lines.is_empty() {
-            return vec!["no command is under way".to_owned()];
-        }
-        lines
+        Ok(if lines.is_empty() {
+            vec!["no command is under way".to_owned()]
+        } else {
+            lines
+        })
     }
 
     fn rbuf(&self) -> Vec<String> {
         let inspect = self.debugger.chip().inspect();
         let taken = inspect.rbuf().filter_map(|it| {
-            let who = match it.holder {
-                BufferHolder::Withheld | BufferHolder::Pool => return None,
-                BufferHolder::Filling => "is being filled".to_owned(),
-                BufferHolder::Full => "waits for a thread".to_owned(),
-                BufferHolder::Thread { me, context, since } => {
-                    format!("is with {me}.{context} since cycle {since}")
-                }
-            };
+            let who = show::holder_text(it.holder)?;
             let packet = it.frame.map(|frame| format!(", packet {frame}"));
             let (element, port, bytes) = (it.element, it.port, it.bytes);
             let packet = packet.unwrap_or_default();

@@ -8,7 +8,7 @@ mod table;
 
 pub use complete::completions;
 pub use place::Asked;
-pub use show::{end_text, source_lines, stop_text, time_text};
+pub use show::{end_text, holder_text, source_lines, stop_text, time_text};
 pub use table::{COMMANDS, CommandInfo, Completes, Group};
 
 use npsim_chip::kernel::check::Check;
@@ -70,6 +70,11 @@ pub fn execute(
     }
     let (word, rest) = first_word(line);
     match find(word) {
+        Ok(info) if info.arguments.is_empty() && !rest.is_empty() => Err(Complaint::new(format!(
+            "`{}` takes nothing, and here stands `{rest}`",
+            info.name
+        ))
+        .help(format!("`help {}` says what it does", info.name))),
         Ok(info) => Call {
             debugger,
             sources,

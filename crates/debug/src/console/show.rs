@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use npsim_chip::Cycle;
 use npsim_chip::core::signal_name_at;
+use npsim_chip::inspect::BufferHolder;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_session::simulation::Ending;
@@ -217,6 +218,19 @@ pub(super) fn contexts_text(debugger: &Debugger<'_>, me: Option<u8>) -> Vec<Stri
             )
         })
         .collect()
+}
+
+/// Who has an element of RBUF; nothing for one that is free.
+#[must_use]
+pub fn holder_text(holder: BufferHolder) -> Option<String> {
+    Some(match holder {
+        BufferHolder::Withheld | BufferHolder::Pool => return None,
+        BufferHolder::Filling => "is being filled".to_owned(),
+        BufferHolder::Full => "waits for a thread".to_owned(),
+        BufferHolder::Thread { me, context, since } => {
+            format!("is with {me}.{context} since cycle {since}")
+        }
+    })
 }
 
 /// A breakpoint in a line.

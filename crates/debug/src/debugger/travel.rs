@@ -6,7 +6,9 @@ use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
 use super::{Debugger, Look, MOST_MADE, Made, Reason, Stop, image_of};
-use crate::machine::{Moment, STRETCH};
+use crate::breakpoints::{Breakpoint, Stops, What};
+use crate::complaint::Complaint;
+use crate::machine::Moment;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 use crate::source::{self, Frame, Stand};
 use crate::step::{Ahead, Behind, Both, STEP, Step, Turns};
@@ -38,7 +40,7 @@ impl Debugger<'_> {
     fn approach(&mut self, cycle: Cycle) -> bool {
         while self.machine.ending().is_none() && self.machine.end().is_none() {
             // What was seen already is come to from a state that is kept.
-            let next = self.machine.furthest().max(self.cycle()) + STRETCH;
+            let next = (self.machine).next_stop(self.machine.furthest().max(self.cycle()));
             if next >= cycle {
                 break;
             }
@@ -61,6 +63,42 @@ impl Debugger<'_> {
         let found = self.machine.search(direction, &mut self.stops, None, stop);
         self.stop = asked;
         self.arrived(&found, direction)
+    }
+
+    /// Goes to where a context comes to one of these words next, or last, whatever
+    /// breakpoints lie on the way.
+    ///
+    /// # Errors
+    /// It does not come there; the run is looked at where it was.
+    pub fn come_to(
+        &mut self,
+        words: Vec<(u8, u16)>,
+        thread: Thread,
+        direction: Direction,
+    ) -> Result<Stop, Complaint> {
+        let start = self.here();
+        let mut point = Breakpoint::new("", What::Code(words));
+        point.threads.push(thread);
+        let names = self.names.clone();
+        let kept = std::mem::replace(&mut self.stops, Stops::new(names));
+        self.stops.add(point);
+        let stop = self.run(direction);
+        self.stops = kept;
+        match stop.reason {
+            Reason::Breakpoint(_) => Ok(self.stopped(Reason::Goto)),
+            Reason::Interrupted => Ok(stop),
+            _ => {
+                self.machine.goto_moment(start.moment);
+                self.look = start;
+                let when = match direction {
+                    Direction::Forward => "again before the run ends",
+                    Direction::Back => "before this moment",
+                };
+                Err(Complaint::new(format!(
+                    "context {thread} is not there {when}"
+                )))
+            }
+        }
     }
 
     /// Makes a step of the context that is looked at.

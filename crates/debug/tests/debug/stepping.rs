@@ -7,7 +7,7 @@ use npsim_debug::machine::Moment;
 use npsim_debug::{Debugger, Direction, Reason, Step, Thread};
 use npsim_net::Random;
 
-use crate::rig::System;
+use crate::rig::{System, state};
 
 fn silent(_: &str) -> Option<String> {
     None
@@ -72,14 +72,18 @@ fn there_and_back(system: &System, steps: usize, seed: u64) {
     while let Some((step, from)) = made.pop() {
         debugger.step(step, Direction::Back);
         assert_eq!(look(&debugger), from, "{step:?} back");
+        if made.len().is_multiple_of(100) {
+            let here = state(debugger.machine());
+            assert!(here == system.at_cycle(debugger.cycle()), "{step:?} back");
+        }
     }
 }
 
 #[test]
 fn a_step_back_takes_a_step_back() {
-    there_and_back(&System::wire8(), 250, 1);
-    there_and_back(&System::forward(), 150, 2);
-    there_and_back(&System::router(), 100, 3);
+    there_and_back(&System::wire8(), 500, 1);
+    there_and_back(&System::forward(), 300, 2);
+    there_and_back(&System::router(), 200, 3);
 }
 
 /// The same without any memory of the steps: a debugger that was not there before goes
@@ -375,6 +379,13 @@ fn mistakes_are_answered_and_change_nothing() {
         ("goto packet 1000000", "no packet 1000000 comes"),
         ("context 7.1", "does not run"),
         ("next never", "no number of steps"),
+        ("csrs 9.9", "`csrs` takes nothing, and here stands `9.9`"),
+        ("cam 99", "`cam` takes nothing"),
+        ("quit 5", "`quit` takes nothing"),
+        ("continue 2", "`continue` takes nothing"),
+        ("flights nosuch", "there are sram0, sram1, scratch, dram0,"),
+        ("flights sram2", "there is no unit `sram2`"),
+        ("contexts 9", "on which something runs; there is 0"),
         ("delete 3", "there is no breakpoint 3"),
         ("set signal(1) = 1", "signals cannot be written"),
         ("log wire8.uc:47", "what is to be said?"),

@@ -218,6 +218,22 @@ fn the_end_is_the_end_however_it_is_come_to() {
 }
 
 #[test]
+fn quiet_time_is_skipped_and_can_be_gone_to() {
+    let mut system = System::of("microcode/forward", None);
+    system.settings.until = Some(40_000_000);
+    let mut machine = system.machine(PLENTY);
+    machine.goto(Cycle::MAX);
+    assert_eq!(machine.moment().cycle, 40_000_000);
+    // There are 2000 stretches in it.
+    let (_, states) = machine.memory();
+    assert!(states < 100, "{states}");
+    for cycle in [39_999_999, 77_777, 31_234_567, 20_000_001, 20_000_000] {
+        machine.goto(cycle);
+        assert!(state(&machine) == system.at_cycle(cycle), "{cycle}");
+    }
+}
+
+#[test]
 fn a_change_makes_another_future_and_leaves_the_past() {
     let system = System::forward();
     let mut machine = system.machine(PLENTY);

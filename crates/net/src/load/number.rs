@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use crate::{Ratio, RatioError};
@@ -110,6 +111,24 @@ where
         // The shortest digits that mean this float, which are those that were written.
         self.visit_str(&number.to_string())
     }
+}
+
+/// The schema of what [`deserialize`] reads, and of no list.
+pub(super) fn schema(expecting: &str) -> Schema {
+    json_schema!({ "type": ["number", "string"], "description": expecting })
+}
+
+/// The schema of what [`deserialize_or_list`] reads.
+pub(super) fn schema_or_list<L: JsonSchema>(
+    generator: &mut SchemaGenerator,
+    expecting: &str,
+) -> Schema {
+    let entry = generator.subschema_for::<L>();
+    json_schema!({
+        "type": ["number", "string", "array"],
+        "items": entry,
+        "description": expecting
+    })
 }
 
 /// Reads a number, a text, or a list.

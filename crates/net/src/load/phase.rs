@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
@@ -11,7 +12,7 @@ const STREAM: u64 = 1 << 33;
 
 /// When frames begin to come on each port, of constant arrivals and of bursts. Those of
 /// Poisson arrivals begin at random anyway.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Ports begin one after the other, evenly within the time from a frame to the next.

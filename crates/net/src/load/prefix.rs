@@ -1,9 +1,11 @@
 //! Ranges of IPv4 addresses and the hosts of flows in them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -106,12 +108,26 @@ impl Serialize for Prefix {
     }
 }
 
+/// What it is read from.
+const EXPECTED: &str = "a range of IPv4 addresses such as \"10.2.0.0/16\"";
+
 impl<'de> Deserialize<'de> for Prefix {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number::deserialize(
-            deserializer,
-            "a range of IPv4 addresses such as \"10.2.0.0/16\"",
-        )
+        number::deserialize(deserializer, EXPECTED)
+    }
+}
+
+impl JsonSchema for Prefix {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Prefix".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        number::schema(EXPECTED)
     }
 }
 

@@ -1,8 +1,10 @@
 //! How much comes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -195,6 +197,20 @@ impl<'de> Deserialize<'de> for PortAmount {
     }
 }
 
+impl JsonSchema for PortAmount {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "PortAmount".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        number::schema(EXPECTED)
+    }
+}
+
 impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         number::deserialize_or_list(
@@ -207,6 +223,20 @@ impl<'de> Deserialize<'de> for Rate {
                 ))
             },
         )
+    }
+}
+
+impl JsonSchema for Rate {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Rate".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        number::schema_or_list::<PortAmount>(generator, EXPECTED)
     }
 }
 

@@ -1,8 +1,10 @@
 //! How long frames are.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -14,7 +16,7 @@ pub const SHORTEST: u32 = 64;
 pub const LONGEST: u32 = 9_216;
 
 /// Frames of one size and how often they come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     /// Bytes with the FCS, as the literature counts: 64 to 9216.
@@ -172,14 +174,26 @@ impl Serialize for Sizes {
     }
 }
 
+/// What it is read from.
+const EXPECTED: &str = "a frame size such as 64, \"imix\", or a list of { bytes, weight }";
+
 impl<'de> Deserialize<'de> for Sizes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number::deserialize_or_list(
-            deserializer,
-            "a frame size such as 64, \"imix\", or a list of { bytes, weight }",
-            str::parse,
-            Self::mix,
-        )
+        number::deserialize_or_list(deserializer, EXPECTED, str::parse, Self::mix)
+    }
+}
+
+impl JsonSchema for Sizes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Sizes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        number::schema_or_list::<Size>(generator, EXPECTED)
     }
 }
 

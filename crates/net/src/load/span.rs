@@ -1,8 +1,10 @@
 //! How long traffic comes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -80,9 +82,26 @@ impl Serialize for Span {
     }
 }
 
+/// What it is read from.
+const EXPECTED: &str = "a time such as \"2ms\"";
+
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number::deserialize(deserializer, "a time such as \"2ms\"")
+        number::deserialize(deserializer, EXPECTED)
+    }
+}
+
+impl JsonSchema for Span {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Span".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        number::schema(EXPECTED)
     }
 }
 

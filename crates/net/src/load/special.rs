@@ -1,8 +1,10 @@
 //! Frames that are not plain datagrams, and how many of them come.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -165,9 +167,26 @@ impl Serialize for Share {
     }
 }
 
+/// What it is read from.
+const SHARE: &str = "a share of the frames such as 0.01";
+
 impl<'de> Deserialize<'de> for Share {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number::deserialize(deserializer, "a share of the frames such as 0.01")
+        number::deserialize(deserializer, SHARE)
+    }
+}
+
+impl JsonSchema for Share {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Share".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        number::schema(SHARE)
     }
 }
 
@@ -234,14 +253,33 @@ impl Serialize for OptionBytes {
     }
 }
 
+/// What it is read from.
+const OPTION: &str = "the bytes of an option in hexadecimal";
+
 impl<'de> Deserialize<'de> for OptionBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number::deserialize(deserializer, "the bytes of an option in hexadecimal")
+        number::deserialize(deserializer, OPTION)
+    }
+}
+
+impl JsonSchema for OptionBytes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "OptionBytes".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        number::schema(OPTION)
     }
 }
 
 /// Which share of the frames is of which special kind; the rest are [`Kind::Plain`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "each is the share of the kind of its name")]
 pub struct Special {

@@ -18,13 +18,14 @@ use npsim::chip::Cycle;
 use npsim::chip::stats::Row;
 use npsim::chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
 use npsim::links::Links;
+use npsim::project::keys::Spanned;
 use npsim::project::registry::DeviceKind;
 use npsim::project::resolve::{Resolver, Window};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_net::pace::Schedule;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 /// Bytes of the window of addresses behind the channel's memory: entries of 16 bytes
 /// (value, mask, result, nothing), and in the upper half places to search.
@@ -225,7 +226,7 @@ impl Device for Tcam {
 
 /// `[tcam]`, or `[[tcam]]` for several. `Spanned` keeps where a key stands, so that
 /// mistakes can be shown there.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TcamSection {
     /// The name that sources use.

@@ -19,13 +19,14 @@ use npsim::chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim::chip::kernel::trace_event::Level;
 use npsim::chip::stats::Row;
 use npsim::links::Links;
+use npsim::project::keys::Spanned;
 use npsim::project::registry::{PlannedTask, TaskKind};
 use npsim::project::resolve::{Memory, Resolver};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_net::pace::Schedule;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 /// Whose turn it is: the table has a version and then the numbers 0 to n - 1, which
 /// move up by one place each time that the timer goes off.
@@ -112,7 +113,7 @@ impl Task for Rotation {
 
 /// `[gpp.rotation]`. `Spanned` keeps where a key stands, so that mistakes can be
 /// shown there.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RotationSection {
     /// The memory that the table is in.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Parser};
+use npsim::asm::spelling::closest;
 use npsim::dap::{Launch, Server};
 use npsim::diagnostics::render_problem;
 use npsim::problem::{Problem, Problems};
@@ -97,8 +98,55 @@ const OWN: [&str; 10] = [
     "load", "rate", "size", "time", "trace", "until", "pace", "seed", "memory", "me",
 ];
 
+/// What else a launch configuration can have.
+const BESIDE: [&str; 4] = ["program", "args", "cwd", "stopOnEntry"];
+
+/// What editors put into launch configurations for themselves.
+const OF_EDITORS: [&str; 20] = [
+    "type",
+    "request",
+    "name",
+    "noDebug",
+    "console",
+    "env",
+    "internalConsoleOptions",
+    "preLaunchTask",
+    "postDebugTask",
+    "presentation",
+    "debugServer",
+    "serverReadyAction",
+    "suppressMultipleSessionWarning",
+    "suppressDebugToolbar",
+    "suppressDebugStatusbar",
+    "suppressDebugView",
+    "windows",
+    "linux",
+    "osx",
+    "restart",
+];
+
+/// A key that no launch configuration has.
+fn unknown(key: &str) -> String {
+    let known = || OWN.into_iter().chain(BESIDE);
+    let remedy = match closest(key, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "it can have {}; other options of `npsim debug` stand in `args`",
+            known().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    format!("a launch configuration has no `{key}`; {remedy}")
+}
+
 fn words(launch: &Launch) -> Result<Vec<String>, String> {
     let given = &launch.arguments;
+    let is_known = |key: &str| {
+        let own = [&OWN[..], &BESIDE, &OF_EDITORS].concat().contains(&key);
+        own || key.starts_with("__")
+    };
+    if let Some(key) = given.keys().find(|key| !is_known(key)) {
+        return Err(unknown(key));
+    }
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -108,6 +156,9 @@ fn words(launch: &Launch) -> Result<Vec<String>, String> {
     let program = program.ok_or(
         "the launch configuration names no `program`: a project's folder, its file, or a `.uc`",
     )?;
+    if given.get("stopOnEntry").is_some_and(|it| !it.is_boolean()) {
+        return Err("`stopOnEntry` is true or false".to_owned());
+    }
     let mut words = Vec::new();
     for name in OWN {
         if let Some(value) = given.get(name) {
@@ -115,13 +166,11 @@ fn words(launch: &Launch) -> Result<Vec<String>, String> {
             words.push(format!("--{name}={value}"));
         }
     }
-    for word in given
-        .get("args")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        words.push(text(word).ok_or("`args` has something that is no text")?);
+    let list = || "`args` is a list of words such as [\"--trace\", \"in.pcap\"]".to_owned();
+    if let Some(more) = given.get("args") {
+        for word in more.as_array().ok_or_else(list)? {
+            words.push(text(word).ok_or_else(list)?);
+        }
     }
     words.extend(["--".to_owned(), program.to_owned()]);
     Ok(words)

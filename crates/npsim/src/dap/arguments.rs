@@ -1,6 +1,7 @@
 //! What requests say.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// A source, by its path or by a name.
 #[derive(Debug, Default, Deserialize)]
@@ -20,12 +21,28 @@ pub(super) struct SourceBreakpoint {
     pub log_message: Option<String>,
 }
 
-/// `setBreakpoints`
+/// `setBreakpoints`. Each breakpoint is read on its own, so that a wrong one leaves the
+/// others.
 #[derive(Debug, Deserialize)]
 pub(super) struct SetBreakpoints {
     pub source: Source,
     #[serde(default)]
-    pub breakpoints: Vec<SourceBreakpoint>,
+    pub breakpoints: Vec<Value>,
+}
+
+/// `gotoTargets`
+#[derive(Debug, Deserialize)]
+pub(super) struct GotoTargets {
+    pub source: Source,
+    pub line: u32,
+}
+
+/// `goto`
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Goto {
+    pub thread_id: i64,
+    pub target_id: i64,
 }
 
 /// `breakpointLocations`
@@ -57,7 +74,7 @@ pub(super) struct InstructionBreakpoint {
 /// `setInstructionBreakpoints`
 #[derive(Debug, Deserialize)]
 pub(super) struct SetInstructions {
-    pub breakpoints: Vec<InstructionBreakpoint>,
+    pub breakpoints: Vec<Value>,
 }
 
 /// `dataBreakpointInfo`
@@ -84,7 +101,7 @@ pub(super) struct DataBreakpoint {
 /// `setDataBreakpoints`
 #[derive(Debug, Deserialize)]
 pub(super) struct SetData {
-    pub breakpoints: Vec<DataBreakpoint>,
+    pub breakpoints: Vec<Value>,
 }
 
 /// Requests about a thread.

@@ -4,13 +4,14 @@ use npsim_chip::kernel::check::Check;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
 use npsim_debug::expression::{Expression, Location};
 use npsim_debug::names::Memory;
-use npsim_debug::{Complaint, Thread, source};
+use npsim_debug::{Complaint, Direction, Stop, Thread, source};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::address;
 use super::arguments::{
-    DataBreakpoint, DataInfo, InstructionBreakpoint, Locations, SetBreakpoints, SetData,
-    SetExceptions, SetInstructions, SourceBreakpoint,
+    DataBreakpoint, DataInfo, Goto, GotoTargets, InstructionBreakpoint, Locations, SetBreakpoints,
+    SetData, SetExceptions, SetInstructions, SourceBreakpoint,
 };
 use super::requests::Session;
 
@@ -29,6 +30,11 @@ fn restricted(
 /// A breakpoint that could not be set.
 fn unverified(complaint: &Complaint) -> Value {
     json!({ "verified": false, "message": complaint.to_string() })
+}
+
+/// One breakpoint of a request.
+fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, Complaint> {
+    T::deserialize(asked).map_err(|error| Complaint::new(format!("no such breakpoint: {error}")))
 }
 
 impl Session<'_, '_> {
@@ -50,7 +56,8 @@ impl Session<'_, '_> {
         let path = path.cloned().unwrap_or_default();
         let group = format!("source {path}");
         self.replace(&group);
-        let set = |point| match self.line(&group, &path, point) {
+        let mut line = |asked| self.line(&group, &path, &read(asked)?);
+        let set = |asked| match line(asked) {
             Ok((id, line)) => json!({
                 "id": id, "verified": true, "line": line, "source": asked_source(&path),
             }),
@@ -94,11 +101,11 @@ impl Session<'_, '_> {
         json!({ "breakpoints": lines })
     }
 
-    pub(super) fn set_exceptions(&mut self, asked: &SetExceptions) -> Result<Value, Complaint> {
-        let mut stopping = Vec::new();
-        for filter in &asked.filters {
-            stopping.push(filter.parse::<Check>().map_err(Complaint::new)?);
-        }
+    pub(super) fn set_exceptions(&mut self, asked: &SetExceptions) -> Value {
+        let filters: Vec<_> = { asked.filters.iter() }
+            .map(|it| it.parse::<Check>().map_err(Complaint::new))
+            .collect();
+        let stopping: Vec<_> = filters.iter().flatten().copied().collect();
         let passing = Check::ALL
             .iter()
             .copied()
@@ -110,17 +117,51 @@ impl Session<'_, '_> {
             self.debugger.allow(&passing);
         }
         self.filtered |= !all;
-        let set: Vec<_> = asked
-            .filters
-            .iter()
-            .map(|_| json!({ "verified": true }))
+        let set: Vec<_> = { filters.iter() }
+            .map(|filter| match filter {
+                Ok(_) => json!({ "verified": true }),
+                Err(complaint) => unverified(complaint),
+            })
             .collect();
-        Ok(json!({ "breakpoints": set }))
+        json!({ "breakpoints": set })
+    }
+
+    /// The times at which a line is come to, seen from now: the next and the last.
+    pub(super) fn goto_targets(&mut self, asked: &GotoTargets) -> Result<Value, Complaint> {
+        let path = asked.source.path.as_ref().or(asked.source.name.as_ref());
+        let path = path.map_or("", String::as_str);
+        let (places, file, line) = self.debugger.line(path, asked.line)?;
+        let place = format!(
+            "{}:{line}",
+            file.rsplit(['/', '\\']).next().unwrap_or(&file)
+        );
+        self.targets.push(places);
+        let number = 2 * self.targets.len() as i64;
+        let target = |id, which: &str| json!({ "id": id, "label": format!("the {which} time at {place}"), "line": line });
+        let targets = [target(number - 2, "next"), target(number - 1, "last")];
+        Ok(json!({ "targets": targets }))
+    }
+
+    /// Goes to the time of a target, for a context.
+    pub(super) fn goto(&mut self, asked: &Goto) -> Result<Stop, Complaint> {
+        let thread = address::thread(asked.thread_id)?;
+        self.debugger.look_at(thread)?;
+        let target = usize::try_from(asked.target_id / 2).ok();
+        let places = target.and_then(|it| self.targets.get(it)).cloned();
+        let gone = || Complaint::new(format!("there is no target {}", asked.target_id));
+        let direction = if asked.target_id % 2 == 0 {
+            Direction::Forward
+        } else {
+            Direction::Back
+        };
+        self.debugger
+            .come_to(places.ok_or_else(gone)?, thread, direction)
     }
 
     pub(super) fn set_instructions(&mut self, asked: &SetInstructions) -> Value {
         self.replace("instructions");
-        let set = |point| match self.instruction(point) {
+        let mut instruction = |asked| self.instruction(&read(asked)?);
+        let set = |asked| match instruction(asked) {
             Ok((id, reference)) => json!({
                 "id": id, "verified": true, "instructionReference": format!("{reference:#x}"),
             }),
@@ -189,7 +230,8 @@ impl Session<'_, '_> {
 
     pub(super) fn set_data(&mut self, asked: &SetData) -> Value {
         self.replace("data");
-        let set = |point| match self.data(point) {
+        let mut data = |asked| self.data(&read(asked)?);
+        let set = |asked| match data(asked) {
             Ok(id) => json!({ "id": id, "verified": true }),
             Err(complaint) => unverified(&complaint),
         };

@@ -32,6 +32,8 @@ pub(super) struct Session<'s, 'd> {
     pub debugger: Debugger<'d>,
     /// The breakpoints that each request has set.
     pub points: BTreeMap<String, Vec<u32>>,
+    /// The words of lines that the client was given as targets of a jump, two each.
+    pub targets: Vec<Vec<(u8, u16)>>,
     /// The client has chosen checks.
     pub filtered: bool,
     stops_on_entry: bool,
@@ -59,6 +61,7 @@ impl<'s, 'd> Session<'s, 'd> {
             server,
             debugger,
             points: BTreeMap::new(),
+            targets: Vec::new(),
             filtered: false,
             stops_on_entry,
             configured: false,
@@ -224,11 +227,16 @@ impl<'s, 'd> Session<'s, 'd> {
             "variables" => self.variables(&arguments(request)?)?,
             "setVariable" => self.set_variable(&arguments(request)?)?,
             "setBreakpoints" => self.set_breakpoints(&arguments(request)?),
-            "setExceptionBreakpoints" => self.set_exceptions(&arguments(request)?)?,
+            "setExceptionBreakpoints" => self.set_exceptions(&arguments(request)?),
             "setInstructionBreakpoints" => self.set_instructions(&arguments(request)?),
             "dataBreakpointInfo" => self.data_info(&arguments(request)?)?,
             "setDataBreakpoints" => self.set_data(&arguments(request)?),
             "breakpointLocations" => self.breakpoint_locations(&arguments(request)?),
+            "gotoTargets" => self.goto_targets(&arguments(request)?)?,
+            "goto" => {
+                let stop = self.goto(&arguments(request)?)?;
+                return Ok((None, Then::Stopped(Box::new(stop))));
+            }
             "exceptionInfo" => self.exception()?,
             "completions" => self.completions(&arguments(request)?),
             "disassemble" => self.disassemble(&arguments(request)?)?,
@@ -396,6 +404,8 @@ impl<'s, 'd> Session<'s, 'd> {
         let (me, pc) = address::instruction(base)?;
         let image = self.debugger.image(me);
         let first = pc + asked.instruction_offset;
+        // Where a file is the disk is asked once.
+        let mut sources: BTreeMap<String, Value> = BTreeMap::new();
         let words = (first..first + count).map(|at| {
             let reference = format!("{:#x}", address::code(me, at));
             let word = u16::try_from(at).ok().and_then(|pc| {
@@ -419,7 +429,9 @@ impl<'s, 'd> Session<'s, 'd> {
             if let Some(frame) = npsim_debug::source::frames(image, pc).first()
                 && !frame.file.is_empty()
             {
-                shown["location"] = source_of(&frame.file);
+                let source = sources.entry(frame.file.clone());
+                let source = source.or_insert_with_key(|file| source_of(file));
+                shown["location"] = source.clone();
                 shown["line"] = frame.line.into();
             }
             shown

@@ -224,6 +224,7 @@ fn capabilities() -> Value {
         "supportsEvaluateForHovers": true,
         "supportsStepBack": true,
         "supportsSetVariable": true,
+        "supportsGotoTargetsRequest": true,
         "supportsCompletionsRequest": true,
         "completionTriggerCharacters": [" ", "$", "@", "(", "["],
         "supportsDelayedStackTraceLoading": true,

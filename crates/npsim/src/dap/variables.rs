@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use npsim_chip::core::signal_name_at;
-use npsim_chip::inspect::BufferHolder;
+use npsim_debug::console::holder_text;
 use npsim_debug::names::{Named, Ring, alive_at};
 use npsim_debug::{Complaint, Thread};
 use npsim_image::Direction as Side;
@@ -308,12 +308,7 @@ impl Session<'_, '_> {
         let packet =
             |frame: Option<u64>| frame.map(|it| format!(", packet {it}")).unwrap_or_default();
         let rbuf = inspect.rbuf().filter_map(|it| {
-            let holder = match it.holder {
-                BufferHolder::Withheld | BufferHolder::Pool => return None,
-                BufferHolder::Filling => "is being filled".to_owned(),
-                BufferHolder::Full => "waits for a thread".to_owned(),
-                BufferHolder::Thread { me, context, .. } => format!("is with {me}.{context}"),
-            };
+            let holder = holder_text(it.holder)?;
             let value = format!("{holder}{}", packet(it.frame));
             Some(variable(format!("RBUF {}", it.element), value))
         });

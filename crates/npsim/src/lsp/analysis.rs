@@ -12,6 +12,7 @@ use npsim_isa::decode_in;
 use super::documents::Documents;
 use super::index::{Index, Kind};
 use super::paths::canonical;
+use super::position::Lines;
 use super::roots::Root;
 use super::scan::{Definitions, definitions};
 use crate::explain::{Cost, costs};
@@ -35,6 +36,8 @@ pub struct Analysis {
     /// What each word costs on the project's chip; empty if the program has errors or
     /// the chip is not known.
     pub costs: Vec<Cost>,
+    /// Where the lines of each file of `sources` begin.
+    pub lines: Vec<Lines>,
     /// What conditions left out, outside of macros.
     left_out: Vec<Span>,
     /// Macros and names of each text, by its canonical path.
@@ -91,6 +94,11 @@ impl Analysis {
         };
         Some(Self {
             root: root.clone(),
+            lines: sources
+                .files()
+                .iter()
+                .map(|file| Lines::of(&file.text))
+                .collect(),
             costs,
             left_out,
             image: assembly.image,

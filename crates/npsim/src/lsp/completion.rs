@@ -34,6 +34,8 @@ pub fn completion(workspace: &Workspace, spot: &Spot) -> CompletionResponse {
     let before = spot.code[line_start..typed.start].trim();
     if word.starts_with('#') && before.is_empty() {
         list.words(vocabulary::PREPROCESSOR, CompletionItemKind::KEYWORD);
+    } else if before.starts_with("#include") {
+        // The name of a file.
     } else if before.starts_with('#') {
         list.words(vocabulary::FUNCTIONS, CompletionItemKind::FUNCTION);
         list.defines(workspace, spot);

@@ -7,7 +7,7 @@ use npsim_asm::directives::{Block, Role, role};
 use npsim_asm::front::text::lines;
 
 use super::index::split_labels;
-use super::workspace::Workspace;
+use super::workspace::{Workspace, is_toml};
 
 /// Blocks that end with one another's words belong together.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,8 @@ enum Edge {
 /// The ranges of a text, in order of their first lines.
 #[must_use]
 pub fn folding(workspace: &Workspace, path: &Path) -> Option<Vec<FoldingRange>> {
-    let text = workspace.documents.text(path)?;
+    // Project files are of another language.
+    let text = (!is_toml(path)).then(|| workspace.documents.text(path))??;
     let starts: Vec<usize> = std::iter::once(0)
         .chain(text.match_indices('\n').map(|(at, _)| at + 1))
         .collect();

@@ -10,7 +10,7 @@ use npsim_image::{Image, Origin};
 
 use super::analysis::Analysis;
 use super::index::Kind;
-use super::position;
+use super::position::Lines;
 use super::workspace::Workspace;
 
 /// The hints for the lines of a range. Where several programs hold the text, the first
@@ -20,7 +20,7 @@ pub fn hints(workspace: &Workspace, path: &Path, range: Range) -> Option<Vec<Inl
     let text = workspace.documents.text(path)?;
     let analysis = workspace.about(path).find(|it| it.image.is_some())?;
     let image = analysis.image.as_ref()?;
-    let mut found = names(analysis, path, &text);
+    let mut found = names(analysis, path, &text, range);
     found.extend(lines(analysis, image, path, &text));
     found.retain(|hint| (range.start..=range.end).contains(&hint.position));
     found.sort_by_key(|hint| hint.position);
@@ -41,7 +41,8 @@ fn hint(place: Position, label: String, kind: Option<InlayHintKind>, before: boo
 }
 
 /// Behind each declared register and signal what it became.
-fn names(analysis: &Analysis, path: &Path, text: &str) -> Vec<InlayHint> {
+fn names(analysis: &Analysis, path: &Path, text: &str, range: Range) -> Vec<InlayHint> {
+    let lines = Lines::of(text);
     let symbols = analysis.index.symbols.iter().enumerate();
     let here = symbols.filter(|(_, symbol)| {
         matches!(symbol.kind, Kind::Register | Kind::Signal)
@@ -49,8 +50,9 @@ fn names(analysis: &Analysis, path: &Path, text: &str) -> Vec<InlayHint> {
             && analysis.path(symbol.place) == Some(path)
     });
     here.filter_map(|(id, symbol)| {
-        let names = analysis.places(id);
-        let place = position::position(text, symbol.place.hi as usize);
+        let place = lines.position(text, symbol.place.hi as usize);
+        let asked = (range.start..=range.end).contains(&place);
+        let names = asked.then(|| analysis.places(id))?;
         (!names.is_empty()).then(|| {
             let label = format!("= {}", names.join(", "));
             hint(place, label, Some(InlayHintKind::TYPE), false)

@@ -5,13 +5,14 @@ use std::path::Path;
 use lsp_types::{Position, Range, TextEdit};
 use npsim_asm::format::format;
 
-use super::workspace::Workspace;
+use super::workspace::{Workspace, is_toml};
 
 /// The edits that lay out a text, or the part of it in `range`: one for each line that
 /// changes, so that the editor keeps its place in the others.
 #[must_use]
 pub fn layout(workspace: &Workspace, path: &Path, range: Option<Range>) -> Option<Vec<TextEdit>> {
-    let text = workspace.documents.text(path)?;
+    // Project files are of another language.
+    let text = (!is_toml(path)).then(|| workspace.documents.text(path))??;
     let formatted = format(&text);
     let asked = |line: u32| {
         range.is_none_or(|range| {

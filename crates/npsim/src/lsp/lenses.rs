@@ -1,11 +1,14 @@
-//! What a macro and a program come to, above them.
+//! What a macro and a program come to, above them: words, uses, and their share of the time
+//! of the last run with a profile.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lsp_types::{CodeLens, Command, Position, Range};
-use npsim_image::{Image, Origin};
+use npsim_image::Image;
 
-use super::position;
+use super::position::Lines;
+use super::profile::Shares;
 use super::scan::definitions;
 use super::workspace::Workspace;
 
@@ -25,20 +28,30 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
             None => String::new(),
         };
         let words = image.words.len();
+        let share = Shares::of(workspace, analysis);
+        let share = share.map_or_else(String::new, |it| format!(", {}", it.program()));
         found.push(lens(
             Range::default(),
-            format!("{words} of {room} words{project}"),
+            format!("{words} of {room} words{project}{share}"),
         ));
     }
     let images: Vec<&Image> = workspace
         .about(path)
         .filter_map(|it| it.image.as_ref())
         .collect();
-    for known in definitions(&text).macros {
-        let mut uses: Vec<usize> = Vec::new();
-        for image in &images {
-            uses.extend(sizes(image, &known.name));
+    let mut sizes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for image in &images {
+        for (used, size) in image.expansions.iter().zip(words_of_uses(image)) {
+            sizes.entry(&used.name).or_default().push(size);
         }
+    }
+    // Of several programs that a profile has, the first one speaks.
+    let shares = { workspace.about(path) }.find_map(|it| Shares::of(workspace, it));
+    let lines = Lines::of(&text);
+    for known in definitions(&text).macros {
+        let uses = sizes
+            .get(known.name.as_str())
+            .map_or(&[][..], Vec::as_slice);
         let shown = match (uses.iter().min(), uses.iter().max()) {
             (Some(least), Some(most)) => {
                 let times = if uses.len() == 1 { "use" } else { "uses" };
@@ -47,12 +60,14 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
                 } else {
                     format!("{least} to {}", words(*most))
                 };
-                format!("{} {times}, {words} each", uses.len())
+                let share = shares.as_ref().and_then(|it| it.macro_uses(&known.name));
+                let share = share.map_or_else(String::new, |it| format!(", {it}"));
+                format!("{} {times}, {words} each{share}", uses.len())
             }
             _ if images.is_empty() => continue,
             _ => "not used".to_owned(),
         };
-        let at = position::position(&text, known.whole.start);
+        let at = lines.position(&text, known.whole.start);
         found.push(lens(Range::new(Position::new(at.line, 0), at), shown));
     }
     Some(found)
@@ -76,16 +91,15 @@ fn lens(range: Range, title: String) -> CodeLens {
 }
 
 /// How many words each use of a macro became.
-fn sizes(image: &Image, name: &str) -> Vec<usize> {
-    let uses = (0..)
-        .zip(&image.expansions)
-        .filter(|(_, it)| it.name == name);
-    uses.map(|(number, _): (u32, _)| {
-        let inside = |origin: &Origin| {
-            let outer = |at: &u32| image.expansions.get(*at as usize)?.call.expansion;
-            std::iter::successors(origin.expansion, outer).any(|it| it == number)
-        };
-        image.origins.iter().filter(|it| inside(it)).count()
-    })
-    .collect()
+fn words_of_uses(image: &Image) -> Vec<usize> {
+    let mut sizes = vec![0; image.expansions.len()];
+    for origin in &image.origins {
+        let outer = |at: &u32| image.expansions.get(*at as usize)?.call.expansion;
+        for number in std::iter::successors(origin.expansion, outer) {
+            if let Some(size) = sizes.get_mut(number as usize) {
+                *size += 1;
+            }
+        }
+    }
+    sizes
 }

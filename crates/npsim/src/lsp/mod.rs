@@ -24,6 +24,8 @@ mod lenses;
 mod outline;
 mod paths;
 mod position;
+mod profile;
+mod project;
 mod publish;
 mod rename;
 mod requests;

@@ -1,21 +1,27 @@
-//! What a text defines, for the editor's outline.
+//! What a text defines, for the editor's outline: macros and blocks with what stands in them.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
 use lsp_types::{DocumentSymbol, DocumentSymbolResponse, SymbolKind};
+use npsim_asm::directives::{Block, Role, role};
+use npsim_asm::front::text::lines as lines_of;
+use npsim_asm::front::token::Token;
 use npsim_asm::source::ExpansionId;
 
-use super::index::Kind;
-use super::position;
+use super::index::{Kind, split_labels};
+use super::position::Lines;
 use super::scan::definitions;
 use super::workspace::Workspace;
 
-/// Macros, names, registers, signals and labels of a file in their order.
+/// Macros, blocks of names, subroutines, names, registers, signals and labels of a file in
+/// their order, each within what it stands in.
 #[must_use]
 pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolResponse> {
     let text = workspace.documents.text(path)?;
     let found = definitions(&text);
+    let lines = Lines::of(&text);
     let mut rows: Vec<(Range<usize>, DocumentSymbol)> = Vec::new();
     let mut add = |name: &str, detail: String, kind, whole: Range<usize>, place: Range<usize>| {
         if name.is_empty() {
@@ -30,8 +36,8 @@ pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolRespo
                 kind,
                 tags: None,
                 deprecated: None,
-                range: position::range(&text, whole),
-                selection_range: position::range(&text, place),
+                range: lines.range(&text, whole),
+                selection_range: lines.range(&text, place),
                 children: None,
             },
         ));
@@ -54,6 +60,9 @@ pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolRespo
             known.place.clone(),
         );
     }
+    for Part { whole, place, name } in blocks(&text) {
+        add(&name, String::new(), SymbolKind::NAMESPACE, whole, place);
+    }
     if let Some(analysis) = workspace.about(path).next() {
         for symbol in &analysis.index.symbols {
             if symbol.expansion != ExpansionId::ROOT || analysis.path(symbol.place) != Some(path) {
@@ -75,7 +84,71 @@ pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolRespo
             );
         }
     }
-    rows.sort_by_key(|(place, _)| (place.start, place.end));
-    let rows = rows.into_iter().map(|(_, symbol)| symbol).collect();
-    Some(DocumentSymbolResponse::Nested(rows))
+    // What is around others comes before them.
+    rows.sort_by_key(|(whole, _)| (whole.start, Reverse(whole.end)));
+    Some(DocumentSymbolResponse::Nested(nested(rows)))
+}
+
+/// A block of names, or a subroutine.
+struct Part {
+    whole: Range<usize>,
+    place: Range<usize>,
+    name: String,
+}
+
+/// The blocks of a text in which names are declared, and its subroutines.
+fn blocks(text: &str) -> Vec<Part> {
+    let mut found = Vec::new();
+    let mut open: Vec<(Block, Part)> = Vec::new();
+    for line in lines_of(text)
+        .into_iter()
+        .filter(|it| it.directive.is_none())
+    {
+        let Some((first, rest)) = split_labels(&line.tokens).1.split_first() else {
+            continue;
+        };
+        let bytes = |token: &Token| token.span.lo as usize..token.span.hi as usize;
+        match role(&first.text) {
+            Some(Role::Opens(block @ (Block::Scope | Block::Subroutine))) => {
+                let named = rest.first().filter(|_| block == Block::Subroutine);
+                let place = bytes(named.unwrap_or(first));
+                let whole = bytes(first).start..place.end;
+                let name = text[whole.clone()].to_owned();
+                open.push((block, Part { whole, place, name }));
+            }
+            Some(Role::Closes(block)) => {
+                if let Some(at) = open.iter().rposition(|(known, _)| *known == block) {
+                    // What was left open in it is no block.
+                    let (_, mut part) = open.split_off(at).swap_remove(0);
+                    part.whole.end = bytes(first).end;
+                    found.push(part);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Each row below the last one that holds it.
+fn nested(rows: Vec<(Range<usize>, DocumentSymbol)>) -> Vec<DocumentSymbol> {
+    let mut top = Vec::new();
+    let mut open: Vec<(Range<usize>, DocumentSymbol)> = Vec::new();
+    let mut close = |open: &mut Vec<(Range<usize>, DocumentSymbol)>| {
+        let Some((_, row)) = open.pop() else { return };
+        match open.last_mut() {
+            Some((_, outer)) => outer.children.get_or_insert_default().push(row),
+            None => top.push(row),
+        }
+    };
+    for (whole, row) in rows {
+        while open.last().is_some_and(|(outer, _)| whole.end > outer.end) {
+            close(&mut open);
+        }
+        open.push((whole, row));
+    }
+    while !open.is_empty() {
+        close(&mut open);
+    }
+    top
 }

@@ -27,6 +27,42 @@ pub fn offset(text: &str, position: Position) -> usize {
     start + line.len()
 }
 
+/// Where the lines of a text begin, for those who ask for many positions in it.
+#[derive(Clone, Debug)]
+pub struct Lines(Vec<usize>);
+
+impl Lines {
+    /// Of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let behind = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self(std::iter::once(0).chain(behind).collect())
+    }
+
+    /// The [position](position()) of a byte of the text.
+    #[must_use]
+    pub fn position(&self, text: &str, offset: usize) -> Position {
+        let at = text.floor_char_boundary(offset.min(text.len()));
+        let line = self
+            .0
+            .partition_point(|start| *start <= at)
+            .saturating_sub(1);
+        Position {
+            line: line as u32,
+            character: text[self.0[line]..at].encode_utf16().count() as u32,
+        }
+    }
+
+    /// The range of bytes of the text.
+    #[must_use]
+    pub fn range(&self, text: &str, bytes: Range<usize>) -> lsp_types::Range {
+        lsp_types::Range {
+            start: self.position(text, bytes.start),
+            end: self.position(text, bytes.end.max(bytes.start)),
+        }
+    }
+}
+
 /// The position of a byte; a byte within a character counts as its first.
 #[must_use]
 pub fn position(text: &str, offset: usize) -> Position {
@@ -50,7 +86,7 @@ pub fn range(text: &str, bytes: Range<usize>) -> lsp_types::Range {
 
 #[cfg(test)]
 mod tests {
-    use super::{offset, position};
+    use super::{Lines, offset, position};
     use lsp_types::Position;
 
     #[test]
@@ -61,6 +97,20 @@ mod tests {
         assert_eq!((place.line, place.character), (1, 6));
         assert_eq!(offset(text, place), at);
         assert_eq!(position(text, text.len()), Position::new(2, 3));
+    }
+
+    #[test]
+    fn lines_that_are_known_give_the_same_positions() {
+        for text in ["", "a", "a\r\n; 😀µ x\n\nend", "\n\n"] {
+            let lines = Lines::of(text);
+            for at in 0..=text.len() + 2 {
+                assert_eq!(
+                    lines.position(text, at),
+                    position(text, at),
+                    "{at} of {text:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -137,7 +137,11 @@ fn range(analysis: &Analysis, span: Span) -> Range {
         return Range::default();
     }
     let text = &analysis.sources.file(span.file).text;
-    position::range(text, span.lo as usize..span.hi as usize)
+    let bytes = span.lo as usize..span.hi as usize;
+    match analysis.lines.get(span.file.0 as usize) {
+        Some(lines) => lines.range(text, bytes),
+        None => position::range(text, bytes),
+    }
 }
 
 /// A span as the protocol says it.

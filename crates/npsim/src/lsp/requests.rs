@@ -27,13 +27,13 @@ use super::expand::{ExpandMacro, expand};
 use super::workspace::{Spot, Workspace};
 use super::{
     actions, calls, completion, definition, folding, highlights, hints, hover, layout, lenses,
-    outline, paths, rename, signature, symbols, tokens,
+    outline, paths, project, rename, signature, symbols, tokens,
 };
 
 /// What the server can do.
 #[must_use]
 pub fn capabilities() -> ServerCapabilities {
-    let letters = [".", "#", "$", "@", "[", "&"];
+    let letters = [".", "#", "$", "@", "[", "&", "\""];
     let work_done_progress_options = WorkDoneProgressOptions::default();
     ServerCapabilities {
         text_document_sync: Some(TextDocumentSyncCapability::Options(
@@ -100,7 +100,10 @@ const REQUESTS: &[(&str, Answer)] = &[
     (HoverRequest::METHOD, |workspace, request| {
         reply::<HoverRequest, _>(workspace, request, |workspace, asked| {
             let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.and_then(|spot| hover::hover(workspace, &spot)))
+            Ok(spot.and_then(|spot| match of_project(workspace, &spot) {
+                true => project::hover(&spot),
+                false => hover::hover(workspace, &spot),
+            }))
         })
     }),
     (GotoDefinition::METHOD, |workspace, request| {
@@ -129,7 +132,10 @@ const REQUESTS: &[(&str, Answer)] = &[
     (Completion::METHOD, |workspace, request| {
         reply::<Completion, _>(workspace, request, |workspace, asked| {
             let spot = spot(workspace, &asked.text_document_position);
-            Ok(spot.map(|spot| completion::completion(workspace, &spot)))
+            Ok(spot.map(|spot| match of_project(workspace, &spot) {
+                true => project::completion(workspace, &spot),
+                false => completion::completion(workspace, &spot),
+            }))
         })
     }),
     (SignatureHelpRequest::METHOD, |workspace, request| {
@@ -275,6 +281,11 @@ where
 
 fn spot(workspace: &Workspace, place: &TextDocumentPositionParams) -> Option<Spot> {
     workspace.spot(&file(&place.text_document), place.position)
+}
+
+/// Whether a place is in a project file.
+fn of_project(workspace: &Workspace, spot: &Spot) -> bool {
+    project::is_project(workspace, &spot.path, &spot.text)
 }
 
 fn file(document: &TextDocumentIdentifier) -> PathBuf {

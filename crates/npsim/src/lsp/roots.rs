@@ -109,6 +109,18 @@ impl Projects {
         found
     }
 
+    /// Where the last profile of a program is: the one that is set, or `profile.json` in the
+    /// folder of its project, or in its own without a project.
+    #[must_use]
+    pub fn profile(&self, root: &Root) -> Option<PathBuf> {
+        let beside = || {
+            // The project file itself comes last, after those that it extends.
+            let file = root.files.last().unwrap_or(&root.main);
+            Some(file.parent()?.join("profile.json"))
+        };
+        self.settings.profile.clone().or_else(beside)
+    }
+
     /// Reads the projects as they are in the editor, or else on the disk.
     pub fn load(&mut self, documents: &Documents) {
         let (overrides, registry) = (Overrides::default(), crate::registry());

@@ -11,11 +11,13 @@ pub struct Settings {
     pub include: Vec<PathBuf>,
     /// A project file, or the folder of one, that counts wherever it is.
     pub project: Option<PathBuf>,
+    /// The profile of a run, as `npsim run --profile=FILE.json` writes it.
+    pub profile: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Reads them from what an editor sends: an object with `include` and `project`, or
-    /// one that has such an object as `npsim`. Relative paths are below `folder`. What is
+    /// Reads them from what an editor sends: an object with `include`, `project` and
+    /// `profile`, or one that has such an object as `npsim`. Relative paths are below `folder`. What is
     /// of another type is as if it were not set: there is nobody to tell.
     #[must_use]
     pub fn read(sent: &Value, folder: Option<&Path>) -> Self {
@@ -28,6 +30,7 @@ impl Settings {
         Self {
             include: include.into_iter().flatten().filter_map(path).collect(),
             project: sent.get("project").and_then(path),
+            profile: sent.get("profile").and_then(path),
         }
     }
 }

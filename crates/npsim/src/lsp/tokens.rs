@@ -1,6 +1,6 @@
 //! What each word of a text is, for colours that no grammar can give.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
@@ -11,7 +11,8 @@ use npsim_asm::front::token::{Token, TokenKind};
 use npsim_isa::mnemonic;
 
 use super::index::{Kind, split_labels};
-use super::position;
+use super::position::Lines;
+use super::scan::Macro;
 use super::workspace::Workspace;
 
 /// What a word can be; the number is its place in the legend.
@@ -62,6 +63,30 @@ pub fn legend() -> SemanticTokensLegend {
     }
 }
 
+/// A macro that stands in no other, with those in it.
+struct Outer {
+    start: usize,
+    end: usize,
+    /// Their places in the list of macros.
+    macros: Range<usize>,
+}
+
+/// The macros of a text, which are in order, by those that stand in no other.
+fn outermost(macros: &[Macro]) -> Vec<Outer> {
+    let mut found: Vec<Outer> = Vec::new();
+    for (number, known) in macros.iter().enumerate() {
+        match found.last_mut() {
+            Some(last) if known.whole.start < last.end => last.macros.end = number + 1,
+            _ => found.push(Outer {
+                start: known.whole.start,
+                end: known.whole.end,
+                macros: number..number + 1,
+            }),
+        }
+    }
+    found
+}
+
 struct Found {
     place: Range<usize>,
     word: Word,
@@ -75,26 +100,27 @@ pub fn tokens(workspace: &Workspace, path: &Path) -> Option<Vec<SemanticToken>> 
     let left_out = workspace.left_out(path);
     let symbols = symbols(workspace, path);
     let definitions = workspace.definitions(path, &text);
-    let is_macro = |name: &str| {
-        let mut all = definitions.iter().flat_map(|(_, found)| &found.macros);
-        all.any(|known| known.name == name)
-    };
-    let is_define = |name: &str| {
-        let mut all = definitions.iter().flat_map(|(_, found)| &found.defines);
-        let given = |it: &(String, String)| it.0 == name;
-        all.any(|known| known.name == name)
-            || workspace
-                .about(path)
-                .any(|it| it.root.options.defines.iter().any(given))
-    };
+    let every = definitions.iter().map(|(_, found)| found);
+    let macros: BTreeSet<&str> = { every.clone() }
+        .flat_map(|found| found.macros.iter().map(|known| known.name.as_str()))
+        .collect();
+    let mut defines: BTreeSet<&str> = every
+        .flat_map(|found| found.defines.iter().map(|known| known.name.as_str()))
+        .collect();
+    for analysis in workspace.about(path) {
+        let given = { analysis.root.options.defines.iter() }.map(|(name, _)| name.as_str());
+        defines.extend(given);
+    }
     let own = definitions.iter().find(|(file, _)| file == path);
+    let own_macros = own.map_or(&[][..], |(_, found)| &found.macros);
+    let outer = outermost(own_macros);
     let parameter = |token: &Token| {
         let at = token.span.lo as usize;
-        let mut macros = own.iter().flat_map(|(_, found)| &found.macros);
-        macros.any(|known| {
-            let stem = token.text.trim_end_matches('#');
-            known.whole.contains(&at) && known.parameters.iter().any(|name| name == stem)
-        })
+        let stem = token.text.trim_end_matches('#');
+        let group = outer.partition_point(|it| it.start <= at).checked_sub(1);
+        let macros = group.map_or(&[][..], |it| &own_macros[outer[it].macros.clone()]);
+        let mut around = macros.iter().filter(|known| known.whole.contains(&at));
+        around.any(|known| known.parameters.iter().any(|name| name == stem))
     };
     let mut found: Vec<Found> = Vec::new();
     for line in lines(&text) {
@@ -118,9 +144,9 @@ pub fn tokens(workspace: &Workspace, path: &Path) -> Option<Vec<SemanticToken>> 
                 (None, 0)
             } else if parameter(token) {
                 (Some(Word::Parameter), 0)
-            } else if is_macro(&token.text) {
+            } else if macros.contains(&*token.text) {
                 (Some(Word::Macro), 0)
-            } else if is_define(&token.text) {
+            } else if defines.contains(&*token.text) {
                 (Some(Word::Define), 0)
             } else if token.text.starts_with('.') {
                 (Some(Word::Directive), 0)
@@ -176,9 +202,10 @@ fn symbols(workspace: &Workspace, path: &Path) -> BTreeMap<usize, (Word, u32)> {
 /// Each place told as its distance from the one before it.
 fn packed(text: &str, found: &[Found]) -> Vec<SemanticToken> {
     let mut tokens = Vec::with_capacity(found.len());
+    let lines = Lines::of(text);
     let (mut line, mut column) = (0, 0);
     for it in found {
-        let shown = position::range(text, it.place.clone());
+        let shown = lines.range(text, it.place.clone());
         // A text that a backslash continues has no one line.
         if shown.start.line != shown.end.line || shown.start == shown.end {
             continue;

@@ -263,7 +263,7 @@ impl Workspace {
 }
 
 /// Whether projects are read from a file.
-fn is_toml(path: &Path) -> bool {
+pub fn is_toml(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }

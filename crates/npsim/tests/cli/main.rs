@@ -27,6 +27,7 @@ mod networks;
 mod order;
 mod packets;
 mod planted;
+mod project_schema;
 mod projects;
 mod races;
 mod reference_examples;

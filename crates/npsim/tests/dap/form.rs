@@ -68,6 +68,14 @@ const RESPONSES: &[(&str, &[&str])] = &[
     ("setExceptionBreakpoints", BREAKPOINTS),
     ("breakpointLocations", &["breakpoints[].line:int"]),
     (
+        "gotoTargets",
+        &[
+            "targets[].id:int",
+            "targets[].label:str",
+            "targets[].line:int",
+        ],
+    ),
+    (
         "dataBreakpointInfo",
         &[
             "dataId:str-or-null",
@@ -131,6 +139,7 @@ const BREAKPOINTS: &[&str] = &[
 const BARE: &[&str] = &[
     "launch",
     "configurationDone",
+    "goto",
     "next",
     "stepIn",
     "stepOut",

@@ -38,6 +38,8 @@ fn a_session_goes_forward_and_back() {
                 { "line": 46, "logMessage": "status {$status:x}", "hitCondition": ">=1" },
                 { "line": 9999 },
                 { "line": 47, "condition": "nothing == 3" },
+                { "line": -4 },
+                { "column": 1 },
             ],
         }),
     );
@@ -47,7 +49,7 @@ fn a_session_goes_forward_and_back() {
         .iter()
         .map(|it| it["verified"] == true)
         .collect();
-    assert_eq!(verified, [true, true, false, false]);
+    assert_eq!(verified, [true, true, false, false, false, false]);
     assert!(
         set["breakpoints"][2]["message"]
             .as_str()
@@ -244,6 +246,11 @@ fn a_session_goes_forward_and_back() {
     assert_eq!(stack["stackFrames"][1]["line"], 49);
     client.go("stepOut", thread(3));
     assert_eq!(line(&mut client, thread(3)), 50);
+    let asked = json!({ "source": { "name": "wire8.uc" }, "line": 47 });
+    let id = client.ask("gotoTargets", asked)["targets"][1]["id"].clone();
+    client.ask("goto", json!({ "threadId": thread(3), "targetId": id }));
+    client.event("stopped");
+    assert_eq!(line(&mut client, thread(3)), 47);
     client.ask("terminate", json!({}));
     client.event("terminated");
     client.ask("disconnect", json!({}));
@@ -252,6 +259,50 @@ fn a_session_goes_forward_and_back() {
         .collect();
     assert_eq!(missing, [""; 0], "requests that nobody made");
     assert_eq!(client.hang_up(), 0);
+}
+
+#[test]
+fn a_line_is_gone_to_in_the_future_and_in_the_past() {
+    let mut client = Client::new();
+    client.launch(wire8());
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    let source = json!({ "path": "microcode/tutorial/wire8.uc" });
+    // What stops the run elsewhere does not stop a jump.
+    let set = json!({ "source": source, "breakpoints": [{ "line": 46 }] });
+    client.ask("setBreakpoints", set);
+    let asked = json!({ "source": source, "line": 47 });
+    let targets = client.ask("gotoTargets", asked.clone());
+    let id = |at: usize| targets["targets"][at]["id"].as_i64().unwrap();
+    assert_eq!(
+        targets["targets"][0]["label"],
+        "the next time at wire8.uc:47"
+    );
+    let go = |client: &mut Client, at: usize| {
+        client.ask("goto", json!({ "threadId": thread(3), "targetId": id(at) }));
+        let stopped = client.event("stopped");
+        assert_eq!(
+            (&stopped["reason"], &stopped["threadId"]),
+            (&json!("goto"), &json!(thread(3)))
+        );
+        assert_eq!(line(client, thread(3)), 47);
+        stopped["description"].clone()
+    };
+    let first = go(&mut client, 0);
+    let second = go(&mut client, 0);
+    assert_ne!(first, second);
+    assert_eq!(go(&mut client, 1), first);
+    // Nothing is before the first time, and the run stays where it is.
+    let none = json!({ "threadId": thread(3), "targetId": id(1) });
+    assert!(
+        client
+            .refused("goto", none)
+            .contains("is not there before this moment")
+    );
+    assert_eq!(line(&mut client, thread(3)), 47);
+    let none = json!({ "threadId": thread(3), "targetId": 77 });
+    assert!(client.refused("goto", none).contains("no target 77"));
+    client.hang_up();
 }
 
 #[test]
@@ -325,6 +376,26 @@ fn what_cannot_be_launched_says_why() {
         (
             json!({ "program": "microcode/forward", "args": ["--nonsense"] }),
             "--nonsense",
+        ),
+        (
+            json!({ "program": "microcode/forward", "args": "--load 1" }),
+            "`args` is a list of words",
+        ),
+        (
+            json!({ "program": "microcode/forward", "args": [["--load"]] }),
+            "`args` is a list of words",
+        ),
+        (
+            json!({ "program": "microcode/forward", "stopOnentry": true }),
+            "no `stopOnentry`; did you mean `stopOnEntry`?",
+        ),
+        (
+            json!({ "program": "microcode/forward", "stopOnEntry": "no" }),
+            "`stopOnEntry` is true or false",
+        ),
+        (
+            json!({ "program": "microcode/forward", "colour": 1, "__sessionId": "x" }),
+            "no `colour`; it can have load, rate,",
         ),
         (
             json!({ "program": "microcode/tutorial/wire8.uc" }),

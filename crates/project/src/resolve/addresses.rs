@@ -4,12 +4,12 @@
 use std::net::Ipv4Addr;
 
 use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, NextHop, Route, RouteTable};
-use toml::Spanned;
 
 use super::super::file::{Addresses, ProjectFile, RouteSection};
 use super::super::text::parse_prefix;
 use super::Resolver;
 use super::routing::has_task;
+use crate::keys::Spanned;
 
 /// What `mac` of a route says where the address is to be found.
 const FOUND: &str = "arp";

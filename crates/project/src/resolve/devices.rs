@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use npsim_chip::gpp::boot::Space;
 use npsim_chip::units::sram::device::{Attachment, Device};
-use toml::Spanned;
 
 use super::{NamedMemory, Resolver, hex};
+use crate::keys::Spanned;
 use crate::registry::Sections;
 
 /// The window that a device's keys ask for.

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
-use toml::Spanned;
 
 use super::super::disturb::{DisturbSection, LATEST, NodeStall, StallOption, StallSection};
 use super::super::file::{Ids, ProjectFile};
 use super::super::text::{parse_contexts, parse_ids, parse_nodes};
 use super::{Overrides, ProgramPlan, Resolver};
+use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 

@@ -102,7 +102,7 @@ impl Resolver<'_> {
 
     /// Numbers flows and puts them into their buckets.
     fn flow(&mut self, flow: &FlowSection, buckets: u32, words: &mut [u32]) {
-        let mut address = |text: &toml::Spanned<String>| {
+        let mut address = |text: &crate::keys::Spanned<String>| {
             let address =
                 parse_prefix(&format!("{}/32", text.get_ref())).map(|(address, _)| address);
             if address.is_none() {
@@ -122,7 +122,7 @@ impl Resolver<'_> {
         let count = flow.count.as_ref().map_or(1, |count| *count.get_ref());
         let first = u32::from(flow.source_port);
         if count == 0 || count > 0x1_0000 - first {
-            let place = flow.count.as_ref().map_or(0..0, toml::Spanned::span);
+            let place = flow.count.as_ref().map_or(0..0, crate::keys::Spanned::span);
             self.fail(
                 place,
                 format!("{count} flows from source port {first} on"),

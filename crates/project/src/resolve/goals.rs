@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use npsim_chip::gpp::boot::Space;
-use toml::Spanned;
 
 use super::super::file::ProjectFile;
 use super::super::goals::{BoundValue, Goal, GoalSection, Measure, MeasureKind};
 use super::{Resolver, suggestion};
+use crate::keys::Spanned;
 use crate::quantity::{Time, parse_rate};
 
 const PICOSECONDS_IN_SECOND: u128 = 1_000_000_000_000;

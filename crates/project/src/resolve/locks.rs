@@ -1,10 +1,10 @@
 //! Longwords of named memory that are watched as locks.
 
 use npsim_chip::gpp::boot::{LockSetup, Space};
-use toml::Spanned;
 
 use super::super::file::{LockSection, MemorySection};
 use super::{Resolver, suggestion};
+use crate::keys::Spanned;
 
 impl Resolver<'_> {
     /// Gives every lock its longword. The memory must have its place already.

@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use npsim_chip::gpp::boot::{CounterSetup, MemoryImage, Space as BootSpace};
-use toml::Spanned;
 
 use super::super::file::{CounterSection, MemorySection};
 use super::super::layout::{NoPlace, Space};
 use super::{NamedMemory, Resolver, hex};
+use crate::keys::Spanned;
 
 impl Resolver<'_> {
     /// Memory whose address the user gives.

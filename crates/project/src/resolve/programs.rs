@@ -85,7 +85,7 @@ impl Resolver<'_> {
     }
 
     /// Folders for `#include` have to be there: else each `#include` would fail.
-    pub(super) fn include(&mut self, folders: &[toml::Spanned<String>]) {
+    pub(super) fn include(&mut self, folders: &[crate::keys::Spanned<String>]) {
         for folder in folders {
             let path = join(&self.text.folder, Path::new(folder.get_ref()));
             let found = self.files.kind(&path);
@@ -152,8 +152,8 @@ impl Resolver<'_> {
 
     fn modes(&mut self, section: &MeSection) -> Modes {
         let mut modes = Modes::default();
-        let contexts = section.contexts.as_ref().map(toml::Spanned::span);
-        let given = contexts.or(section.nn_mode.as_ref().map(toml::Spanned::span));
+        let contexts = section.contexts.as_ref().map(crate::keys::Spanned::span);
+        let given = contexts.or(section.nn_mode.as_ref().map(crate::keys::Spanned::span));
         if let Some(span) = given
             && !is_bare(Path::new(section.source.get_ref()))
         {

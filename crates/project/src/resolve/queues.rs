@@ -1,10 +1,10 @@
 //! Queues and the packet buffers that wait on one of them.
 
 use npsim_chip::gpp::boot::{BufferSetup, QueueSetup};
-use toml::Spanned;
 
 use super::super::file::{BuffersSection, QueueSection};
 use super::{Resolver, hex, suggestion};
+use crate::keys::Spanned;
 
 /// Longwords of a buffer descriptor if the project does not say.
 const DESCRIPTOR_LONGWORDS: u32 = 4;

@@ -7,11 +7,11 @@ use npsim_chip::gpp::boot::RouteChangesSetup;
 use npsim_chip::gpp::routes::{
     Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, Route, RouteChange, needs,
 };
-use toml::Spanned;
 
 use super::routing::{Mistake, TypedRoute, network};
 use super::{ProjectText, Resolver, join};
 use crate::file::{ProjectFile, RouteChangeSection, RoutesSection};
+use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 

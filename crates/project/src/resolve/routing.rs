@@ -7,11 +7,11 @@ use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::routes::{
     NEXT_HOP_LONGWORDS, Network, NextHop, Route, RouteError, RouteTable, Routes,
 };
-use toml::Spanned;
 
 use super::super::file::{ProjectFile, RouteSection};
 use super::super::text::{parse_mac, parse_prefix};
 use super::{ProjectText, Resolver, hex, suggestion};
+use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::{Time, show_nanoseconds};
 use crate::registry::{PlannedTask, Registry};
@@ -19,10 +19,15 @@ use crate::registry::{PlannedTask, Registry};
 /// The tasks that every project can have.
 const TASKS: [&str; 2] = ["routes", "exceptions"];
 
+/// All tasks that a project can have.
+pub(crate) fn known_tasks(registry: &Registry) -> Vec<&'static str> {
+    TASKS.into_iter().chain(registry.tasks()).collect()
+}
+
 impl Resolver<'_> {
     /// Checks the list of tasks and makes them.
     pub(super) fn tasks(&mut self, file: &ProjectFile, registry: &Registry) {
-        let known: Vec<_> = TASKS.into_iter().chain(registry.tasks()).collect();
+        let known = known_tasks(registry);
         for (i, task) in file.gpp.tasks.iter().enumerate() {
             if !known.contains(&task.get_ref().as_str()) {
                 let help = suggestion(task.get_ref(), known.iter().copied(), "task");

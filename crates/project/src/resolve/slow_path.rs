@@ -3,9 +3,9 @@
 use npsim_chip::gpp::lookup::TablePlace;
 use npsim_chip::gpp::packets::Sender;
 use npsim_chip::gpp::routes::{LOCAL, NEXT_HOP_LONGWORDS, Routes};
-use toml::Spanned;
 
 use super::{Resolver, suggestion};
+use crate::keys::Spanned;
 
 impl Resolver<'_> {
     /// The number of a `[[ring]]` of the project.

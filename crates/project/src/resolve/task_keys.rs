@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::Space;
-use toml::Spanned;
 
 use super::{NamedMemory, Resolver, suggestion};
+use crate::keys::Spanned;
 use crate::keys::{Decimal, Threads};
 use crate::quantity::{Time, decimal, parse_rate};
 

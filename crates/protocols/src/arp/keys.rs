@@ -1,10 +1,11 @@
 //! `[gpp.arp]`: by which ring frames leave, which reasons concern ARP, how often is asked.
 
 use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::Resolver;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::task::{Arp, ArpEntry, ArpPort, ArpSetup};
 
@@ -14,7 +15,7 @@ const RETRY: &str = "1s";
 const TRIES: u32 = 3;
 
 /// `[gpp.arp]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ArpSection {
     /// The ring from which a microengine takes packets of the core.

@@ -1,14 +1,15 @@
 //! `[coprocessor]`: where the device is attached.
 
+use npsim_project::keys::Spanned;
 use npsim_project::registry::DeviceKind;
 use npsim_project::resolve::{Resolver, Window};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::{Coprocessor, WINDOW_BYTES};
 
 /// `[coprocessor]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoprocessorSection {
     /// The name that sources use.

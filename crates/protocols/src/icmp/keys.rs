@@ -1,9 +1,10 @@
 //! `[gpp.icmp]`: by which ring messages leave, which reasons are answered, how often.
 
+use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::Resolver;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::rules::Network;
 use super::task::{Icmp, IcmpSetup, OwnEntry, Reasons};
@@ -15,7 +16,7 @@ const BURST: u32 = 50;
 const TTL: u8 = 64;
 
 /// `[gpp.icmp]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IcmpSection {
     /// The ring from which a microengine takes packets of the core.

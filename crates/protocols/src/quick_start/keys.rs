@@ -1,11 +1,11 @@
 //! `[gpp.quick-start]`: the task's memories, groups of ports and times.
 
-use npsim_project::keys::Decimal;
+use npsim_project::keys::{Decimal, Spanned};
 use npsim_project::quantity::{decimal, parse_rate};
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::{Memory, Resolver};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::task::{QuickStart, QuickStartGroup, QuickStartSetup, STATE_STRIDE};
 use super::window::units_of_rate;
@@ -17,7 +17,7 @@ const PORT_STRIDE: u32 = 32;
 const PORT_BYTES_OUT_LOW: u32 = 28;
 
 /// `[gpp.quick-start]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuickStartSection {
     /// The memory that is shared; `QS_STATE` if not given.

@@ -1,17 +1,17 @@
 //! `[gpp.rcp]`: the task's memories, groups of ports and parameters.
 
-use npsim_project::keys::{Decimal, Threads};
+use npsim_project::keys::{Decimal, Spanned, Threads};
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::{Memory, Resolver};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::task::{COUNTERS_STRIDE, Rcp, RcpGroup, RcpSetup};
 use super::{Parameters, Rate, words};
 use crate::keys::{laws, places};
 
 /// `[gpp.rcp]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RcpSection {
     /// Where the rate is published; `RCP_RATE` if not given.

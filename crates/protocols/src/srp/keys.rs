@@ -1,9 +1,10 @@
 //! `[gpp.srp]`: the records of flows, and what classes of them are paced by.
 
+use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::{Memory, Resolver};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::record::RECORD_BYTES;
 use super::task::{Pace, Srp, SrpClass, SrpSetup};
@@ -20,7 +21,7 @@ const PACKETS: std::ops::RangeInclusive<u16> = 41..=9216;
 const FIRST: u8 = 3;
 
 /// `[gpp.srp]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SrpSection {
     /// The records of flows; `FLOW_RECORDS` if not given.
@@ -35,7 +36,7 @@ pub(crate) struct SrpSection {
 }
 
 /// `[[gpp.srp.class]]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClassSection {
     /// The class of `[[flow]]`.

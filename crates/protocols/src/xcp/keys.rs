@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use npsim_project::keys::{Decimal, Threads};
+use npsim_project::keys::{Decimal, Spanned, Threads};
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::{Memory, Resolver};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::task::{STATE_STRIDE, SUMS_STRIDE, ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
 use super::{Control, Parameters, time_from_nanoseconds, words};
 use crate::keys::{laws, places};
 
 /// `[gpp.xcp]`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct XcpSection {
     /// The memory that is shared; `XCP_STATE` if not given.
@@ -49,7 +49,7 @@ pub(crate) struct XcpSection {
 }
 
 /// How the pools of XCP are shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum XcpLayoutKind {
     /// In one place, under a lock.

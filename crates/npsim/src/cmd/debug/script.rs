@@ -58,7 +58,7 @@ fn script(
 ) -> anyhow::Result<End> {
     greet(debugger, sources)?;
     for (number, line) in (1..).zip(lines) {
-        let line = line?;
+        let line = line.map_err(|error| unreadable(&error, number, name))?;
         let line = line.trim();
         if line.is_empty() || line.starts_with(';') {
             continue;
@@ -77,11 +77,28 @@ fn script(
     Ok(End::Done)
 }
 
+/// Why a line cannot be read.
+fn unreadable(error: &io::Error, number: usize, name: &str) -> Problem {
+    if error.kind() == io::ErrorKind::InvalidData {
+        Problem::new(format!("line {number} of {name} is no text"))
+            .help("commands are text in UTF-8; save the file in that encoding")
+    } else {
+        Problem::new(format!("line {number} of {name} cannot be read: {error}"))
+    }
+}
+
 /// Does the commands of a file.
 pub fn file(debugger: &mut Debugger<'_>, sources: Sources<'_>, path: &Path) -> anyhow::Result<End> {
-    let text = std::fs::read_to_string(path).map_err(|error| Problem::io("read", path, &error))?;
-    let lines = text.lines().map(|line| Ok(line.to_owned()));
-    script(debugger, sources, lines, &path.display().to_string())
+    let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
+    let name = path.display().to_string();
+    // All of it is looked at before anything is done.
+    if let Err(error) = std::str::from_utf8(&bytes) {
+        let before = &bytes[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|it| **it == b'\n').count();
+        return Err(unreadable(&io::ErrorKind::InvalidData.into(), line, &name).into());
+    }
+    let lines = bytes.lines();
+    script(debugger, sources, lines, &name)
 }
 
 /// Does the commands of standard input as those of a script.
@@ -102,8 +119,14 @@ pub fn console(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Res
             io::stdout().flush()?;
         }
         let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            return Ok(());
+        match io::stdin().lock().read_line(&mut line) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                tell(&["this line is no text in UTF-8".to_owned()])?;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
         }
         let line = line.trim();
         if !line.is_empty() {

@@ -66,6 +66,64 @@ fn hints_say_what_the_assembler_chose() {
 }
 
 #[test]
+fn lenses_have_the_share_of_the_last_profile() {
+    let text = "\
+#macro spin(r)
+    alu[r, r, +, 1]
+    alu[r, r, +, 1]
+#endm
+.reg x
+immed[x, 0]
+e#:
+spin(x)
+br[e#]
+";
+    let mut editor = Editor::new(&[("main.uc", text)]);
+    editor.open("main.uc");
+    let titles = |editor: &mut Editor| -> Vec<String> {
+        let answer = editor.of("main.uc", "textDocument/codeLens");
+        let title = |it: &Value| it["command"]["title"].as_str().expect("a title").to_owned();
+        answer
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(title)
+            .collect()
+    };
+    assert!(
+        titles(&mut editor)
+            .iter()
+            .all(|it| !it.contains("of the time"))
+    );
+    let folder = editor.folder.path().to_owned();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .args([
+            "run",
+            "main.uc",
+            "--until",
+            "10us",
+            "--quiet",
+            "--profile=profile.json",
+        ])
+        .current_dir(&folder)
+        .output()
+        .expect("it runs");
+    assert!(run.status.success(), "{run:?}");
+    let found = titles(&mut editor);
+    // Two of the five cycles of a round: the branch throws two away.
+    assert!(found[0].ends_with(", 100.0 % of the time"), "{found:?}");
+    assert_eq!(found[1], "1 use, 2 words each, 40.0 % of the time");
+    // A text that was changed since is another program.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(folder.join("main.uc"), text).expect("write it");
+    let found = titles(&mut editor);
+    assert!(
+        found[1].ends_with("of the time before the last change"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn lenses_count_words_and_uses() {
     let mut editor = editor();
     let answer = editor.of("main.uc", "textDocument/codeLens");

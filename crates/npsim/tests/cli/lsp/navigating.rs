@@ -82,6 +82,47 @@ fn uses_are_found() {
     assert_eq!(places, ["main.uc:2 x", "main.uc:3 x", "main.uc:10 x"]);
 }
 
+/// The rows of an outline, those within others behind `>`.
+fn tree(rows: &serde_json::Value, depth: usize, found: &mut Vec<String>) {
+    for row in rows.as_array().into_iter().flatten() {
+        let (name, kind) = (row["name"].as_str().unwrap_or(""), &row["kind"]);
+        found.push(format!("{}{name} {kind}", ">".repeat(depth)));
+        tree(&row["children"], depth + 1, found);
+    }
+}
+
+#[test]
+fn the_outline_shows_what_stands_in_what() {
+    let text = "\
+.begin
+    .reg x
+    #macro once()
+        nop
+    #endm
+    .begin
+        .sig s
+    e#: br[e#]
+    .end
+.end
+.begin
+nop
+";
+    let mut editor = Editor::new(&[("a.uc", text)]);
+    editor.open("a.uc");
+    let answer = editor.of("a.uc", "textDocument/documentSymbol");
+    let mut found = Vec::new();
+    tree(&answer, 0, &mut found);
+    let expected = [
+        ".begin 3",
+        ">x 13",
+        ">once 12",
+        ">.begin 3",
+        ">>s 24",
+        ">>e# 20",
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn the_outline_has_what_the_text_defines() {
     let mut editor = editor();
@@ -91,12 +132,12 @@ fn the_outline_has_what_the_text_defines() {
             "textDocument/documentSymbol",
             serde_json::json!({"textDocument": {"uri": uri}}),
         );
-        let list = answer.as_array().expect("a list");
-        list.iter()
-            .map(|row| format!("{} {}", row["name"].as_str().unwrap_or(""), row["kind"]))
-            .collect()
+        let mut found = Vec::new();
+        tree(&answer, 0, &mut found);
+        found
     };
-    assert_eq!(names("main.uc"), ["x 13", "y 13", "x 13", "out# 20"]);
+    let main = ["x 13", "y 13", ".begin 3", ">x 13", "out# 20"];
+    assert_eq!(names("main.uc"), main);
     assert_eq!(names("lib.uc"), ["LIMIT 14", "fill 12", "fill 12"]);
 }
 

@@ -1,0 +1,157 @@
+//! The names that can stand in a project file: of chips and boards, of what the project
+//! itself names, of files.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use npsim_chip::board::Board;
+use npsim_chip::profile::Profile;
+use toml::{Table, Value};
+
+use super::super::documents::Documents;
+use super::super::workspace::is_toml;
+
+/// So deep are files that extend one another looked into.
+const DEEPEST: usize = 8;
+/// Files are offered from so many folders below.
+const DEEPEST_FOLDER: usize = 2;
+/// So many files are offered at most.
+const MOST: usize = 200;
+
+/// The names of a kind (`x-names` of the schema) in a file.
+#[must_use]
+pub fn names(documents: &Documents, path: &Path, text: &str, kind: &str) -> Vec<String> {
+    let owned = |names: &mut dyn Iterator<Item = &'static str>| names.map(str::to_owned).collect();
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    match kind {
+        "chips" => owned(&mut Profile::names()),
+        "boards" => owned(&mut Board::names()),
+        "spaces" => owned(&mut ["scratch", "sram0", "sram1", "sram2", "sram3", "dram"].into_iter()),
+        "sources" => files(folder, &|it| it.extension().is_some_and(|it| it == "uc")),
+        "projects" => files(folder, &|it| is_toml(it) && it != path),
+        "folders" => files(folder, &Path::is_dir),
+        list => {
+            let mut found = BTreeSet::new();
+            collect(documents, path, text, list, 0, &mut found);
+            found.into_iter().collect()
+        }
+    }
+}
+
+/// What entries of a list are called, in a file and in those that it extends.
+fn collect(
+    documents: &Documents,
+    path: &Path,
+    text: &str,
+    list: &str,
+    depth: usize,
+    found: &mut BTreeSet<String>,
+) {
+    found.extend(named(text, list));
+    if depth == DEEPEST {
+        return;
+    }
+    for other in extended(text) {
+        let other = path.parent().unwrap_or_else(|| Path::new("")).join(other);
+        if let Some(text) = documents.text(&other) {
+            collect(documents, &other, &text, list, depth + 1, found);
+        }
+    }
+}
+
+/// The sections of a text one by one, so that a mistake in one leaves the others.
+fn sections(text: &str) -> impl Iterator<Item = &str> {
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(text.match_indices("\n[").map(|(at, _)| at + 1))
+        .chain([text.len()])
+        .collect();
+    let pairs: Vec<(usize, usize)> = starts.windows(2).map(|it| (it[0], it[1])).collect();
+    pairs.into_iter().map(|(start, end)| &text[start..end])
+}
+
+fn named(text: &str, list: &str) -> Vec<String> {
+    let header = format!("[[{list}]]");
+    let own = sections(text).filter(|it| it.starts_with(&header));
+    let name = |section: &str| {
+        // A line that is being typed may be no TOML.
+        let line = section.lines().find(|line| {
+            let rest = line.trim_start().strip_prefix("name");
+            rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        })?;
+        let table: Table = line.parse().ok()?;
+        Some(table.get("name")?.as_str()?.to_owned())
+    };
+    own.filter_map(name).collect()
+}
+
+/// The files that a text extends. Other lines may be no TOML yet.
+fn extended(text: &str) -> Vec<String> {
+    let head = sections(text).next().unwrap_or_default();
+    let mut at = 0;
+    let mut lines = head.split_inclusive('\n').map(|line| {
+        at += line.len();
+        (at - line.len(), at, line)
+    });
+    let is_key = |line: &str| line.trim_start().starts_with("extends");
+    let Some((start, end, _)) = lines.find(|(_, _, line)| is_key(line)) else {
+        return Vec::new();
+    };
+    // A list may go over several lines.
+    let ends = std::iter::once(end).chain(lines.map(|(_, end, _)| end));
+    let table = ends
+        .take(MOST)
+        .find_map(|end| head[start..end].parse::<Table>().ok());
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    match table.and_then(|mut it| it.remove("extends")) {
+        Some(Value::Array(values)) => values.iter().filter_map(text).collect(),
+        Some(value) => text(&value).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Files in a folder, those below and those of the folders beside it, as a project names them.
+fn files(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    look(folder, "", DEEPEST_FOLDER, wanted, &mut found);
+    if let Some(above) = folder.parent() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let mut beside = Vec::new();
+        look(above, "../", DEEPEST_FOLDER - 1, wanted, &mut beside);
+        let own = format!("../{name}");
+        beside.retain(|it| !Path::new(it).starts_with(&own));
+        found.append(&mut beside);
+    }
+    found.truncate(MOST);
+    found
+}
+
+fn look(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    wanted: &dyn Fn(&Path) -> bool,
+    found: &mut Vec<String>,
+) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|it| it.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name.starts_with('.') || name == "target" || found.len() >= MOST {
+            continue;
+        }
+        let shown = format!("{prefix}{name}");
+        if wanted(&path) {
+            found.push(shown.clone());
+        }
+        if depth > 0 && path.is_dir() {
+            look(&path, &format!("{shown}/"), depth - 1, wanted, found);
+        }
+    }
+}

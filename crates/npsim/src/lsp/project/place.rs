@@ -1,0 +1,324 @@
+//! Where in a project file a place is: in which section, at which key. The text is being
+//! typed, so that it need not be TOML yet; what is before the place decides.
+
+use std::ops::Range;
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The name of a section, between brackets.
+    Header,
+    /// A key.
+    Key,
+    /// A value, or an entry of one that is a list.
+    Value,
+}
+
+/// A place in a project file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What stands there.
+    pub at: At,
+    /// The keys above: of the section and of the tables around it; of a value its key too.
+    pub path: Vec<String>,
+    /// The bytes of the word as far as it is typed, without quotes.
+    pub typed: Range<usize>,
+    /// Whether a quote is before it.
+    pub quoted: bool,
+}
+
+/// What a comma, or a bracket that closes, goes back to.
+enum Open {
+    List,
+    /// The keys up to the table's, which are shorter in what surrounds it.
+    Table(Vec<String>),
+}
+
+/// The place of a byte; none in a comment or behind a value.
+#[must_use]
+pub fn place(text: &str, offset: usize) -> Option<Place> {
+    let mut scan = Scan {
+        text: text.get(..offset)?,
+        at: 0,
+        section: Vec::new(),
+        key: Vec::new(),
+        in_value: false,
+        done: false,
+        open: Vec::new(),
+    };
+    scan.run()
+}
+
+struct Scan<'a> {
+    /// The text up to the place.
+    text: &'a str,
+    at: usize,
+    section: Vec<String>,
+    /// The key below the section and tables that are open.
+    key: Vec<String>,
+    in_value: bool,
+    /// A value has been read, and nothing but a comma or an end can follow.
+    done: bool,
+    open: Vec<Open>,
+}
+
+impl Scan<'_> {
+    fn run(&mut self) -> Option<Place> {
+        while let Some(letter) = self.text[self.at..].chars().next() {
+            let start = self.at;
+            match letter {
+                '\n' => {
+                    self.at += 1;
+                    if self.open.is_empty() {
+                        self.fresh();
+                    }
+                }
+                '#' => self.at += self.text[start..].find('\n')?,
+                '"' | '\'' => {
+                    let Some(inner) = self.string(letter) else {
+                        return Some(
+                            self.place(self.start_of_string(start)..self.text.len(), true),
+                        );
+                    };
+                    let word = self.text[inner].to_owned();
+                    if self.in_value {
+                        self.done = true;
+                    } else {
+                        self.key.push(word);
+                    }
+                }
+                '[' if !self.in_value && self.open.is_empty() => {
+                    if let Some(place) = self.header() {
+                        return Some(place);
+                    }
+                }
+                '[' => {
+                    self.at += 1;
+                    self.open.push(Open::List);
+                    self.done = false;
+                }
+                '{' => {
+                    self.at += 1;
+                    let depth = self.key.clone();
+                    self.open.push(Open::Table(depth));
+                    (self.in_value, self.done) = (false, false);
+                }
+                ']' | '}' => {
+                    self.at += 1;
+                    if let Some(Open::Table(key)) = self.open.pop() {
+                        self.key = key;
+                    }
+                    (self.in_value, self.done) = (true, true);
+                }
+                ',' => {
+                    self.at += 1;
+                    self.done = false;
+                    if let Some(Open::Table(key)) = self.open.last() {
+                        self.key.clone_from(key);
+                        self.in_value = false;
+                    }
+                }
+                '=' => {
+                    self.at += 1;
+                    self.in_value = true;
+                }
+                _ if is_bare(letter) => {
+                    let length = self.text[start..].find(|c| !is_bare(c));
+                    let Some(length) = length else {
+                        return (!self.done).then(|| self.place(start..self.text.len(), false));
+                    };
+                    self.at += length;
+                    if self.in_value {
+                        self.done = true;
+                    } else {
+                        self.key.push(self.text[start..self.at].to_owned());
+                    }
+                }
+                other => self.at += other.len_utf8(),
+            }
+        }
+        // Behind a key, with a blank between, comes `=`.
+        let behind_key = !self.in_value && {
+            let depth = match self.open.last() {
+                Some(Open::Table(key)) => key.len(),
+                _ => 0,
+            };
+            self.key.len() > depth && !self.text.ends_with('.')
+        };
+        let end = self.text.len();
+        (!self.done && !behind_key).then(|| self.place(end..end, false))
+    }
+
+    /// What a new line begins with.
+    fn fresh(&mut self) {
+        self.key.clear();
+        (self.in_value, self.done) = (false, false);
+    }
+
+    fn place(&self, typed: Range<usize>, quoted: bool) -> Place {
+        Place {
+            at: if self.in_value { At::Value } else { At::Key },
+            path: [self.section.as_slice(), &self.key].concat(),
+            typed,
+            quoted,
+        }
+    }
+
+    fn start_of_string(&self, quote: usize) -> usize {
+        let mark = &self.text[quote..quote + 1];
+        quote
+            + if self.text[quote..].starts_with(&mark.repeat(3)) {
+                3
+            } else {
+                1
+            }
+    }
+
+    /// Goes over a string; the bytes in it, or none if it does not end before the place.
+    fn string(&mut self, quote: char) -> Option<Range<usize>> {
+        let start = self.start_of_string(self.at);
+        let long = start - self.at == 3;
+        let mut escaped = false;
+        for (at, letter) in self.text[start..].char_indices() {
+            let at = start + at;
+            if escaped {
+                escaped = false;
+            } else if letter == '\\' && quote == '"' {
+                escaped = true;
+            } else if letter == '\n' && !long {
+                // It was not closed: what follows is another line.
+                self.at = at;
+                return Some(start..at);
+            } else if letter == quote {
+                let mark = quote.to_string().repeat(3);
+                if !long {
+                    self.at = at + 1;
+                    return Some(start..at);
+                }
+                if self.text[at..].starts_with(&mark) {
+                    self.at = at + 3;
+                    return Some(start..at);
+                }
+            }
+        }
+        None
+    }
+
+    /// Reads the name of a section; the place, if it is within.
+    fn header(&mut self) -> Option<Place> {
+        let line_end = self.text[self.at..].find('\n').map(|end| self.at + end);
+        let line = &self.text[self.at..line_end.unwrap_or(self.text.len())];
+        let name = line.trim_start_matches('[');
+        let start = self.at + line.len() - name.len();
+        let closed = name.find(']');
+        let name = &name[..closed.unwrap_or(name.len())];
+        if line_end.is_none() && closed.is_none() {
+            return Some(Place {
+                at: At::Header,
+                path: Vec::new(),
+                typed: start..self.text.len(),
+                quoted: false,
+            });
+        }
+        self.section = path_of(name);
+        self.fresh();
+        self.done = true;
+        self.at = line_end.unwrap_or(self.text.len());
+        None
+    }
+}
+
+/// The keys of a dotted name.
+#[must_use]
+pub fn path_of(name: &str) -> Vec<String> {
+    let clean = |part: &str| part.trim().trim_matches(['"', '\'']).to_owned();
+    name.split('.').map(clean).collect()
+}
+
+/// Letters of keys without quotes, and of numbers.
+pub fn is_bare(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '-' | '+' | ':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{At, Place, place};
+
+    /// The place of `|` in a text.
+    fn of(text: &str) -> Option<(At, String, String)> {
+        let offset = text.find('|').expect("a place");
+        let Place {
+            at, path, typed, ..
+        } = place(&text.replace('|', ""), offset)?;
+        Some((at, path.join("."), text[typed].to_owned()))
+    }
+
+    fn is(text: &str, at: At, path: &str, typed: &str) {
+        assert_eq!(
+            of(text),
+            Some((at, path.to_owned(), typed.to_owned())),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn places_are_found_in_what_is_no_toml_yet() {
+        is("na|", At::Key, "", "na");
+        is("[ch|", At::Header, "", "ch");
+        is("[[gpp.sr|]]\n", At::Header, "", "gpp.sr");
+        is("[chip]\n|", At::Key, "chip", "");
+        is("[chip]\nprofile = \"ix|", At::Value, "chip.profile", "ix");
+        is("[chip]\nprofile = |", At::Value, "chip.profile", "");
+        is(
+            "[[me]]\nid = \"0\n[gpp]\ntasks = [\"rou|\"]",
+            At::Value,
+            "gpp.tasks",
+            "rou",
+        );
+        is(
+            "[gpp]\ntasks = [\n  \"routes\", # all\n  \"|",
+            At::Value,
+            "gpp.tasks",
+            "",
+        );
+        is(
+            "[load]\nspecial = { tcp = 0.1, ar|",
+            At::Key,
+            "load.special",
+            "ar",
+        );
+        is(
+            "[load]\nspecial = { tcp = |",
+            At::Value,
+            "load.special.tcp",
+            "",
+        );
+        is("load.special.t|", At::Key, "load.special", "t");
+        is(
+            "[load]\nsize = [{ bytes = 64 }, { we|",
+            At::Key,
+            "load.size",
+            "we",
+        );
+        is(
+            "[load]\nspecial = { tcp = 0.1 }\nra|",
+            At::Key,
+            "load",
+            "ra",
+        );
+        is("text = \"\"\"\n[no]\n\"\"\"\nx|", At::Key, "", "x");
+    }
+
+    #[test]
+    fn nothing_stands_in_comments_and_behind_values() {
+        for text in [
+            "# na|",
+            "name = 3 |",
+            "name = \"x\" |",
+            "name |",
+            "[chip] |",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! A program of ten thousand lines: every question about it is answered, and whole.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::client::Editor;
+
+/// Macros, and blocks with names of their own that use them.
+const MACROS: usize = 400;
+const BLOCKS: usize = 220;
+
+fn program() -> String {
+    let mut text = String::new();
+    for number in 0..MACROS {
+        let _ = write!(
+            text,
+            "; Adds {number}\n; to a register.\n#macro add_{number}(r)\n    alu[r, r, +, {}]\n#endm\n\n",
+            number % 100
+        );
+    }
+    text += ".reg total\nimmed[total, 0]\n";
+    for number in 0..BLOCKS {
+        let _ = write!(
+            text,
+            ".begin\n    .reg value_{number}\n    immed[value_{number}, {number}]\n"
+        );
+        for step in 0..14 {
+            let _ = write!(
+                text,
+                "    ; step {step}\n    alu[total, total, +, value_{number}]\n"
+            );
+        }
+        let _ = write!(text, "    add_{number}(total)\nafter_{number}#:\n.end\n\n");
+    }
+    text + "end#: br[end#]\n"
+}
+
+#[test]
+fn a_long_program_is_answered_whole() {
+    let text = program();
+    assert!(text.lines().count() >= 10_000, "{}", text.lines().count());
+    let mut editor = Editor::new(&[("main.uc", text.as_str())]);
+    editor.open("main.uc");
+    assert_eq!(editor.diagnostics("main.uc"), [""; 0]);
+    let count = |value: &Value| value.as_array().map_or(0, Vec::len);
+
+    let outline = editor.of("main.uc", "textDocument/documentSymbol");
+    // The macros, the blocks, `total` and `end#`; in each block its register and its label.
+    assert_eq!(count(&outline), MACROS + BLOCKS + 2);
+    let last = &outline[MACROS + BLOCKS];
+    assert_eq!(
+        (&last["name"], count(&last["children"])),
+        (&json!(".begin"), 2)
+    );
+
+    let lenses = editor.of("main.uc", "textDocument/codeLens");
+    assert_eq!(count(&lenses), 1 + MACROS);
+    assert_eq!(lenses[1]["command"]["title"], "1 use, 1 word each");
+    assert_eq!(lenses[MACROS]["command"]["title"], "not used");
+
+    let tokens = editor.of("main.uc", "textDocument/semanticTokens/full");
+    assert!(count(&tokens["data"]) > 5 * 4 * 14 * BLOCKS);
+    let mut parameters = editor.at("main.uc", "immed[tot|al");
+    parameters["context"] = json!({ "includeDeclaration": true });
+    let uses = editor.ask("textDocument/references", parameters);
+    assert_eq!(count(&uses), 2 + BLOCKS * (2 * 14 + 1));
+    let list = editor.completion("main.uc", "total, +, val|ue_219");
+    let has = |name: &str| list.iter().any(|it| it == name);
+    assert!(has("value_219") && has("total") && !has("value_218"));
+}

@@ -1,0 +1,112 @@
+//! The JSON schema of project files, for editors: made from the types that read them, so
+//! that it has their keys, and their texts.
+//!
+//! It says less than the loader: a file that extends another may leave out any key, so
+//! none is required, and what a text has to be is told by its kind (`x-names`) only.
+
+use npsim_chip::board::Board;
+use npsim_chip::profile::Profile;
+use schemars::generate::SchemaSettings;
+use schemars::{SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use crate::file::ProjectFile;
+use crate::registry::Registry;
+use crate::resolve::known_tasks;
+
+/// The key of a schema that says what a text is a name of: `chips`, `boards`, `sources`,
+/// `folders`, `projects`, `tasks` and `spaces`, or the list of the project whose entries have
+/// it as their name, such as `ring`.
+pub const NAMES: &str = "x-names";
+
+/// The schema of project files that have sections of these kinds.
+#[must_use]
+pub fn schema(registry: &Registry) -> Value {
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft07());
+    let tasks = registry.task_schemas(&mut generator);
+    let devices = registry.device_schemas(&mut generator);
+    let mut root = generator.into_root_schema_for::<ProjectFile>().to_value();
+    root["title"] = json!("npsim project");
+    root["description"] = json!("Which microcode runs on which chip, and what is in memory before");
+    let extends = json!({
+        "description": "What is taken over: a project file, its folder, or a list of them.",
+        "type": ["string", "array"],
+        "items": { "type": "string" },
+        NAMES: "projects"
+    });
+    add(&mut root["properties"], crate::extends::KEY, extends);
+    for (name, section) in devices {
+        let several = json_schema!({ "type": "array", "items": section });
+        let either = json!({ "anyOf": [section, several] });
+        add(&mut root["properties"], name, either);
+    }
+    for (name, section) in tasks {
+        let gpp = &mut root["definitions"]["GppSection"]["properties"];
+        add(gpp, name, section.to_value());
+    }
+    let task = json!({ "enum": known_tasks(registry) });
+    root["definitions"]["GppSection"]["properties"]["tasks"]["items"] = task;
+    for (key, names) in [
+        ("profile", Profile::names().collect::<Vec<_>>()),
+        ("board", Board::names().collect()),
+    ] {
+        // Those that are built in, and the path of any other.
+        let either = json!([{ "enum": names }, { "type": "string" }]);
+        let key = &mut root["definitions"]["ChipSection"]["properties"][key];
+        key["anyOf"] = either;
+        if let Some(key) = key.as_object_mut() {
+            key.remove("type");
+        }
+    }
+    relax(&mut root);
+    root
+}
+
+fn add(properties: &mut Value, key: &str, schema: Value) {
+    if let Some(properties) = properties.as_object_mut() {
+        properties.insert(key.to_owned(), schema);
+    }
+}
+
+/// Takes away what holds of a merged file only, and formats that JSON schema does not know.
+fn relax(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.remove("required");
+            object.remove("format");
+            // The lines of a comment are one text.
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            // `null` is what a key that is left out would be, and TOML has none.
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|it| it != "null");
+                if let [one] = types.as_slice() {
+                    let one = one.clone();
+                    object.insert("type".to_owned(), one);
+                }
+            }
+            without_null(object);
+            object.values_mut().for_each(relax);
+        }
+        Value::Array(values) => values.iter_mut().for_each(relax),
+        _ => {}
+    }
+}
+
+fn without_null(object: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = object.get_mut("anyOf") else {
+        return;
+    };
+    choices.retain(|it| it.get("type").and_then(Value::as_str) != Some("null"));
+    if let [Value::Object(only)] = choices.as_slice() {
+        let only = only.clone();
+        object.remove("anyOf");
+        // Beside a reference other keys do not count.
+        if only.contains_key("$ref") && object.contains_key("description") {
+            object.insert("allOf".to_owned(), json!([only]));
+        } else {
+            object.extend(only);
+        }
+    }
+}
