@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::capture::{frames, messages};
 use crate::harness::{Dir, root};
-use crate::probes::{HOST, capture, datagram, ping};
+use crate::probes::{HOST, datagram, ping};
 use crate::tshark;
 
 /// A router, a host behind its port 2, the next hop there, and the port's own address.
@@ -53,7 +53,7 @@ impl Outcome {
     }
 
     fn arp(&self, name: &str) -> u64 {
-        self.stats["chip"]["gpp"]["arp"][0][name]
+        self.stats["nodes"][0]["chip"]["gpp"]["arp"][0][name]
             .as_u64()
             .expect(name)
     }
