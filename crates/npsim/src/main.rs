@@ -4,6 +4,7 @@
 //! microcode did in a run what a check forbids.
 
 mod cmd;
+mod fold;
 mod output;
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use npsim::problem::Problem;
 use npsim_asm::codes;
 use npsim_asm::spelling::closest;
 use npsim_chip::kernel::check::Check;
+use npsim_session::text_table::TextTable;
 
 use crate::output;
 
@@ -42,11 +43,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             "Firmware that relies on this can be run with `--allow {name}`."
         )?;
     } else {
+        let mut table = TextTable::list();
         for check in Check::ALL {
-            writeln!(text, "{:22} {}", check.name(), check.explanation())?;
+            table.add_row([check.name(), check.explanation()]);
         }
+        text = table.fitted(output::width()) + "\n";
     }
-    output::print(&text)?;
+    output::tell(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
 use npsim::measure::{bandwidth, latency};
 use npsim::problem::Problem;
 use npsim::project;
@@ -12,6 +11,7 @@ use npsim_asm::spelling::closest;
 use npsim_chip::board::Board;
 use npsim_chip::profile::Schema;
 use npsim_chip::profile::{Parameter, Profile};
+use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
 use crate::output;
@@ -66,18 +66,17 @@ enum Format {
 
 impl Format {
     fn print<T: Serialize>(self, measured: &T, table: String) -> anyhow::Result<ExitCode> {
-        let text = match self {
-            Self::Table => table,
-            Self::Json => serde_json::to_string_pretty(measured)? + "\n",
-        };
-        output::print(&text)?;
+        match self {
+            Self::Table => output::tell(&table)?,
+            Self::Json => output::print(&(serde_json::to_string_pretty(measured)? + "\n"))?,
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.name else {
-        output::print(&list()?)?;
+        output::tell(&list()?)?;
         return Ok(ExitCode::SUCCESS);
     };
     let profile = if Profile::names().any(|known| known == name) {
@@ -89,18 +88,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     if arguments.latencies {
         let measured = latency::measure(&profile)?;
-        return arguments.format.print(&measured, measured.table());
+        return arguments.format.print(&measured, measured.table(output::width()));
     }
     if arguments.bandwidths {
         let measured = bandwidth::measure(&profile)?;
-        return arguments.format.print(&measured, measured.table());
+        return arguments.format.print(&measured, measured.table(output::width()));
     }
     let text = if profile.name() == name {
         chip(&profile, arguments.sources)?
     } else {
         board(&profile, arguments.sources)?
     };
-    output::print(&text)?;
+    output::tell(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -176,12 +175,8 @@ fn board(profile: &Profile, sources: bool) -> anyhow::Result<String> {
 }
 
 fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["parameter", "value", "unit", "provenance", "meaning"]);
-    if let Some(column) = table.column_mut(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let heads = ["parameter", "value", "unit", "provenance", "meaning"];
+    let mut table = TextTable::with_numbers(&heads, 1..2);
     for parameter in parameters {
         table.add_row([
             format!("{}.{}", parameter.group, parameter.name),
@@ -191,10 +186,7 @@ fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
             parameter.meaning.trim().to_string(),
         ]);
     }
-    for line in table.to_string().lines() {
-        writeln!(text, "{}", line.trim_end())?;
-    }
-    Ok(())
+    writeln!(text, "{}", table.fitted(output::width()))
 }
 
 /// How many numbers there are of each kind, and what stands for all of them.

@@ -9,6 +9,7 @@ use npsim::problem::Problem;
 use npsim_asm::spelling::closest;
 use npsim_asm::{Includes, Options, assemble, codes};
 use npsim_chip::kernel::check::Check;
+use npsim_session::text_table::TextTable;
 
 use crate::output;
 
@@ -49,11 +50,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             text += &shown(name, example);
         }
     } else {
+        let mut table = TextTable::list();
         for code in codes::all() {
-            writeln!(text, "{:26} {}", code.name, code.explanation)?;
+            table.add_row([code.name, code.explanation]);
         }
+        text = table.fitted(output::width()) + "\n";
     }
-    output::print(&text)?;
+    output::tell(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -73,7 +73,7 @@ impl MessageOptions {
     pub fn show(&self, messages: &Messages) {
         if self.json() {
             for message in &messages.items {
-                output::line(&message.to_json());
+                output::record(&message.to_json());
             }
         } else {
             show(messages);
@@ -84,7 +84,7 @@ impl MessageOptions {
 /// Writes a mistake outside of sources as JSON.
 pub fn problem_as_json(problem: &Problem) {
     let rendered = render_problem(problem);
-    output::line(&Message::of_problem(problem, &rendered).to_json());
+    output::record(&Message::of_problem(problem, &rendered).to_json());
 }
 
 fn code(name: &str) -> Result<String, String> {

@@ -123,7 +123,12 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             skipped: network.skipped(),
         };
         let interrupted = matches!(stopped, Some(Stopped::Interrupted));
-        output::print(&summary::text(&results, &host, interrupted))?;
+        output::tell(&summary::text(
+            &results,
+            &host,
+            interrupted,
+            output::width(),
+        ))?;
     }
     tell_end(stopped, &network, &results)
 }

@@ -1,19 +1,18 @@
 //! `npsim reproduce`: published figures beside what this simulator measures.
 
-use std::fmt::Write as _;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::class::Class;
-use npsim_lab::grid::{Grid, grids};
+use npsim_lab::grid::grids;
 use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
 use npsim_lab::tables::{comparison, document, reproduced};
 use npsim_lab::verdict::Row;
 use npsim_lab::{output as files, profiles, studies, verdict};
+use npsim_session::text_table::TextTable;
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
@@ -61,16 +60,12 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.study else {
-        let mut text = String::new();
+        let mut table = TextTable::list();
         for study in studies::all()? {
             let values = study.published.len();
-            writeln!(
-                text,
-                "{:12} {} ({values} published values)",
-                study.name, study.title
-            )?;
+            table.add_row([study.name, format!("{} ({values} published values)", study.title)]);
         }
-        output::print(&text)?;
+        output::tell(&(table.fitted(output::width()) + "\n"))?;
         return Ok(ExitCode::SUCCESS);
     };
     let study = studies::find(name)?;
@@ -117,12 +112,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
         Format::Text => {
-            let mut parts = vec![study.title.clone(), comparison(&rows, width())];
+            let mut parts = vec![study.title.clone(), comparison(&rows, output::width())];
             if !part {
-                parts.extend(grids(&study, &results).iter().map(Grid::terminal));
+                parts.extend(grids(&study, &results).iter().map(|grid| grid.terminal(output::width())));
             }
             parts.push(reproduced(&rows));
-            output::print(&(parts.join("\n\n") + "\n"))?;
+            output::tell(&(parts.join("\n\n") + "\n"))?;
         }
     }
     tell_faults(&results);
@@ -160,15 +155,4 @@ fn whole_page(campaign: &Campaign, all: Vec<Point>) -> anyhow::Result<Option<Pat
     rows.push(profiles::row(&results));
     let page = files::write(folder, study, &results, &rows, campaign.quick)?;
     Ok(Some(page))
-}
-
-/// Columns of the table: those of a terminal that tells them, or enough for
-/// sentences beside numbers.
-fn width() -> u16 {
-    const ELSEWHERE: u16 = 160;
-    const LEAST: u16 = 80;
-    let terminal = std::io::stdout().is_terminal();
-    let told = std::env::var("COLUMNS").ok().filter(|_| terminal);
-    let columns = told.and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(ELSEWHERE).max(LEAST)
 }

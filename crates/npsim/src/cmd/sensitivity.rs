@@ -1,6 +1,5 @@
 //! `npsim sensitivity`: what a comparison with published figures hangs on.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +8,7 @@ use npsim_lab::campaign::Campaign;
 use npsim_lab::places::Places;
 use npsim_lab::sensitivity::{Plan, Question};
 use npsim_lab::studies;
+use npsim_session::text_table::TextTable;
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::lab_options::{Bar, Format, LabOptions, tally};
@@ -81,21 +81,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let plan = Plan::new(&campaign, &question)?;
     if arguments.list {
-        let mut text = String::new();
+        let mut table = TextTable::with_numbers(
+            &["what is moved", "value", "kind", "to", "meaning"],
+            1..2,
+        );
         for knob in plan.knobs() {
             let moves: Vec<_> = knob.moves().iter().map(|to| knob.moved(to)).collect();
-            writeln!(
-                text,
-                "{:34} {:24} {:10} {:14} {}",
-                knob.name,
-                knob.value,
-                knob.kind,
+            table.add_row([
+                knob.name.clone(),
+                knob.value.to_string(),
+                knob.kind.to_string(),
                 moves.join(", "),
-                knob.what
-            )?;
+                knob.what.clone(),
+            ]);
         }
-        writeln!(text, "{} runs", plan.runs())?;
-        output::print(&text)?;
+        let table = table.fitted(output::width());
+        output::tell(&format!("{table}\n\n{} runs\n", plan.runs()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let stop = interrupt_flag();

@@ -12,6 +12,7 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
 use npsim_lab::tables::{comparison, document, measurements};
 use npsim_lab::{output as files, verdict};
+use npsim_session::text_table::TextTable;
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
@@ -121,12 +122,12 @@ fn write(
             output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
         Format::Text => {
-            output::print(&(measurements(study, results) + "\n"))?;
+            output::tell(&(measurements(study, results, output::width()) + "\n"))?;
             for grid in grids(study, results).iter().filter(|_| page.is_some()) {
-                output::print(&format!("\n{}\n", grid.terminal()))?;
+                output::tell(&format!("\n{}\n", grid.terminal(output::width())))?;
             }
             if !rows.is_empty() && page.is_some() {
-                output::print(&format!("\n{}\n", comparison(&rows, 160)))?;
+                output::tell(&format!("\n{}\n", comparison(&rows, output::width())))?;
             }
         }
     }
@@ -162,19 +163,15 @@ fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Resu
         output::print(&(serde_json::to_string_pretty(&lines)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = String::new();
+    let mut table = TextTable::with_numbers(&["point", "at", "settings"], 0..1);
     for keyed in &keyed {
-        let settings = keyed.point.shown_settings().join(" ");
-        let line = format!(
-            "{:4}  {}  {}",
-            keyed.point.number,
+        table.add_row([
+            keyed.point.number.to_string(),
             keyed.point.shown(),
-            settings
-        );
-        text += line.trim_end();
-        text += "\n";
+            keyed.point.shown_settings().join(" "),
+        ]);
     }
-    output::print(&text)?;
+    output::tell(&(table.fitted(output::width()) + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

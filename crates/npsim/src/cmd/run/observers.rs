@@ -160,7 +160,12 @@ impl ObserverOptions {
             return Ok(());
         };
         if self.profile.is_some() && !quiet {
-            let text = profile_text::overview(&profile, programs, self.profile_lines);
+            let text = profile_text::overview(
+                &profile,
+                programs,
+                self.profile_lines,
+                output::width(),
+            );
             output::print(&format!("\n{}{text}", router.prefix()))?;
         }
         for path in self.profile.iter().flatten() {
@@ -208,7 +213,7 @@ fn tell_packet(followed: &Followed, router: Router) -> anyhow::Result<()> {
         }
         text.push('\n');
     }
-    output::print(&text)
+    output::tell(&text)
 }
 
 /// Notes the flows of frames as they come.

@@ -70,10 +70,10 @@ impl Ended<'_> {
             output::line(&format!("note: {remark}"));
         }
         if !self.is_quiet() {
-            output::print(&summary(&report, self.host_seconds))?;
+            output::tell(&summary(&report, self.host_seconds, output::width()))?;
             for (router, analysis) in arguments.chain.all().zip(&analyses) {
                 let text = bottleneck::as_text(analysis);
-                output::print(&format!("\n{}{text}", router.prefix()))?;
+                output::tell(&format!("\n{}{text}", router.prefix()))?;
             }
             hints(arguments, &report, &self.session);
             show_halts(arguments, &report);

@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let info = look(path, arguments.link)?;
         if arguments.format == Format::Human {
             let gap = if place > 0 { "\n" } else { "" };
-            output::print(&format!("{gap}{}", text(&info)))?;
+            output::tell(&format!("{gap}{}", text(&info)))?;
         }
         infos.push(info);
     }

@@ -156,7 +156,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         flows,
     };
     match arguments.format {
-        Format::Human => output::print(&order_text::text(&report))?,
+        Format::Human => output::tell(&order_text::text(&report, output::width()))?,
         Format::Json => output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?,
     }
     Ok(ExitCode::SUCCESS)
