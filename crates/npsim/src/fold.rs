@@ -25,22 +25,14 @@ fn fold_line(out: &mut String, line: &str, width: usize) {
     let indent = hanging(line).min(width / 2);
     let mut rest = line;
     let mut used = 0;
-    loop {
-        let room = width.saturating_sub(used);
-        match break_in(rest, room, used == 0) {
-            Some((before, behind)) => {
-                out.push_str(before);
-                out.push('\n');
-                out.extend(std::iter::repeat_n(' ', indent));
-                rest = behind;
-                used = indent;
-            }
-            None => {
-                out.push_str(rest);
-                return;
-            }
-        }
+    while let Some((before, behind)) = break_in(rest, width.saturating_sub(used), used == 0) {
+        out.push_str(before);
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', indent));
+        rest = behind;
+        used = indent;
     }
+    out.push_str(rest);
 }
 
 /// Where what follows a broken line begins: below the text behind a label, or where the line

@@ -9,6 +9,7 @@ pub mod dap;
 pub mod explain;
 pub mod generated;
 pub mod lsp;
+pub mod schemas;
 pub mod vocabulary;
 
 pub use npsim_asm as asm;

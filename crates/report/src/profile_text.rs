@@ -134,24 +134,24 @@ fn numbered(stage: &Stage<'_>) -> String {
 }
 
 fn pipeline(profile: &Profile, stage: &Stage<'_>, width: usize) -> String {
-    let mut table = TextTable::new(&["", "issued", "aborted", "stalled", "idle"]);
-    let per_packet = |cycles: u64| match profile.packets {
-        0 => percent(cycles, profile.cycles),
-        n => format!(
-            "{}   {} a packet",
-            percent(cycles, profile.cycles),
-            tenths(cycles, n)
-        ),
-    };
+    let mut heads = vec![""];
+    for head in ["issued", "aborted", "stalled", "idle"] {
+        heads.push(head);
+        if profile.packets > 0 {
+            heads.push("a packet");
+        }
+    }
+    let mut table = TextTable::new(&heads);
     for me in &stage.microengines {
         let spent = me.spent();
-        table.add_row(vec![
-            format!("microengine {}", me.index),
-            per_packet(spent.issued),
-            per_packet(spent.aborted),
-            per_packet(spent.stalled),
-            per_packet(me.idle),
-        ]);
+        let mut row = vec![format!("microengine {}", me.index)];
+        for cycles in [spent.issued, spent.aborted, spent.stalled, me.idle] {
+            row.push(percent(cycles, profile.cycles));
+            if profile.packets > 0 {
+                row.push(tenths(cycles, profile.packets));
+            }
+        }
+        table.add_row(row);
     }
     let mut text = format!("{}\n", table.fitted(width));
     let all = &stage.spent;

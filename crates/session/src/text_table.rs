@@ -13,7 +13,7 @@ const GAP: u16 = 3;
 /// Spaces between columns where there is none.
 const NARROW_GAP: u16 = 2;
 /// A word that is longer may be broken, where a column of words has to be narrow.
-const LONGEST_WORD: u16 = 28;
+const LONGEST_WORD: u16 = 40;
 
 /// A table of which some columns are numbers.
 pub struct TextTable {
@@ -130,7 +130,10 @@ impl TextTable {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+        let lines: Vec<_> = table
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
         lines.join("\n")
     }
 }
@@ -155,7 +158,11 @@ fn groups(columns: &[Column], width: u16) -> Vec<Vec<usize>> {
     let mut groups = vec![vec![0]];
     for at in 1..columns.len() {
         let before = groups.last_mut().filter(|group| {
-            let with: Vec<_> = group.iter().chain([&at]).map(|&it| columns[it].least).collect();
+            let with: Vec<_> = group
+                .iter()
+                .chain([&at])
+                .map(|&it| columns[it].least)
+                .collect();
             group.len() < 2 || needed(with.into_iter(), NARROW_GAP) <= width
         });
         match before {
@@ -187,7 +194,10 @@ mod tests {
     use super::TextTable;
 
     fn widest(text: &str) -> usize {
-        text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+        text.lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap_or(0)
     }
 
     #[test]
@@ -204,7 +214,11 @@ mod tests {
     #[test]
     fn sentences_wrap_and_numbers_do_not() {
         let mut table = TextTable::with_numbers(&["id", "value", "meaning"], 1..2);
-        table.add_row(["a", "1,000,000", "what is said of it in a sentence of some length"]);
+        table.add_row([
+            "a",
+            "1,000,000",
+            "what is said of it in a sentence of some length",
+        ]);
         let text = table.fitted(40);
         assert!(widest(&text) <= 40, "{text}");
         assert!(text.contains("1,000,000"), "{text}");
@@ -221,7 +235,12 @@ mod tests {
         assert!(widest(&text) <= 50, "{text}");
         assert!(text.matches("0,000,000").count() > 2, "{text}");
         for n in 1..12 {
-            assert_eq!(text.matches(&format!("column{n} ")).count() + text.matches(&format!("column{n}\n")).count(), 1, "{n}\n{text}");
+            assert_eq!(
+                text.matches(&format!("column{n} ")).count()
+                    + text.matches(&format!("column{n}\n")).count(),
+                1,
+                "{n}\n{text}"
+            );
         }
     }
 
@@ -230,8 +249,14 @@ mod tests {
         let mut list = TextTable::list();
         list.add_row(["one", "the first of all"]);
         list.add_row(["three", "the last"]);
-        assert_eq!(list.fitted(80), "one     the first of all\nthree   the last");
-        assert_eq!(list.fitted(14), "one    the\n       first of\n       all\nthree  the\n       last");
+        assert_eq!(
+            list.fitted(80),
+            "one     the first of all\nthree   the last"
+        );
+        assert_eq!(
+            list.fitted(14),
+            "one    the\n       first of\n       all\nthree  the\n       last"
+        );
         assert_eq!(TextTable::list().fitted(80), "");
     }
 }

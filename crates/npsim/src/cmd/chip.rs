@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::measure::{bandwidth, latency};
 use npsim::problem::Problem;
 use npsim::project;
@@ -14,6 +14,7 @@ use npsim_chip::profile::{Parameter, Profile};
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
+use super::format::{self, Format};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -50,33 +51,16 @@ pub struct Arguments {
     /// most that it can carry
     #[arg(long, requires = "name", conflicts_with = "sources")]
     bandwidths: bool,
-    /// How measurements are printed
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
-}
-
-/// How measurements are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for people
-    Table,
-    /// One JSON object
-    Json,
-}
-
-impl Format {
-    fn print<T: Serialize>(self, measured: &T, table: String) -> anyhow::Result<ExitCode> {
-        match self {
-            Self::Table => output::tell(&table)?,
-            Self::Json => output::print(&(serde_json::to_string_pretty(measured)? + "\n"))?,
-        }
-        Ok(ExitCode::SUCCESS)
-    }
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let format = arguments.format;
     let Some(name) = &arguments.name else {
-        output::tell(&list()?)?;
+        let list = List::new()?;
+        format.print(&list, || list.text())?;
         return Ok(ExitCode::SUCCESS);
     };
     let profile = if Profile::names().any(|known| known == name) {
@@ -88,11 +72,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     if arguments.latencies {
         let measured = latency::measure(&profile)?;
-        return arguments.format.print(&measured, measured.table(output::width()));
+        format.print(&measured, || measured.table(output::width()))?;
+        return Ok(ExitCode::SUCCESS);
     }
     if arguments.bandwidths {
         let measured = bandwidth::measure(&profile)?;
-        return arguments.format.print(&measured, measured.table(output::width()));
+        format.print(&measured, || measured.table(output::width()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if format.is_json() {
+        format::json(&Numbers::of(&profile, name))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let text = if profile.name() == name {
         chip(&profile, arguments.sources)?
@@ -114,18 +104,117 @@ fn unknown(name: &str) -> Problem {
     }
 }
 
-fn list() -> anyhow::Result<String> {
-    let mut text = "chips\n".to_owned();
-    for name in Profile::names() {
-        let title = project::profile(name, None)?;
-        writeln!(text, "  {name:14} {}", title.title())?;
+/// The chips and boards there are.
+#[derive(Serialize)]
+struct List {
+    chips: Vec<Named>,
+    boards: Vec<Named>,
+}
+
+/// A chip or a board.
+#[derive(Serialize)]
+struct Named {
+    name: &'static str,
+    title: String,
+}
+
+impl List {
+    fn new() -> anyhow::Result<Self> {
+        let chip = |name| {
+            let title = project::profile(name, None)?.title().to_owned();
+            anyhow::Ok(Named { name, title })
+        };
+        let board = |name| {
+            let title = project::board(name)?.board().title.clone();
+            anyhow::Ok(Named { name, title })
+        };
+        Ok(Self {
+            chips: Profile::names().map(chip).collect::<Result<_, _>>()?,
+            boards: Board::names().map(board).collect::<Result<_, _>>()?,
+        })
     }
-    text += "\nboards\n";
-    for name in Board::names() {
-        let profile = project::board(name)?;
-        writeln!(text, "  {name:14} {}", profile.board().title)?;
+
+    fn text(&self) -> String {
+        let part = |named: &[Named]| {
+            let mut table = TextTable::list();
+            for it in named {
+                table.add_row([format!("  {}", it.name), it.title.clone()]);
+            }
+            table.fitted(output::width())
+        };
+        let (chips, boards) = (part(&self.chips), part(&self.boards));
+        format!("chips\n{chips}\n\nboards\n{boards}\n")
     }
-    Ok(text)
+}
+
+/// The numbers of a chip on a board, as JSON tells them: all of both.
+#[derive(Serialize)]
+struct Numbers<'a> {
+    name: &'a str,
+    chip: &'a str,
+    board: &'a str,
+    title: &'a str,
+    media: &'static str,
+    fingerprint: String,
+    parameters: Vec<Number<'a>>,
+    ports: Vec<Port<'a>>,
+}
+
+/// One of them.
+#[derive(Serialize)]
+struct Number<'a> {
+    name: String,
+    value: u64,
+    unit: String,
+    provenance: String,
+    meaning: &'a str,
+    basis: &'a str,
+}
+
+/// A port that the board brings.
+#[derive(Serialize)]
+struct Port<'a> {
+    name: &'a str,
+    bits_per_second: u64,
+    provenance: String,
+    basis: &'a str,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(profile: &'a Profile, name: &'a str) -> Self {
+        let board = profile.board();
+        let title = if profile.name() == name {
+            profile.title()
+        } else {
+            &board.title
+        };
+        Self {
+            name,
+            chip: profile.name(),
+            board: &board.name,
+            title,
+            media: board.media.name(),
+            fingerprint: profile.fingerprint().clone(),
+            parameters: { profile.parameters() }
+                .map(|it| Number {
+                    name: format!("{}.{}", it.group, it.name),
+                    value: it.value,
+                    unit: it.unit.to_string(),
+                    provenance: it.foundation.to_string(),
+                    meaning: it.meaning.trim(),
+                    basis: it.basis.trim(),
+                })
+                .collect(),
+            ports: { board.ports.iter() }
+                .map(|port| Port {
+                    name: &port.name,
+                    bits_per_second: port.bits_per_second,
+                    provenance: port.foundation.to_string(),
+                    basis: &port.basis,
+                })
+                .collect(),
+        }
+    }
 }
 
 fn chip(profile: &Profile, sources: bool) -> anyhow::Result<String> {

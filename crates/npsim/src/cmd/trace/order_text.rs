@@ -79,7 +79,11 @@ fn write_text(out: &mut String, report: &Report, width: usize) -> std::fmt::Resu
         writeln!(out, "\n{}", distances(order, width))?;
     }
     if !report.flows.is_empty() {
-        writeln!(out, "\n{}", each(&report.flows, order.missing.is_some(), width))?;
+        writeln!(
+            out,
+            "\n{}",
+            each(&report.flows, order.missing.is_some(), width)
+        )?;
     }
     Ok(())
 }
@@ -164,7 +168,8 @@ fn each(flows: &[FlowReport], losses: bool, width: usize) -> String {
     header.extend(["duplicates"]);
     header.extend(Counter::ALL.map(Counter::shown));
     header.push("extent");
-    let mut table = TextTable::new(&header);
+    // Names are not broken either.
+    let mut table = TextTable::with_numbers(&header, 0..header.len());
     for flow in flows {
         let order = &flow.order;
         let mut row = vec![flow.name.clone(), grouped(order.packets)];
