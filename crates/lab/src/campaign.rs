@@ -44,6 +44,10 @@ pub struct Campaign<'a> {
 
 /// Is told how far a campaign is, from any thread.
 pub trait Watcher: Sync {
+    /// So many points are looked at first, to see which of them are to be run.
+    fn prepares(&self, _points: usize) {}
+    /// One of them was.
+    fn prepared(&self) {}
     /// So many points are to be run, which simulate so many cycles, of all routers, if
     /// none of them ends early; so many were run before.
     fn begins(&self, to_run: usize, cycles: Cycle, done_before: usize);
@@ -91,6 +95,14 @@ pub struct Results {
 }
 
 impl Results {
+    /// Those of a campaign that was broken off before its points were known.
+    fn broken_off() -> Self {
+        Self {
+            interrupted: true,
+            ..Self::default()
+        }
+    }
+
     /// What a point came to.
     #[must_use]
     pub fn outcome(&self, keyed: &Keyed) -> Option<&Outcome> {
@@ -121,65 +133,80 @@ impl Campaign<'_> {
     /// # Errors
     /// As in [`prepare`], of the first point in which something is wrong.
     pub fn keyed(&self, points: Vec<Point>) -> Result<Vec<Keyed>, Problems> {
-        self.keyed_with(points, &Assemblies::default())
+        let never = AtomicBool::new(false);
+        let keyed = self.keyed_with(points, &Assemblies::default(), &never, &())?;
+        Ok(keyed.unwrap_or_default())
     }
 
+    /// None if it was broken off.
     fn keyed_with(
         &self,
         points: Vec<Point>,
         assemblies: &Assemblies,
-    ) -> Result<Vec<Keyed>, Problems> {
-        let all: Vec<Result<Keyed, Problems>> = self.pool()?.install(|| {
+        stop: &AtomicBool,
+        watcher: &dyn Watcher,
+    ) -> Result<Option<Vec<Keyed>>, Problems> {
+        watcher.prepares(points.len());
+        let all: Vec<Result<Option<Keyed>, Problems>> = self.pool()?.install(|| {
             points
                 .into_par_iter()
                 .map(|point| {
-                    match point.kind {
-                        Kind::Chip => {}
-                        Kind::Net => {
-                            let net = nets::prepare(self.study, &point, self.quick)?;
-                            return Ok(Keyed {
-                                chip: None,
-                                point,
-                                cycles: net.cycles(),
-                                key: net.key,
-                                run: None,
-                            });
-                        }
-                        Kind::Fluid => {
-                            let model = fluids::prepare(self.study, &point, self.quick)?;
-                            return Ok(Keyed {
-                                chip: None,
-                                point,
-                                cycles: model.cycles(),
-                                key: model.key,
-                                run: None,
-                            });
-                        }
-                        Kind::Network => {
-                            let network = self.network(&point, assemblies)?;
-                            return Ok(Keyed {
-                                chip: None,
-                                point,
-                                cycles: network.cycles(),
-                                key: network.key,
-                                run: Some(network.run),
-                            });
-                        }
+                    if stop.load(Ordering::Relaxed) {
+                        return Ok(None);
                     }
-                    let ready = self.ready(&point, assemblies)?;
-                    let sweep = self.study.sweep.get(&point.sweep);
-                    let other = sweep.and_then(|sweep| sweep.other_chip.as_ref());
-                    Ok(Keyed {
-                        chip: Some(Chip::of(&ready.project).meant(other)),
-                        point,
-                        cycles: ready.cycles(),
-                        key: ready.key,
-                        run: None,
-                    })
+                    let keyed = self.keyed_one(point, assemblies);
+                    watcher.prepared();
+                    keyed.map(Some)
                 })
                 .collect()
         });
         all.into_iter().collect()
+    }
+
+    fn keyed_one(&self, point: Point, assemblies: &Assemblies) -> Result<Keyed, Problems> {
+        match point.kind {
+            Kind::Chip => {}
+            Kind::Net => {
+                let net = nets::prepare(self.study, &point, self.quick)?;
+                return Ok(Keyed {
+                    chip: None,
+                    point,
+                    cycles: net.cycles(),
+                    key: net.key,
+                    run: None,
+                });
+            }
+            Kind::Fluid => {
+                let model = fluids::prepare(self.study, &point, self.quick)?;
+                return Ok(Keyed {
+                    chip: None,
+                    point,
+                    cycles: model.cycles(),
+                    key: model.key,
+                    run: None,
+                });
+            }
+            Kind::Network => {
+                let network = self.network(&point, assemblies)?;
+                return Ok(Keyed {
+                    chip: None,
+                    point,
+                    cycles: network.cycles(),
+                    key: network.key,
+                    run: Some(network.run),
+                });
+            }
+        }
+        let ready = self.ready(&point, assemblies)?;
+        let sweep = self.study.sweep.get(&point.sweep);
+        let other = sweep.and_then(|sweep| sweep.other_chip.as_ref());
+        Ok(Keyed {
+            chip: Some(Chip::of(&ready.project).meant(other)),
+            point,
+            cycles: ready.cycles(),
+            key: ready.key,
+            run: None,
+        })
     }
 
     /// Runs the points that were not run before. `stop` breaks it off; what is
@@ -195,7 +222,9 @@ impl Campaign<'_> {
     ) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
         let assemblies = Assemblies::default();
-        let points = self.keyed_with(points, &assemblies)?;
+        let Some(points) = self.keyed_with(points, &assemblies, stop, watcher)? else {
+            return Ok(Results::broken_off());
+        };
         let mut outcomes = BTreeMap::new();
         let mut seen = BTreeSet::new();
         let mut to_run = Vec::new();
@@ -260,13 +289,15 @@ impl Campaign<'_> {
         }
     }
 
-    /// What was run before, without running anything.
+    /// What was run before, without running anything; `stop` breaks it off.
     ///
     /// # Errors
     /// A point cannot be prepared, or was not run yet.
-    pub fn merge(&self, points: Vec<Point>) -> Result<Results, Problems> {
+    pub fn merge(&self, points: Vec<Point>, stop: &AtomicBool) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
-        let points = self.keyed(points)?;
+        let Some(points) = self.keyed_with(points, &Assemblies::default(), stop, &())? else {
+            return Ok(Results::broken_off());
+        };
         let mut outcomes = BTreeMap::new();
         let mut missing = Vec::new();
         for keyed in &points {
@@ -378,7 +409,10 @@ impl Campaign<'_> {
         let metrics = self.metrics_of(keyed);
         if keyed.point.kind == Kind::Net {
             let net = nets::prepare(self.study, &keyed.point, self.quick)?;
-            let outcome = net.execute(&metrics)?;
+            let go_on = || !stop.load(Ordering::Relaxed);
+            let Some(outcome) = net.execute(&metrics, &go_on)? else {
+                return Ok(None);
+            };
             watcher.advanced(keyed.cycles);
             store.put(&outcome)?;
             return Ok(Some(outcome));

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, Table as Terminal, presets};
+use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
 use crate::campaign::Results;
@@ -139,25 +139,17 @@ impl Grid {
         std::iter::once(head.cloned().collect()).chain(rows)
     }
 
-    /// For a terminal.
+    /// For a terminal of so many columns.
     #[must_use]
-    pub fn terminal(&self) -> String {
-        let mut table = Terminal::new();
-        table.load_style(presets::NOTHING);
+    pub fn terminal(&self, width: usize) -> String {
         let mut lines = self.lines();
-        table.set_header(lines.next().unwrap_or_default());
-        table.add_rows(lines);
-        for (at, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
-            if at > 0 {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
+        let heads = lines.next().unwrap_or_default();
+        let heads: Vec<_> = heads.iter().map(String::as_str).collect();
+        let mut table = TextTable::new(&heads);
+        for line in lines {
+            table.add_row(line);
         }
-        let mut text = self.title.clone();
-        for line in table.to_string().lines() {
-            text.push('\n');
-            text += line.trim_end();
-        }
+        let mut text = format!("{}\n{}", self.title, table.fitted(width));
         if !self.note.is_empty() {
             text.push('\n');
             text += &self.note;

@@ -104,12 +104,19 @@ impl Net {
         p.packets * p.bytes * 8 * 600 / p.offered_mbps * self.hops as u64
     }
 
-    /// Runs it.
+    /// Runs it as long as `go_on` says so; `None` if it was broken off.
     ///
     /// # Errors
     /// Its parameters do not go together.
-    pub(crate) fn execute(&self, metrics: &BTreeMap<&str, &Metric>) -> Result<Outcome, Problem> {
-        let chain = chain::run(&self.parameters, self.hops).map_err(Problem::new)?;
+    pub(crate) fn execute(
+        &self,
+        metrics: &BTreeMap<&str, &Metric>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Outcome>, Problem> {
+        let chain = chain::run_while(&self.parameters, self.hops, go_on).map_err(Problem::new)?;
+        let Some(chain) = chain else {
+            return Ok(None);
+        };
         let mut outcome = Outcome::new(&self.key);
         "drained".clone_into(&mut outcome.ending);
         outcome.until = self.cycles() / self.hops as u64;
@@ -120,7 +127,7 @@ impl Net {
                 .metrics
                 .insert(name.to_owned(), Reading::from(value));
         }
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 }
 

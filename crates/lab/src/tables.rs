@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use comfy_table::{CellAlignment, Table, presets};
+use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
 use crate::campaign::{Keyed, Results};
@@ -57,12 +57,8 @@ pub(crate) fn shown_difference(row: &Row) -> String {
 
 /// Published beside measured, for a terminal of so many columns.
 #[must_use]
-pub fn comparison(rows: &[Row], width: u16) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_width(width);
-    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-    table.set_header([
+pub fn comparison(rows: &[Row], width: usize) -> String {
+    let heads = [
         "id",
         "what",
         "unit",
@@ -72,7 +68,8 @@ pub fn comparison(rows: &[Row], width: u16) -> String {
         "tolerance",
         "verdict",
         "class",
-    ]);
+    ];
+    let mut table = TextTable::with_numbers(&heads, 5..7);
     for row in rows {
         let measured = match (&row.measured, &row.why) {
             (Some(_), _) => shown_measured(row),
@@ -91,7 +88,7 @@ pub fn comparison(rows: &[Row], width: u16) -> String {
             row.class.name().to_owned(),
         ]);
     }
-    finished(table, &[5, 6])
+    table.fitted(width)
 }
 
 /// `9 of 10 reproduced: ...`, without the study's own checks and what cannot fail.
@@ -159,9 +156,9 @@ pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) 
     told.collect()
 }
 
-/// What every point came to, for a terminal.
+/// What every point came to, for a terminal of so many columns.
 #[must_use]
-pub fn measurements(study: &Study, results: &Results) -> String {
+pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
     let mut text = Vec::new();
     for (name, sweep) in &study.sweep {
         let mine: Vec<&Keyed> = results
@@ -173,14 +170,17 @@ pub fn measurements(study: &Study, results: &Results) -> String {
             continue;
         }
         let metrics = study.metrics_of(sweep);
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
         let axes = sweep.axis.iter().map(|axis| axis.name().to_owned());
         let heads = metrics.iter().map(|(name, metric)| match metric.unit() {
             "" => (*name).to_owned(),
             unit => format!("{name} [{unit}]"),
         });
-        table.set_header(std::iter::once("point".to_owned()).chain(axes).chain(heads));
+        let heads: Vec<_> = std::iter::once("point".to_owned())
+            .chain(axes)
+            .chain(heads)
+            .collect();
+        let heads: Vec<_> = heads.iter().map(String::as_str).collect();
+        let mut table = TextTable::new(&heads);
         for keyed in mine {
             let places = keyed.point.coordinates.iter().map(|c| c.label.clone());
             let values = metrics
@@ -192,26 +192,10 @@ pub fn measurements(study: &Study, results: &Results) -> String {
                     .chain(values),
             );
         }
-        let columns: Vec<usize> = (1..=sweep.axis.len() + metrics.len()).collect();
         let title = sweep.title.as_deref().unwrap_or(name);
-        text.push(format!("{title}\n{}", finished(table, &columns)));
+        text.push(format!("{title}\n{}", table.fitted(width)));
     }
     text.join("\n\n")
-}
-
-fn finished(mut table: Table, right: &[usize]) -> String {
-    for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if right.contains(&at) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let lines: Vec<_> = table
-        .to_string()
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    lines.join("\n")
 }
 
 /// `results.json`.

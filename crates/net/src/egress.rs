@@ -26,6 +26,7 @@ pub use resume::{KeptFile, Position};
 pub use trace_sink::{Form, Interface, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
+use crate::standard_output::{self, is_standard_output};
 use tally::Tally;
 
 /// Of the times in the file.
@@ -40,7 +41,7 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 /// [`finish`](PcapSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
 /// target's name stays as it was. Where the system has files without a name (Linux), a process that is
 /// killed leaves nothing either. A target that exists and is no regular file (a pipe, `/dev/null`) is
-/// written to directly.
+/// written to directly, and so is standard output, which is called `-`.
 ///
 /// A sink of [`create_kept`](PcapSink::create_kept) leaves its temporary file behind, so that
 /// [`resume`](PcapSink::resume) can go on with it.
@@ -78,6 +79,9 @@ struct Target {
 
 impl Target {
     fn create(path: &Path) -> io::Result<(File, Target)> {
+        if is_standard_output(path) {
+            return Ok((standard_output::open()?, Target::direct()));
+        }
         // A link keeps pointing where it does: what it points at is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         match fs::metadata(&target) {

@@ -26,6 +26,7 @@ pub mod order;
 pub mod pace;
 mod random;
 mod ratio;
+pub mod standard_output;
 
 pub use frame::{Frame, LineFrame};
 pub use random::Random;

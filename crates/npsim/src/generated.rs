@@ -1,27 +1,30 @@
 //! Files of the repository that are made from the tables, so that they cannot
-//! say anything else: the editors' grammars, the schema of project files and the instruction
-//! reference.
+//! say anything else: the editors' grammars, the schema of project files, the instruction
+//! reference, and schemas of what commands print.
 
 use std::fmt::Write as _;
 
 use npsim_isa::{InputState, cap_csr, csr, mnemonics, msf_csr, reference};
 use serde_json::json;
 
+use crate::schemas;
 use crate::vocabulary::{
     CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, pages,
 };
 
 /// Path from the repository's folder and contents of every such file.
 #[must_use]
-pub fn files() -> Vec<(&'static str, String)> {
+pub fn files() -> Vec<(String, String)> {
     let textmate = textmate();
-    vec![
+    let own = [
         ("editors/uc.tmLanguage.json", textmate.clone()),
         ("editors/vscode/uc.tmLanguage.json", textmate),
         ("editors/vim/syntax/uc.vim", vim()),
         ("editors/npsim-project.schema.json", project_schema()),
         ("docs/src/instructions.md", instructions()),
-    ]
+    ];
+    let own = own.into_iter().map(|(name, text)| (name.to_owned(), text));
+    own.chain(schemas::files()).collect()
 }
 
 /// The JSON schema of project files.

@@ -11,6 +11,7 @@ pub mod exercise;
 pub mod explain;
 pub mod generated;
 pub mod lsp;
+pub mod schemas;
 pub mod vocabulary;
 
 pub use npsim_asm as asm;

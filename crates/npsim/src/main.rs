@@ -4,11 +4,16 @@
 //! microcode did in a run what a check forbids.
 
 mod cmd;
+mod fold;
+mod markdown;
+#[cfg(test)]
+mod option_names;
 mod output;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use cmd::format::Format;
 use npsim::diagnostics::render_problem;
 use npsim::problem::{Problem, Problems};
 
@@ -16,7 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap
   npsim run firmware.uc --until 1ms        one source, no traffic, one millisecond
-  npsim asm firmware.uc --list             assemble and show the words
+  npsim asm firmware.uc --listing          assemble and show the words
   npsim disasm firmware.hex | less         words back to text
   npsim new --from firmware.uc             write a project file to start from
   npsim reproduce baseline --quick         published figures beside measured ones
@@ -57,23 +62,56 @@ enum Command {
     Isa(cmd::isa::Arguments),
     Docs(cmd::docs::Arguments),
     Completions(cmd::completions::Arguments),
+    Man(cmd::man::Arguments),
     Lsp(cmd::lsp::Arguments),
     Trace(cmd::trace::Arguments),
     #[command(hide = true)]
     Generate(cmd::generate::Arguments),
 }
 
+impl Command {
+    /// The form of its results, if it has several.
+    fn format(&self) -> Option<Format> {
+        match self {
+            Self::Run(it) => Some(it.format),
+            Self::Asm(it) => Some(it.format),
+            Self::Explain(it) => Some(it.format),
+            Self::Check(it) => Some(it.format),
+            Self::Network(it) => Some(it.format),
+            Self::Sweep(it) => Some(it.format),
+            Self::Reproduce(it) => Some(it.format),
+            Self::Sensitivity(it) => Some(it.format),
+            Self::Chip(it) => Some(it.format),
+            Self::Checks(it) => Some(it.format),
+            Self::Codes(it) => Some(it.format),
+            Self::Isa(it) => Some(it.format),
+            Self::Fmt(it) => Some(it.format),
+            Self::Trace(it) => it.format(),
+            _ => None,
+        }
+    }
+
+    /// Whether its messages are for programs.
+    fn messages_are_json(&self) -> bool {
+        let own = match self {
+            Self::Run(it) => it.system.messages.json(),
+            Self::Debug(it) => it.system.messages.json(),
+            Self::Asm(it) => it.messages.json(),
+            Self::Explain(it) => it.messages.json(),
+            Self::Check(it) => it.messages.json(),
+            Self::CheckExercise(it) => it.messages.json(),
+            _ => false,
+        };
+        own || self.format().is_some_and(Format::is_json)
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let json = match &arguments.command {
-        Command::Run(arguments) => arguments.system.messages.json(),
-        Command::Debug(arguments) => arguments.system.messages.json(),
-        Command::Asm(arguments) => arguments.messages.json(),
-        Command::Explain(arguments) => arguments.messages.json(),
-        Command::Check(arguments) => arguments.messages.json(),
-        Command::CheckExercise(arguments) => arguments.messages.json(),
-        _ => false,
-    };
+    let json = arguments.command.messages_are_json();
+    if json {
+        output::write_for_programs();
+    }
     let result = match &arguments.command {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Debug(arguments) => cmd::debug::run(arguments),
@@ -96,6 +134,7 @@ fn main() -> ExitCode {
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Docs(arguments) => cmd::docs::run(arguments),
         Command::Completions(arguments) => cmd::completions::run(arguments),
+        Command::Man(arguments) => cmd::man::run(arguments),
         Command::Lsp(arguments) => cmd::lsp::run(arguments),
         Command::Trace(arguments) => cmd::trace::run(arguments),
         Command::Generate(arguments) => cmd::generate::run(arguments),

@@ -83,12 +83,8 @@ impl Wanted {
             races: self.races.then(|| RaceDetector::new(chip)),
             packets: match &self.packets {
                 Some((path, flows)) => {
-                    let out = if path.as_os_str() == "-" {
-                        StreamFile::standard()
-                    } else {
-                        StreamFile::create(path)
-                            .map_err(|error| Problem::io("write", path, &error))?
-                    };
+                    let out = StreamFile::create(path);
+                    let out = out.map_err(|error| Problem::io("write", path, &error))?;
                     Some(PacketRows::new(out, chip, flows.clone()))
                 }
                 None => None,

@@ -1,14 +1,14 @@
 //! A file that is written while a run goes on.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use npsim_project::whole_file::WholeFile;
 
-/// A file that is there when it is whole, compressed if its name ends in `.gz`, or the
-/// standard output.
+/// A file that is there when it is whole, compressed if its name ends in `.gz`; `-` is standard
+/// output.
 #[derive(Debug)]
 pub struct StreamFile(Form);
 
@@ -16,7 +16,6 @@ pub struct StreamFile(Form);
 enum Form {
     Plain(BufWriter<WholeFile>),
     Gzip(GzEncoder<BufWriter<WholeFile>>),
-    Standard(BufWriter<Stdout>),
 }
 
 impl StreamFile {
@@ -36,12 +35,6 @@ impl StreamFile {
         }))
     }
 
-    /// Writes to the standard output.
-    #[must_use]
-    pub fn standard() -> Self {
-        Self(Form::Standard(BufWriter::new(io::stdout())))
-    }
-
     /// The file is whole: it takes its name.
     ///
     /// # Errors
@@ -50,7 +43,6 @@ impl StreamFile {
         let file = match self.0 {
             Form::Plain(file) => file,
             Form::Gzip(encoder) => encoder.finish()?,
-            Form::Standard(mut out) => return out.flush(),
         };
         file.into_inner()
             .map_err(io::IntoInnerError::into_error)?
@@ -63,7 +55,6 @@ impl Write for StreamFile {
         match &mut self.0 {
             Form::Plain(file) => file.write(bytes),
             Form::Gzip(encoder) => encoder.write(bytes),
-            Form::Standard(out) => out.write(bytes),
         }
     }
 
@@ -71,7 +62,6 @@ impl Write for StreamFile {
         match &mut self.0 {
             Form::Plain(file) => file.flush(),
             Form::Gzip(encoder) => encoder.flush(),
-            Form::Standard(out) => out.flush(),
         }
     }
 }

@@ -76,6 +76,20 @@ fn load(p: &Parameters) -> Vec<(Tick, Packet)> {
 /// # Errors
 /// Parameters do not go together, in words.
 pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
+    let outcome = run_while(p, hops, &|| true)?;
+    outcome.ok_or_else(|| "nobody broke it off, and it was".to_owned())
+}
+
+/// The same, as long as `go_on` says so, which is asked many times a second; `None` if it was
+/// broken off.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_while(
+    p: &Parameters,
+    hops: usize,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Option<Outcome>, String> {
     p.check()?;
     let mut packets = load(p);
     let offered = packets.len() as u64;
@@ -84,7 +98,10 @@ pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
     let mut lost = 0;
     let mut dram_busy = 0.0;
     for hop in 1..=hops.max(1) {
-        let passed: Passed = Router::new(p, hop as u64).run(&packets);
+        let Some(passed): Option<Passed> = Router::new(p, hop as u64).run_while(&packets, go_on)
+        else {
+            return Ok(None);
+        };
         lost += passed.lost;
         dram_busy = passed.dram_busy as f64 / passed.end.max(1) as f64;
         packets = passed.left;
@@ -99,7 +116,7 @@ pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
         let (place, time) = (packet.flow % p.flows as u32, packet.flow / p.flows as u32);
         order.note((place, time), packet.sequence);
     }
-    Ok(Outcome {
+    Ok(Some(Outcome {
         order,
         offered,
         lost,
@@ -108,5 +125,5 @@ pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
         window: (until - from).max(1),
         dram_busy,
         bytes: p.bytes,
-    })
+    }))
 }

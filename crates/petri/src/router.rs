@@ -15,6 +15,8 @@ pub const CYCLE: Tick = 1000;
 const ELEMENT: u64 = 64;
 /// Bytes of a header as the DRAM gives them.
 const HEADER: u64 = 8;
+/// Steps between two questions whether to go on.
+const STEPS: u64 = 1 << 12;
 
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -415,10 +417,22 @@ impl Router {
 
     /// Sends packets through, which come at these moments, until all have left.
     #[must_use]
-    pub fn run(mut self, come: &[(Tick, Packet)]) -> Passed {
+    pub fn run(self, come: &[(Tick, Packet)]) -> Passed {
+        self.run_while(come, &|| true).unwrap_or_default()
+    }
+
+    /// The same, as long as `go_on` says so; `None` if it was broken off.
+    pub fn run_while(
+        mut self,
+        come: &[(Tick, Packet)],
+        go_on: &dyn Fn() -> bool,
+    ) -> Option<Passed> {
         let mut passed = Passed::default();
         let mut come = come.iter().peekable();
-        loop {
+        for step in 0_u64.. {
+            if step.is_multiple_of(STEPS) && !go_on() {
+                return None;
+            }
             self.net.begin(&mut self.buffers);
             let end = self.net.next_end();
             let arrival = come.next_if(|(at, _)| end.is_none_or(|end| *at <= end));
@@ -439,7 +453,7 @@ impl Router {
         passed.dram_busy = self.net.busy(self.dram);
         passed.end = self.net.now();
         debug_assert_eq!(self.inside(), self.contexts);
-        passed
+        Some(passed)
     }
 
     /// Tokens of contexts that stand somewhere.

@@ -7,16 +7,16 @@
 //! all. `docs/src/project.md` has the rules for users.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 
 use super::origins::{Origins, Step, Steps};
-use super::resolve::{ProjectText, join};
+use super::resolve::ProjectText;
 use super::{FILE_NAME, folder_of};
-use crate::files::{Files, Kind};
+use crate::files::{Files, Kind, join, tidy};
 use crate::problem::{Excerpt, Problem};
 
 /// The key.
@@ -156,8 +156,9 @@ impl Reader<'_> {
         if there.is_ok_and(|kind| kind == Kind::Folder) {
             from_here.push(FILE_NAME);
         }
-        let from_here = self.tidy(&from_here);
+        let from_here = tidy(self.source, self.folder, &from_here);
         let path = join(self.folder, &from_here);
+        let path = tidy(self.source, Path::new("."), &path);
         let shown = path.display().to_string();
         let file = real(self.source, &path);
         if self.open.iter().any(|(open, _)| *open == file) {
@@ -206,7 +207,9 @@ impl Reader<'_> {
         let key = |name: &str| Step::Key(name.to_owned());
         let mut change = |value: &mut Value, steps: Steps| {
             let Some(path) = value.as_str() else { return };
-            let text = self.tidy(&prefix.join(path)).display().to_string();
+            let text = tidy(self.source, self.folder, &prefix.join(path))
+                .display()
+                .to_string();
             let decor = value.decor().clone();
             *value = Value::from(text.clone());
             *value.decor_mut() = decor;
@@ -239,28 +242,6 @@ impl Reader<'_> {
             }
         }
         rewritten
-    }
-
-    /// A path without ways down and up again, where that leads to the same place:
-    /// behind a link it may not.
-    fn tidy(&self, path: &Path) -> PathBuf {
-        let mut short = PathBuf::new();
-        for part in path.components() {
-            let last = short.components().next_back();
-            match part {
-                Component::CurDir => {}
-                Component::ParentDir if matches!(last, Some(Component::Normal(_))) => {
-                    short.pop();
-                }
-                other => short.push(other),
-            }
-        }
-        let place = |path: &Path| self.source.canonical(&join(self.folder, path)).ok();
-        if place(&short).is_some_and(|there| Some(there) == place(path)) {
-            short
-        } else {
-            path.to_path_buf()
-        }
     }
 }
 

@@ -7,7 +7,7 @@ mod memory;
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 pub use disk::Disk;
 pub use memory::MemoryFiles;
@@ -53,5 +53,40 @@ pub trait Files: fmt::Debug {
     /// Whether a regular file is there.
     fn is_file(&self, path: &Path) -> bool {
         self.kind(path).is_ok_and(|kind| kind == Kind::File)
+    }
+}
+
+/// A path as seen from a folder, without ways down and up again where that leads to the same
+/// place: behind a link it may not.
+#[must_use]
+pub fn tidy(files: &dyn Files, folder: &Path, path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        let last = short.components().next_back();
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(last, Some(Component::Normal(_))) => {
+                short.pop();
+            }
+            other => short.push(other),
+        }
+    }
+    if short == path {
+        return short;
+    }
+    let place = |path: &Path| files.canonical(&join(folder, path)).ok();
+    if place(&short).is_some_and(|there| Some(there) == place(path)) {
+        short
+    } else {
+        path.to_path_buf()
+    }
+}
+
+/// `folder/path`, without a leading `./`.
+pub(crate) fn join(folder: &Path, path: &Path) -> PathBuf {
+    if folder == Path::new(".") {
+        path.to_path_buf()
+    } else {
+        folder.join(path)
     }
 }

@@ -61,7 +61,7 @@ pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<Part>, Problem> {
             let problem = Problem::new(format!("{shown}: {error}"));
             if crate::is_source(path) {
                 return problem.help(format!(
-                    "this is a source; `npsim asm {shown} --list` shows its words"
+                    "this is a source; `npsim asm {shown} --listing` shows its words"
                 ));
             }
             problem.help(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use npsim_asm::Includes;
 
-use crate::files::Files;
+use crate::files::{Files, tidy};
 
 /// Files below the including file's folder and a list of folders.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,10 @@ impl Includes for FileIncludes<'_> {
         let candidates = self.candidates(name, including);
         for path in &candidates {
             match self.files.read(path) {
-                Ok(bytes) => return Ok((path.display().to_string(), decode(bytes))),
+                Ok(bytes) => {
+                    let shown = tidy(self.files, Path::new("."), path);
+                    return Ok((shown.display().to_string(), decode(bytes)));
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(format!("`{}`: {error}", path.display())),
             }

@@ -178,7 +178,10 @@ impl Project {
         let capacity = Capacity::of(&profile);
         let resolved = resolve::resolve(files, &text, &file, &capacity, overrides, registry)?;
         let folder = text.folder.clone();
-        let own = file.include.iter().map(|path| folder.join(path.get_ref()));
+        let own = file.include.iter().map(|path| {
+            // As they were written where they end in a folder that is not there.
+            files::tidy(files, Path::new("."), &folder.join(path.get_ref()))
+        });
         let outward = file.route.iter().filter(|route| !route.local);
         let routed = outward
             .filter_map(|route| route.prefix.get_ref().parse().ok())

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
+use npsim_net::standard_output::is_standard_output;
 
 /// A text and the place in it that a [`Problem`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Problem {
     pub notes: Vec<String>,
     /// What to do.
     pub help: Option<String>,
+    /// Whether it is only that who reads a pipe has gone away.
+    pub reader_left: bool,
 }
 
 impl Problem {
@@ -55,11 +58,15 @@ impl Problem {
     /// A file that could not be read or written.
     #[must_use]
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
-        let problem = Self::new(format!(
-            "cannot {action} `{}`: {}",
-            path.display(),
-            reason(error)
-        ));
+        let what = if is_standard_output(path) {
+            "to standard output".to_owned()
+        } else {
+            format!("`{}`", path.display())
+        };
+        let problem = Self {
+            reader_left: error.kind() == std::io::ErrorKind::BrokenPipe,
+            ..Self::new(format!("cannot {action} {what}: {}", reason(error)))
+        };
         match error.kind() {
             std::io::ErrorKind::NotFound => problem.help(match nearest(path) {
                 Some(near) => format!("did you mean `{}`?", near.display()),

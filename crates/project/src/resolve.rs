@@ -18,7 +18,7 @@ mod task_keys;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
@@ -527,15 +527,6 @@ impl Resolver<'_> {
             "",
         );
         None
-    }
-}
-
-/// `folder/path`, without a leading `./`.
-pub(super) fn join(folder: &Path, path: &Path) -> PathBuf {
-    if folder == Path::new(".") {
-        path.to_path_buf()
-    } else {
-        folder.join(path)
     }
 }
 

@@ -5,9 +5,16 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+pub use npsim_net::standard_output::is_standard_output;
+
+use npsim_net::standard_output;
+
 /// Whether two paths name the same regular file, or will when it is written.
 #[must_use]
 pub fn same_file(one: &Path, other: &Path) -> bool {
+    if is_standard_output(one) || is_standard_output(other) {
+        return false;
+    }
     let whole = |path: &Path| {
         std::fs::canonicalize(path).or_else(|error| {
             let folder = match path.parent() {
@@ -29,7 +36,7 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
 
 /// A file that is written bit by bit and is there when it is whole. What exists
 /// under its name and is no regular file (a pipe, `/dev/null`) is written to
-/// directly.
+/// directly, and so is standard output, whose name is `-`.
 #[derive(Debug)]
 pub struct WholeFile(Place);
 
@@ -45,6 +52,9 @@ impl WholeFile {
     /// # Errors
     /// The path is that of a folder, or nothing can be written there.
     pub fn create(path: &Path) -> io::Result<Self> {
+        if is_standard_output(path) {
+            return Ok(Self(Place::Direct(standard_output::open()?)));
+        }
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let before = std::fs::metadata(&target);
         match &before {
@@ -107,6 +117,20 @@ impl Write for WholeFile {
     }
 }
 
+/// Whether a [`WholeFile`] can be made at `path`, found out before there is anything to write.
+/// Nothing is left there, and a file that is there stays as it is.
+///
+/// # Errors
+/// As those of [`WholeFile::create`].
+pub fn try_place(path: &Path) -> io::Result<()> {
+    let other = |it: std::fs::Metadata| !it.is_file() && !it.is_dir();
+    // Who opens a pipe to look at it ends it for its reader.
+    if std::fs::metadata(path).is_ok_and(other) {
+        return Ok(());
+    }
+    WholeFile::create(path).map(drop)
+}
+
 /// Writes `bytes` to `path`, as a [`WholeFile`].
 ///
 /// # Errors
@@ -119,7 +143,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{same_file, write_whole};
+    use super::{same_file, try_place, write_whole};
     use std::path::Path;
 
     #[test]
@@ -133,6 +157,21 @@ mod tests {
         assert!(write_whole(dir.path(), b"x").is_err());
         assert!(write_whole(&dir.path().join("no/such"), b"x").is_err());
         write_whole(Path::new("/dev/null"), b"x")
+    }
+
+    #[test]
+    fn a_place_is_tried_and_left_as_it_was() -> std::io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("out.json");
+        try_place(&path)?;
+        assert_eq!(std::fs::read_dir(dir.path())?.count(), 0);
+        write_whole(&path, b"good")?;
+        try_place(&path)?;
+        assert_eq!(std::fs::read(&path)?, b"good");
+        assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
+        assert!(try_place(dir.path()).is_err(), "a folder");
+        assert!(try_place(&path.join("below")).is_err(), "below a file");
+        try_place(Path::new("/dev/null"))
     }
 
     #[test]

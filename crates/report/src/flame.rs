@@ -113,13 +113,19 @@ const WIDTH: u64 = 1200;
 const ROW: usize = 18;
 const MARGIN: u64 = 10;
 const HEAD: usize = 50;
+/// Room for the word that is clicked for a search.
+const SEARCH: u64 = 60;
 /// Thousandths of a pixel.
 const FINE: u64 = 1000;
 /// A letter is about so wide, in thousandths of a pixel.
 const LETTER: u64 = 7000;
 
+/// What a browser does with the picture; without it the picture is whole too.
+const SCRIPT: &str = include_str!("flame.js");
+
 /// A picture: frames stand on those they are within, as wide as their cycles. A
-/// pointer over one shows its name and cycles.
+/// pointer over one shows its name and cycles, a click shows it in the whole width, and
+/// names can be searched for.
 #[must_use]
 pub fn svg(profile: &Profile, what: Flame) -> String {
     let mut root = Frame::default();
@@ -140,15 +146,21 @@ pub fn svg(profile: &Profile, what: Flame) -> String {
     let _ = write!(
         out,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\">\n\
-         <style>text {{ font: 12px monospace; fill: #1b1b1b; pointer-events: none }} rect {{ stroke: #fff; stroke-width: 0.5 }} g:hover > rect {{ stroke: #000 }}</style>\n\
+         <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" data-width=\"{WIDTH}\" data-margin=\"{MARGIN}\" data-letter=\"{}\">\n\
+         <style>text {{ font: 12px monospace; fill: #1b1b1b; pointer-events: none }} rect {{ stroke: #fff; stroke-width: 0.5 }} g.f {{ cursor: pointer }} g:hover > rect {{ stroke: #000 }} #search {{ pointer-events: auto; cursor: pointer; text-decoration: underline }}</style>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fdfdfd\"/>\n\
-         <text x=\"{MARGIN}\" y=\"28\" style=\"font-size: 16px\">{title}: {} in {} cycles of the run</text>\n",
-        root.cycles, profile.cycles
+         <text x=\"{MARGIN}\" y=\"28\" style=\"font-size: 16px\">{title}: {} in {} cycles of the run</text>\n\
+         <text id=\"search\" x=\"{}\" y=\"28\" text-anchor=\"end\">Search</text>\n\
+         <text id=\"found\" x=\"{}\" y=\"28\" text-anchor=\"end\"></text>\n",
+        LETTER / FINE,
+        root.cycles,
+        profile.cycles,
+        WIDTH - MARGIN,
+        WIDTH - MARGIN - SEARCH,
     );
     let whole = root.cycles.max(1);
     draw(&mut out, "all", &root, (0, height - 10 - ROW), whole);
-    out.push_str("</svg>\n");
+    let _ = write!(out, "<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>\n");
     out
 }
 
@@ -163,7 +175,7 @@ fn draw(out: &mut String, name: &str, frame: &Frame, (start, y): (u64, usize), w
     let x = x + MARGIN * FINE;
     let _ = write!(
         out,
-        "<g><title>{}: {} cycles, {}</title><rect x=\"{}\" y=\"{y}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+        "<g class=\"f\"><title>{}: {} cycles, {}</title><rect x=\"{}\" y=\"{y}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
         escaped(name),
         frame.cycles,
         share(frame.cycles, whole),

@@ -36,9 +36,9 @@ impl FromStr for Shown {
 }
 
 /// For each stage what its microengines and contexts did, its lines, its macros
-/// and what its contexts waited for.
+/// and what its contexts waited for, in tables of at most `width` columns.
 #[must_use]
-pub fn overview(profile: &Profile, programs: &[Program], shown: Shown) -> String {
+pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: usize) -> String {
     let mut out = String::new();
     let packets = match profile.packets {
         0 => String::new(),
@@ -58,13 +58,13 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown) -> String
     for stage in stages(profile) {
         let sources = Texts::new(&stage, programs);
         let _ = write!(out, "\n{}\n\n", heading(&stage));
-        out.push_str(&pipeline(profile, &stage));
+        out.push_str(&pipeline(profile, &stage, width));
         out.push('\n');
         if let Shown::Top(count) = shown {
-            out.push_str(&top_lines(profile, &stage, &sources, count));
+            out.push_str(&top_lines(profile, &stage, &sources, (count, width)));
         }
-        out.push_str(&macros(profile, &stage, shown));
-        out.push_str(&waits(&stage, shown));
+        out.push_str(&macros(profile, &stage, (shown, width)));
+        out.push_str(&waits(&stage, shown, width));
     }
     if shown == Shown::All {
         out.push('\n');
@@ -133,27 +133,27 @@ fn numbered(stage: &Stage<'_>) -> String {
     }
 }
 
-fn pipeline(profile: &Profile, stage: &Stage<'_>) -> String {
-    let mut table = TextTable::new(&["", "issued", "aborted", "stalled", "idle"]);
-    let per_packet = |cycles: u64| match profile.packets {
-        0 => percent(cycles, profile.cycles),
-        n => format!(
-            "{}   {} a packet",
-            percent(cycles, profile.cycles),
-            tenths(cycles, n)
-        ),
-    };
+fn pipeline(profile: &Profile, stage: &Stage<'_>, width: usize) -> String {
+    let mut heads = vec![""];
+    for head in ["issued", "aborted", "stalled", "idle"] {
+        heads.push(head);
+        if profile.packets > 0 {
+            heads.push("a packet");
+        }
+    }
+    let mut table = TextTable::new(&heads);
     for me in &stage.microengines {
         let spent = me.spent();
-        table.add_row(vec![
-            format!("microengine {}", me.index),
-            per_packet(spent.issued),
-            per_packet(spent.aborted),
-            per_packet(spent.stalled),
-            per_packet(me.idle),
-        ]);
+        let mut row = vec![format!("microengine {}", me.index)];
+        for cycles in [spent.issued, spent.aborted, spent.stalled, me.idle] {
+            row.push(percent(cycles, profile.cycles));
+            if profile.packets > 0 {
+                row.push(tenths(cycles, profile.packets));
+            }
+        }
+        table.add_row(row);
     }
-    let mut text = format!("{table}\n");
+    let mut text = format!("{}\n", table.fitted(width));
     let all = &stage.spent;
     let parts: Vec<_> = [
         ("executed", all.pipeline()),
@@ -170,7 +170,12 @@ fn pipeline(profile: &Profile, stage: &Stage<'_>) -> String {
     text
 }
 
-fn top_lines(profile: &Profile, stage: &Stage<'_>, sources: &Texts<'_>, count: usize) -> String {
+fn top_lines(
+    profile: &Profile,
+    stage: &Stage<'_>,
+    sources: &Texts<'_>,
+    (count, width): (usize, usize),
+) -> String {
     let mut lines: Vec<_> = stage
         .lines
         .iter()
@@ -206,7 +211,7 @@ fn top_lines(profile: &Profile, stage: &Stage<'_>, sources: &Texts<'_>, count: u
             shortened(text.trim()),
         ]);
     }
-    let mut text = format!("{table}\n");
+    let mut text = format!("{}\n", table.fitted(width));
     if lines.len() > count {
         let _ = writeln!(
             text,
@@ -219,7 +224,7 @@ fn top_lines(profile: &Profile, stage: &Stage<'_>, sources: &Texts<'_>, count: u
     text
 }
 
-fn macros(profile: &Profile, stage: &Stage<'_>, shown: Shown) -> String {
+fn macros(profile: &Profile, stage: &Stage<'_>, (shown, width): (Shown, usize)) -> String {
     let mut macros: Vec<_> = stage
         .macros
         .iter()
@@ -248,10 +253,10 @@ fn macros(profile: &Profile, stage: &Stage<'_>, shown: Shown) -> String {
             it.uses.to_string(),
         ]);
     }
-    format!("{table}\n\n")
+    format!("{}\n\n", table.fitted(width))
 }
 
-fn waits(stage: &Stage<'_>, shown: Shown) -> String {
+fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
     let mut all: BTreeMap<(String, String, String), (u64, u64)> = BTreeMap::new();
     for me in &stage.microengines {
         for wait in &me.waits {
@@ -299,7 +304,7 @@ fn waits(stage: &Stage<'_>, shown: Shown) -> String {
             place,
         ]);
     }
-    let mut text = format!("{table}\n");
+    let mut text = format!("{}\n", table.fitted(width));
     if more > 0 {
         let _ = writeln!(text, "and {more} more");
     }

@@ -10,16 +10,22 @@ use crate::report::{NodeDrop, NodeReport, Packets, Report};
 use crate::text_table::TextTable;
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
-/// The summary's text. `host_seconds` is how long the run took here.
+/// The summary's text, with tables of at most `width` columns. `host_seconds` is how long the run
+/// took here.
 #[must_use]
-pub fn summary(report: &Report, host_seconds: f64) -> String {
+pub fn summary(report: &Report, host_seconds: f64, width: usize) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = write_summary(&mut text, report, host_seconds);
+    let _ = write_summary(&mut text, report, host_seconds, width);
     text
 }
 
-fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::Result {
+fn write_summary(
+    out: &mut String,
+    report: &Report,
+    host_seconds: f64,
+    width: usize,
+) -> fmt::Result {
     let nodes = &report.nodes;
     let alone = nodes.len() == 1;
     let first = nodes.first();
@@ -61,8 +67,8 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
         write_packets(out, report)?;
     }
     match first {
-        Some(node) if alone => write_node(out, node),
-        _ => writeln!(out, "\n{}", table_of_nodes(nodes)),
+        Some(node) if alone => write_node(out, node, width),
+        _ => writeln!(out, "\n{}", table_of_nodes(nodes, width)),
     }
 }
 
@@ -90,7 +96,7 @@ fn write_disturbances(out: &mut String, report: &Report) -> fmt::Result {
 }
 
 /// What there is to say of one node besides its packets.
-fn write_node(out: &mut String, node: &NodeReport) -> fmt::Result {
+fn write_node(out: &mut String, node: &NodeReport, width: usize) -> fmt::Result {
     let chip = &node.chip;
     for counter in chip.counters.iter().filter(|counter| !counter.drop) {
         let text = if counter.text.is_empty() {
@@ -118,8 +124,8 @@ fn write_node(out: &mut String, node: &NodeReport) -> fmt::Result {
         )?;
     }
     writeln!(out)?;
-    writeln!(out, "{}", microengines(chip))?;
-    let units = units(chip);
+    writeln!(out, "{}", microengines(chip, width))?;
+    let units = units(chip, width);
     if !units.is_empty() {
         writeln!(out, "\n{units}")?;
     }
@@ -288,7 +294,7 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
 }
 
 /// One line for each node.
-fn table_of_nodes(nodes: &[NodeReport]) -> String {
+fn table_of_nodes(nodes: &[NodeReport], width: usize) -> String {
     let mut table = TextTable::new(&[
         "router",
         "in",
@@ -318,7 +324,7 @@ fn table_of_nodes(nodes: &[NodeReport]) -> String {
             time(since.map(|latency| latency.p99_ns)),
         ]);
     }
-    table.to_string()
+    table.fitted(width)
 }
 
 /// What a lock costs: means in cycles, with one decimal.
@@ -348,7 +354,7 @@ fn mean(sum: u64, count: u64) -> String {
     format!("{:.1}", sum as f64 / count.max(1) as f64)
 }
 
-fn microengines(chip: &Stats) -> String {
+fn microengines(chip: &Stats, width: usize) -> String {
     let mut table = TextTable::new(&[
         "microengine",
         "instructions",
@@ -368,10 +374,10 @@ fn microengines(chip: &Stats) -> String {
             percent(me.idle),
         ]);
     }
-    table.to_string()
+    table.fitted(width)
 }
 
-fn units(chip: &Stats) -> String {
+fn units(chip: &Stats, width: usize) -> String {
     let mut table = TextTable::new(&["unit", "commands", "busy", "queue peak", "mean wait"]);
     for unit in &chip.units {
         let commands: u64 = unit.commands.iter().map(|c| c.count).sum();
@@ -389,5 +395,5 @@ fn units(chip: &Stats) -> String {
     if table.is_empty() {
         return String::new();
     }
-    table.to_string()
+    table.fitted(width)
 }

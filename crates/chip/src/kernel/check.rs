@@ -55,7 +55,7 @@ checks! {
     SignalRaisedTwice = "signal-raised-twice",
     /// A put to a full ring overwrote what was on it.
     RingOverflow = "ring-overflow",
-    /// Two contexts updated memory with nothing that keeps them apart; looked for with `--check races` only.
+    /// Two contexts updated memory with nothing that keeps them apart; looked for with `--look-for races` only.
     LostUpdate = "lost-update",
     /// Control flow entered the defer slots of a branch from elsewhere.
     DeferSlotEntry = "defer-slot-entry",

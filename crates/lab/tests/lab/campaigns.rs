@@ -124,7 +124,9 @@ impl Bench {
         reason = "the method alone is not general enough in its lifetimes"
     )]
     fn merge(&self) -> Result<Results, Problems> {
-        self.with(STUDY, false, 1, |campaign, points| campaign.merge(points))
+        self.with(STUDY, false, 1, |campaign, points| {
+            campaign.merge(points, &AtomicBool::new(false))
+        })
     }
 
     /// Runs everything and writes it; gives the files that were written.

@@ -248,7 +248,7 @@ fn models_tables_and_code() {
         "{}",
         grid.csv()
     );
-    assert!(grid.terminal().contains("Half of it."));
+    assert!(grid.terminal(100).contains("Half of it."));
 
     let folder = bench.path("results");
     output::write(&folder, &study, &results, &rows, false).expect("files");

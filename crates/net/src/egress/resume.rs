@@ -8,6 +8,7 @@ use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
 use super::{PcapSink, Tally, Target, Temporary, hidden_name};
+use crate::standard_output::is_standard_output;
 
 /// A file that is written bit by bit under a temporary name, which depends on its own alone and stays
 /// when it is dropped or the process killed, so that a later process can go on with it.
@@ -145,6 +146,12 @@ pub(super) fn go_on(path: &Path, position: &Position) -> io::Result<(Tally, Targ
 
 impl Temporary {
     fn kept(path: &Path) -> io::Result<Self> {
+        if is_standard_output(path) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a later run could not go on with standard output",
+            ));
+        }
         // A link keeps pointing where it does.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {

@@ -10,9 +10,12 @@ use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{same_file, write_whole};
+use npsim::whole_file::{is_standard_output, same_file, try_place, write_whole};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
+use serde::Serialize;
 
+use super::destinations::{self, Output};
+use super::format::Format;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 use crate::output;
@@ -20,13 +23,13 @@ use crate::output;
 const EXAMPLES: &str = "\
 Examples:
   npsim asm firmware.uc                    check it and say how large it is
-  npsim asm firmware.uc --list             words beside the source
+  npsim asm firmware.uc --listing           words beside the source
   npsim asm firmware.uc -o firmware.npi    an image, which `npsim run` takes
   npsim asm firmware.uc -o firmware.hex    one word a line, ten hexadecimal digits
   npsim asm firmware.uc -o firmware.bin    five bytes a word, most significant first
   npsim asm microcode/forward --words      all programs of a project
   npsim asm microcode/forward -o all.npi   the images of all its microengines
-  npsim asm all.npi --list                 what is in them
+  npsim asm all.npi --listing               what is in them
   npsim asm microcode/forward --me 1 -o tx.hex";
 
 /// Assemble a source or all sources of a project
@@ -44,21 +47,25 @@ pub struct Arguments {
     /// Write FILE.npi as an image, FILE.list as a listing, FILE.hex as words in text, FILE.bin as five bytes a word
     ///
     /// A project's image file has the images of all its microengines; the other
-    /// forms hold one program. `npsim docs image-format` describes the format.
-    #[arg(short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// forms hold one program. `-` is standard output, to which an image is written.
+    /// `npsim docs image-format` describes the format.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Print a listing: addresses, words, instructions, symbols
-    #[arg(long)]
-    list: bool,
+    #[arg(long, alias = "list")]
+    listing: bool,
     /// Print the words, ten hexadecimal digits a line
     #[arg(long)]
     words: bool,
     /// Write hexadecimal words with their two parity bits in front, eleven digits
     #[arg(long)]
     parity: bool,
-    /// Only the program of this microengine of a project; for a single source: assemble it for this one
+    /// Microengine whose program is meant; a single source is assembled for it
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, conflicts_with_all = ["listing", "words"])]
+    pub format: Format,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
@@ -68,8 +75,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
-    let format = arguments.output.as_deref().map(format_of).transpose()?;
-    if arguments.parity && !arguments.words && !matches!(format, Some(Format::Hex)) {
+    let format = arguments.out.as_deref().map(format_of).transpose()?;
+    if let Some(path) = &arguments.out {
+        destinations::claim(&["asm"], &[Output::binary("--out", path)])?;
+        try_place(path).map_err(|error| Problem::io("write", path, &error))?;
+    }
+    if arguments.parity && !arguments.words && !matches!(format, Some(Form::Hex)) {
         return Err(
             Problem::new("--parity is about words in hexadecimal digits")
                 .help("add `--words` or `-o FILE.hex`")
@@ -95,7 +106,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return without_programs(arguments, &messages);
     };
     let groups = group(programs);
-    if let (Some(path), Some(format)) = (&arguments.output, format) {
+    if let (Some(path), Some(format)) = (&arguments.out, format) {
         keep_inputs(path, &groups)?;
         // A file for one microengine does not say for which, so that it runs on any.
         let whole = !single && arguments.me.is_none();
@@ -103,18 +114,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let bytes = format.bytes(&groups, whole, arguments.parity)?;
         write_whole(path, &bytes).map_err(|error| Problem::io("write", path, &error))?;
     }
+    if arguments.format.is_json() {
+        let sizes = groups.iter().map(|(ids, program)| Size {
+            source: program.source.display().to_string(),
+            microengines: ids,
+            words: program.image.words.len(),
+            store: u64::from(project.profile.control_store_words()),
+            imports: program.image.unresolved_imports(),
+        });
+        let sizes: Vec<_> = sizes.collect();
+        output::show(&(serde_json::to_string_pretty(&sizes)? + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut text = String::new();
     for (ids, program) in &groups {
-        if arguments.list || arguments.words {
+        if arguments.listing || arguments.words {
             writeln!(text, "; me {}: {}", range(ids), program.source.display())?;
         }
-        if arguments.list {
+        if arguments.listing {
             text.push_str(&npsim_image::listing(&program.image));
         }
         if arguments.words {
             text.push_str(&words(program, arguments.parity));
         }
-        if !arguments.list && !arguments.words {
+        if !arguments.listing && !arguments.words {
             let store = project.profile.control_store_words();
             writeln!(
                 text,
@@ -129,13 +152,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    output::print(&text)?;
+    output::show(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How large a program is, as JSON tells it.
+#[derive(Serialize)]
+struct Size<'a> {
+    source: String,
+    microengines: &'a [u8],
+    words: usize,
+    /// Words that there is room for.
+    store: u64,
+    /// Imports without a value.
+    imports: Vec<&'a str>,
 }
 
 /// Macros alone are no mistake, but no file can be made of them.
 fn without_programs(arguments: &Arguments, messages: &Messages) -> anyhow::Result<ExitCode> {
-    match &arguments.output {
+    match &arguments.out {
         _ if messages.errors > 0 => Ok(ExitCode::from(1)),
         None => Ok(ExitCode::SUCCESS),
         Some(path) => Err(Problem::new(format!(
@@ -179,14 +214,14 @@ fn keep_inputs(path: &Path, groups: &[(Vec<u8>, Program)]) -> Result<(), Problem
 
 /// How an output file is written.
 #[derive(Clone, Copy)]
-enum Format {
+enum Form {
     Image,
     List,
     Hex,
     Binary,
 }
 
-impl Format {
+impl Form {
     /// The contents of the file; an image file of a `whole` project says which
     /// microengine runs what.
     fn bytes(
@@ -222,12 +257,15 @@ impl Format {
     }
 }
 
-fn format_of(path: &Path) -> Result<Format, Problem> {
+fn format_of(path: &Path) -> Result<Form, Problem> {
+    if is_standard_output(path) {
+        return Ok(Form::Image);
+    }
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npi") => Ok(Format::Image),
-        Some("list") => Ok(Format::List),
-        Some("hex" | "txt") => Ok(Format::Hex),
-        Some("bin") => Ok(Format::Binary),
+        Some("npi") => Ok(Form::Image),
+        Some("list") => Ok(Form::List),
+        Some("hex" | "txt") => Ok(Form::Hex),
+        Some("bin") => Ok(Form::Binary),
         _ => Err(Problem::new(format!("the name `{}` does not say in which form to write it", path.display()))
             .help("use `.npi` (an image), `.list` (a listing), `.hex` (ten hexadecimal digits a line) or `.bin` (five bytes a word, most significant first)")),
     }

@@ -8,6 +8,7 @@ use npsim::assemble::assemble_project_from;
 use npsim::files::Disk;
 use npsim::project::Project;
 
+use super::format::Format;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 
@@ -27,6 +28,9 @@ Exit codes: 0 no errors; 1 errors; 2 wrong usage.";
 pub struct Arguments {
     /// One `.uc`, a project file or its folder
     target: PathBuf,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]

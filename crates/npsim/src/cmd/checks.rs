@@ -8,7 +8,10 @@ use npsim::problem::Problem;
 use npsim_asm::codes;
 use npsim_asm::spelling::closest;
 use npsim_chip::kernel::check::Check;
+use npsim_session::text_table::TextTable;
+use serde::Serialize;
 
+use super::format::{self, Format};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -25,13 +28,42 @@ Examples:
 pub struct Arguments {
     /// The name in the brackets of the message that stopped a run
     name: Option<String>,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+}
+
+/// A check, as JSON tells it.
+#[derive(Serialize)]
+struct Told {
+    name: &'static str,
+    explanation: &'static str,
+    why: &'static str,
+    remedy: &'static str,
+}
+
+impl Told {
+    fn of(check: Check) -> Self {
+        let (why, remedy) = advice(check);
+        Self {
+            name: check.name(),
+            explanation: check.explanation(),
+            why,
+            remedy,
+        }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     if let Some(name) = &arguments.name {
         let check: Check = name.parse().map_err(|_| unknown(name))?;
-        let (why, remedy) = advice(check);
+        let told = Told::of(check);
+        if arguments.format.is_json() {
+            format::json(&told)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let Told { why, remedy, .. } = told;
         writeln!(
             text,
             "{name}: {}\n\n{why}\n\n{remedy}\n",
@@ -41,12 +73,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             text,
             "Firmware that relies on this can be run with `--allow {name}`."
         )?;
+    } else if arguments.format.is_json() {
+        format::json(&Check::ALL.iter().copied().map(Told::of).collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
     } else {
+        let mut table = TextTable::list();
         for check in Check::ALL {
-            writeln!(text, "{:22} {}", check.name(), check.explanation())?;
+            table.add_row([check.name(), check.explanation()]);
         }
+        text = table.fitted(output::width()) + "\n";
     }
-    output::print(&text)?;
+    output::tell(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

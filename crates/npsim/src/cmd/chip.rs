@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
+use clap::Args;
 use npsim::measure::{bandwidth, latency};
 use npsim::problem::Problem;
 use npsim::project;
@@ -12,8 +11,10 @@ use npsim_asm::spelling::closest;
 use npsim_chip::board::Board;
 use npsim_chip::profile::Schema;
 use npsim_chip::profile::{Parameter, Profile};
+use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
+use super::format::{self, Format};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -50,34 +51,16 @@ pub struct Arguments {
     /// most that it can carry
     #[arg(long, requires = "name", conflicts_with = "sources")]
     bandwidths: bool,
-    /// How measurements are printed
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
-}
-
-/// How measurements are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for people
-    Table,
-    /// One JSON object
-    Json,
-}
-
-impl Format {
-    fn print<T: Serialize>(self, measured: &T, table: String) -> anyhow::Result<ExitCode> {
-        let text = match self {
-            Self::Table => table,
-            Self::Json => serde_json::to_string_pretty(measured)? + "\n",
-        };
-        output::print(&text)?;
-        Ok(ExitCode::SUCCESS)
-    }
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let format = arguments.format;
     let Some(name) = &arguments.name else {
-        output::print(&list()?)?;
+        let list = List::new()?;
+        format.print(&list, || list.text())?;
         return Ok(ExitCode::SUCCESS);
     };
     let profile = if Profile::names().any(|known| known == name) {
@@ -89,18 +72,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     if arguments.latencies {
         let measured = latency::measure(&profile)?;
-        return arguments.format.print(&measured, measured.table());
+        format.print(&measured, || measured.table(output::width()))?;
+        return Ok(ExitCode::SUCCESS);
     }
     if arguments.bandwidths {
         let measured = bandwidth::measure(&profile)?;
-        return arguments.format.print(&measured, measured.table());
+        format.print(&measured, || measured.table(output::width()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if format.is_json() {
+        format::json(&Numbers::of(&profile, name))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let text = if profile.name() == name {
         chip(&profile, arguments.sources)?
     } else {
         board(&profile, arguments.sources)?
     };
-    output::print(&text)?;
+    output::tell(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -115,18 +104,117 @@ fn unknown(name: &str) -> Problem {
     }
 }
 
-fn list() -> anyhow::Result<String> {
-    let mut text = "chips\n".to_owned();
-    for name in Profile::names() {
-        let title = project::profile(name, None)?;
-        writeln!(text, "  {name:14} {}", title.title())?;
+/// The chips and boards there are.
+#[derive(Serialize)]
+struct List {
+    chips: Vec<Named>,
+    boards: Vec<Named>,
+}
+
+/// A chip or a board.
+#[derive(Serialize)]
+struct Named {
+    name: &'static str,
+    title: String,
+}
+
+impl List {
+    fn new() -> anyhow::Result<Self> {
+        let chip = |name| {
+            let title = project::profile(name, None)?.title().to_owned();
+            anyhow::Ok(Named { name, title })
+        };
+        let board = |name| {
+            let title = project::board(name)?.board().title.clone();
+            anyhow::Ok(Named { name, title })
+        };
+        Ok(Self {
+            chips: Profile::names().map(chip).collect::<Result<_, _>>()?,
+            boards: Board::names().map(board).collect::<Result<_, _>>()?,
+        })
     }
-    text += "\nboards\n";
-    for name in Board::names() {
-        let profile = project::board(name)?;
-        writeln!(text, "  {name:14} {}", profile.board().title)?;
+
+    fn text(&self) -> String {
+        let part = |named: &[Named]| {
+            let mut table = TextTable::list();
+            for it in named {
+                table.add_row([format!("  {}", it.name), it.title.clone()]);
+            }
+            table.fitted(output::width())
+        };
+        let (chips, boards) = (part(&self.chips), part(&self.boards));
+        format!("chips\n{chips}\n\nboards\n{boards}\n")
     }
-    Ok(text)
+}
+
+/// The numbers of a chip on a board, as JSON tells them: all of both.
+#[derive(Serialize)]
+struct Numbers<'a> {
+    name: &'a str,
+    chip: &'a str,
+    board: &'a str,
+    title: &'a str,
+    media: &'static str,
+    fingerprint: String,
+    parameters: Vec<Number<'a>>,
+    ports: Vec<Port<'a>>,
+}
+
+/// One of them.
+#[derive(Serialize)]
+struct Number<'a> {
+    name: String,
+    value: u64,
+    unit: String,
+    provenance: String,
+    meaning: &'a str,
+    basis: &'a str,
+}
+
+/// A port that the board brings.
+#[derive(Serialize)]
+struct Port<'a> {
+    name: &'a str,
+    bits_per_second: u64,
+    provenance: String,
+    basis: &'a str,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(profile: &'a Profile, name: &'a str) -> Self {
+        let board = profile.board();
+        let title = if profile.name() == name {
+            profile.title()
+        } else {
+            &board.title
+        };
+        Self {
+            name,
+            chip: profile.name(),
+            board: &board.name,
+            title,
+            media: board.media.name(),
+            fingerprint: profile.fingerprint().clone(),
+            parameters: { profile.parameters() }
+                .map(|it| Number {
+                    name: format!("{}.{}", it.group, it.name),
+                    value: it.value,
+                    unit: it.unit.to_string(),
+                    provenance: it.foundation.to_string(),
+                    meaning: it.meaning.trim(),
+                    basis: it.basis.trim(),
+                })
+                .collect(),
+            ports: { board.ports.iter() }
+                .map(|port| Port {
+                    name: &port.name,
+                    bits_per_second: port.bits_per_second,
+                    provenance: port.foundation.to_string(),
+                    basis: &port.basis,
+                })
+                .collect(),
+        }
+    }
 }
 
 fn chip(profile: &Profile, sources: bool) -> anyhow::Result<String> {
@@ -176,12 +264,8 @@ fn board(profile: &Profile, sources: bool) -> anyhow::Result<String> {
 }
 
 fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["parameter", "value", "unit", "provenance", "meaning"]);
-    if let Some(column) = table.column_mut(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let heads = ["parameter", "value", "unit", "provenance", "meaning"];
+    let mut table = TextTable::with_numbers(&heads, 1..2);
     for parameter in parameters {
         table.add_row([
             format!("{}.{}", parameter.group, parameter.name),
@@ -191,10 +275,7 @@ fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
             parameter.meaning.trim().to_string(),
         ]);
     }
-    for line in table.to_string().lines() {
-        writeln!(text, "{}", line.trim_end())?;
-    }
-    Ok(())
+    writeln!(text, "{}", table.fitted(output::width()))
 }
 
 /// How many numbers there are of each kind, and what stands for all of them.

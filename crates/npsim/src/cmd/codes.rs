@@ -9,7 +9,10 @@ use npsim::problem::Problem;
 use npsim_asm::spelling::closest;
 use npsim_asm::{Includes, Options, assemble, codes};
 use npsim_chip::kernel::check::Check;
+use npsim_session::text_table::TextTable;
+use serde::Serialize;
 
+use super::format::{self, Format};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -26,6 +29,21 @@ Examples:
 pub struct Arguments {
     /// The name in the brackets of a message
     name: Option<String>,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+}
+
+/// A message, as JSON tells it.
+#[derive(Serialize)]
+struct Explained<'a> {
+    name: &'a str,
+    explanation: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<&'a str>,
+    /// What the assembler says to the example.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<String>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -44,16 +62,38 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             );
             return Err(problem.help(help).into());
         };
+        if arguments.format.is_json() {
+            let example = codes::example(name);
+            let said = example.and_then(|example| said(name, example));
+            format::json(&Explained {
+                name,
+                explanation,
+                example,
+                said: said.map(|said| anstream::adapter::strip_str(&said).to_string()),
+            })?;
+            return Ok(ExitCode::SUCCESS);
+        }
         writeln!(text, "{name}: {explanation}")?;
         if let Some(example) = codes::example(name) {
             text += &shown(name, example);
         }
+    } else if arguments.format.is_json() {
+        let all = codes::all().iter().map(|code| Explained {
+            name: code.name,
+            explanation: code.explanation,
+            example: None,
+            said: None,
+        });
+        format::json(&all.collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
     } else {
+        let mut table = TextTable::list();
         for code in codes::all() {
-            writeln!(text, "{:26} {}", code.name, code.explanation)?;
+            table.add_row([code.name, code.explanation]);
         }
+        text = table.fitted(output::width()) + "\n";
     }
-    output::print(&text)?;
+    output::tell(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,23 +112,29 @@ impl Includes for Only<'_> {
     }
 }
 
-/// An example, and the message that it earns.
-fn shown(name: &str, example: &str) -> String {
+/// The message that an example earns.
+fn said(name: &str, example: &str) -> Option<String> {
     let options = Options {
         // The copies are only made, and told, where they are wanted.
         spill_moves: name == codes::SPILL_MOVE,
         ..Options::default()
     };
     let assembly = assemble(EXAMPLE, &Only(example), &options);
+    let said = assembly.diagnostics.iter().find(|d| d.code == name)?;
+    let text = render_diagnostic(said, &assembly.sources);
+    Some(text.trim_end().to_owned())
+}
+
+/// An example, and the message that it earns.
+fn shown(name: &str, example: &str) -> String {
     let mut text = String::from("\nFor example:\n\n");
     for line in example.lines() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "    {line}");
     }
-    let said = assembly.diagnostics.iter().find(|d| d.code == name);
-    if let Some(said) = said {
+    if let Some(said) = said(name, example) {
         text += "\nTo this the assembler says:\n\n";
-        text += render_diagnostic(said, &assembly.sources).trim_end();
+        text += &said;
         text += "\n";
     }
     text

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::assemble::assemble_project_from;
 use npsim::explain;
 use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::Project;
 
+use super::format::{self, Format};
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 use crate::output;
@@ -37,24 +38,16 @@ pub struct Arguments {
     /// The project that FILE belongs to: its file or folder
     #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
-    /// Only the program of this microengine
+    /// Microengine whose program is meant; all if left out
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
-    /// How to print it
-    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
-    format: Format,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs: always everything (`npsim docs explain`)
-    Json,
 }
 
 /// The file and the line of `FILE:LINE`; a file whose name ends so wins.
@@ -98,12 +91,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if explanation.programs.is_empty() {
         return Err(nothing(arguments, &programs, &file, line).into());
     }
-    let text = match (arguments.format, line) {
-        (Format::Json, _) => serde_json::to_string_pretty(&explanation)? + "\n",
-        (Format::Text, Some(_)) => explain::full(&explanation),
-        (Format::Text, None) => explain::listing(&explanation),
-    };
-    output::print(&text)?;
+    match (arguments.format, line) {
+        (Format::Json, _) => format::json(&explanation)?,
+        (Format::Text, Some(_)) => output::tell(&explain::full(&explanation))?,
+        // Sources, as wide as they are.
+        (Format::Text, None) => output::show(&explain::listing(&explanation))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 

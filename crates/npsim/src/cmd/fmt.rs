@@ -8,8 +8,10 @@ use anyhow::Context as _;
 use clap::Args;
 use npsim::problem::{Problem, Problems};
 use npsim::whole_file::write_whole;
-use npsim_asm::format::format;
+use npsim_asm::format::format as laid_out;
+use serde::Serialize;
 
+use super::format::{self, Format};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -33,14 +35,17 @@ pub struct Arguments {
     /// Write nothing; name the files that would change, and fail if there are some
     #[arg(long)]
     check: bool,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let mut different = 0;
+    let mut different = Vec::new();
     let mut problems = Problems(Vec::new());
     for path in &arguments.paths {
         if path.as_os_str() == "-" {
-            different += usize::from(stdin(arguments.check)?);
+            different.extend(stdin(arguments)?);
             continue;
         }
         let mut files = Vec::new();
@@ -57,24 +62,28 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             return Err(Problem::new(format!("`{}` has no `.uc`", path.display())).into());
         }
         for file in files {
-            match one(&file, arguments.check) {
-                Ok(changed) => different += usize::from(changed),
+            match one(&file, arguments) {
+                Ok(changed) => different.extend(changed),
                 // The others are laid out all the same.
                 Err(error) => problems.0.push(error.downcast::<Problem>()?),
             }
         }
     }
+    if arguments.check && arguments.format.is_json() {
+        format::json(&different)?;
+    }
     if !problems.0.is_empty() {
         return Err(problems.into());
     }
-    if arguments.check && different > 0 {
-        let files = if different == 1 {
+    if arguments.check && !different.is_empty() {
+        let files = if different.len() == 1 {
             "file is"
         } else {
             "files are"
         };
         output::line(&format!(
-            "{different} {files} laid out otherwise; `npsim fmt` mends that"
+            "{} {files} laid out otherwise; `npsim fmt` mends that",
+            different.len()
         ));
         return Ok(ExitCode::from(1));
     }
@@ -89,55 +98,80 @@ fn is_text_of_microcode(path: &Path) -> bool {
     extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
 }
 
-/// Lays out a file; gives whether that changes it.
-fn one(path: &Path, check: bool) -> anyhow::Result<bool> {
+/// Lays out a file; gives what that changes.
+fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let text = text(bytes, &path.display().to_string())?;
-    let formatted = format(&text);
+    let formatted = laid_out(&text);
     if formatted == text {
-        return Ok(false);
+        return Ok(None);
     }
-    if check {
-        differs(&path.display().to_string(), &text, &formatted)?;
-        return Ok(true);
+    let different = Different::of(&path.display().to_string(), &text, &formatted);
+    if arguments.check {
+        different.tell(arguments.format)?;
+        return Ok(Some(different));
     }
     write_whole(path, formatted.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))?;
-    Ok(true)
+    Ok(Some(different))
 }
 
-fn stdin(check: bool) -> anyhow::Result<bool> {
+fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let text = text(bytes, "standard input")?;
-    let formatted = format(&text);
-    if !check {
+    let formatted = laid_out(&text);
+    let different = Different::of("-", &text, &formatted);
+    if !arguments.check {
         // As it is: escapes in comments are not for a terminal to judge.
         let mut out = std::io::stdout().lock();
         out.write_all(formatted.as_bytes())
             .and_then(|()| out.flush())
             .context("cannot write to standard output")?;
     } else if formatted != text {
-        differs("-", &text, &formatted)?;
+        different.tell(arguments.format)?;
     }
-    Ok(formatted != text)
+    Ok((formatted != text).then_some(different))
 }
 
-/// Says how many lines would change, and which is the first.
-fn differs(name: &str, text: &str, formatted: &str) -> anyhow::Result<()> {
-    let pairs = text.split('\n').zip(formatted.split('\n'));
-    let lines: Vec<usize> = (1..)
-        .zip(pairs)
-        .filter(|(_, (old, new))| old != new)
-        .map(|(number, _)| number)
-        .collect();
-    let told = match lines[..] {
-        [] => "the last line has no end".to_owned(),
-        [_] => "this line".to_owned(),
-        [_, ..] => format!("{} lines, this the first", lines.len()),
-    };
-    let first = lines.first().copied().unwrap_or(text.split('\n').count());
-    output::print(&format!("{name}:{first}: {told}\n"))
+/// A file that is laid out otherwise.
+#[derive(Serialize)]
+struct Different {
+    file: String,
+    /// The first line that is.
+    line: usize,
+    /// How many lines are; none if only the end of the last one is missing.
+    lines: usize,
+}
+
+impl Different {
+    /// What laying out changes in a text.
+    fn of(name: &str, text: &str, formatted: &str) -> Self {
+        let pairs = text.split('\n').zip(formatted.split('\n'));
+        let changed: Vec<usize> = (1..)
+            .zip(pairs)
+            .filter(|(_, (old, new))| old != new)
+            .map(|(number, _)| number)
+            .collect();
+        Self {
+            file: name.to_owned(),
+            line: { changed.first().copied() }.unwrap_or(text.split('\n').count()),
+            lines: changed.len(),
+        }
+    }
+
+    /// Tells people; programs are told of all files together.
+    fn tell(&self, format: Format) -> anyhow::Result<()> {
+        let told = match self.lines {
+            0 => "the last line has no end".to_owned(),
+            1 => "this line".to_owned(),
+            lines => format!("{lines} lines, this the first"),
+        };
+        match format {
+            Format::Text => output::print(&format!("{}:{}: {told}\n", self.file, self.line)),
+            Format::Json => Ok(()),
+        }
+    }
 }
 
 /// Every source in a folder and in those below it, in order of their names.

@@ -8,7 +8,7 @@ use npsim::generated::files;
 use npsim::problem::Problem;
 use npsim::whole_file::write_whole;
 
-/// Write the editors' grammars and the instruction reference
+/// Write the editors' grammars, the instruction reference and the schemas of JSON
 ///
 /// For those who change the tables: a test compares these files with the tables.
 #[derive(Debug, Args)]
@@ -20,6 +20,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for (name, text) in files() {
         let path = arguments.folder.join(name);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
+        }
         write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
     }
     Ok(ExitCode::SUCCESS)

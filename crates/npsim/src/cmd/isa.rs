@@ -6,13 +6,16 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim::vocabulary;
 use npsim_asm::spelling::closest;
+use serde::Serialize;
 
+use super::format::{self, Format};
+use crate::markdown::with_tables;
 use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
   npsim isa                 the pages there are
-  npsim isa formats         the page Word formats, as Markdown
+  npsim isa formats         the page Word formats
   npsim isa ctx_arb         one instruction, or one register such as CTX_ENABLES
   npsim isa .if             one directive, or an optional token such as indirect_ref
   npsim isa directives      all directives; structured has .if, .while and their relatives
@@ -28,14 +31,34 @@ pub struct Arguments {
     /// All pages
     #[arg(long, conflicts_with = "page")]
     all: bool,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+}
+
+/// A page, as JSON tells it.
+#[derive(Serialize)]
+struct Page<'a> {
+    title: &'a str,
+    /// Markdown.
+    text: &'a str,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut pages = npsim_isa::reference::pages();
     pages.extend(vocabulary::pages());
+    let format = arguments.format;
+    if format.is_json() && arguments.page.is_none() {
+        let pages = pages.iter().map(|(title, text)| Page {
+            title,
+            text: text.trim_end(),
+        });
+        format::json(&pages.collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if arguments.all {
         let texts: Vec<_> = pages.iter().map(|(_, text)| text.trim_end()).collect();
-        output::print(&(texts.join("\n\n") + "\n"))?;
+        show(&texts.join("\n\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(wanted) = &arguments.page else {
@@ -53,8 +76,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .then(|| npsim_isa::reference::entry(wanted).or_else(|| vocabulary::entry(wanted)))
         .flatten()
     {
-        output::print(&format!("{}\n", text.trim_end()))?;
-        return Ok(ExitCode::SUCCESS);
+        return page(wanted, &text, format);
     }
     let found = exact.or_else(|| {
         let begins = |text: &str| text.to_lowercase().starts_with(&low);
@@ -63,7 +85,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .find(|(title, _)| begins(title))
             .or_else(|| titles().find(|(title, _)| title.split(' ').any(begins)))
     });
-    let Some((_, text)) = found else {
+    let Some((title, text)) = found else {
         let problem = Problem::new(format!(
             "there is no instruction, register, directive or page `{wanted}`"
         ));
@@ -77,6 +99,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         );
         return Err(problem.help(help).into());
     };
-    output::print(&format!("{}\n", text.trim_end()))?;
+    page(title, text, format)
+}
+
+/// A page as people read it.
+fn show(text: &str) -> anyhow::Result<()> {
+    output::tell(&(with_tables(text, output::width()).trim_end().to_owned() + "\n"))
+}
+
+fn page(title: &str, text: &str, format: Format) -> anyhow::Result<ExitCode> {
+    let text = text.trim_end();
+    match format {
+        Format::Json => format::json(&Page { title, text })?,
+        Format::Text => show(text)?,
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,9 +5,10 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use npsim_chip::Cycle;
 use npsim_lab::campaign::{Results, Watcher};
 use npsim_lab::observed::Observe;
@@ -16,18 +17,8 @@ use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
 use npsim_lab::tables::gaps;
 
-use super::value::parser;
+use super::value::{folder, parser};
 use crate::output;
-
-/// The form of results on standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables
-    #[default]
-    Text,
-    /// JSON
-    Json,
-}
 
 /// `--quick`, `--out`, `--jobs`, `--observe`, `--root`.
 #[derive(Debug, Args)]
@@ -35,8 +26,8 @@ pub struct LabOptions {
     /// Take the fewer points and shorter windows that the file has for a quick run
     #[arg(long)]
     pub quick: bool,
-    /// Folder of results, and of what is saved to go on later [default: npsim-results/NAME]
-    #[arg(long, value_name = "DIR")]
+    /// Write the results into DIR, and what is saved to go on later [default: npsim-results/NAME]
+    #[arg(short, long, value_name = "DIR", value_parser = folder())]
     out: Option<PathBuf>,
     /// How many points run at a time [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
@@ -69,10 +60,25 @@ impl LabOptions {
     }
 }
 
+/// How long points may be looked at before something is drawn.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// How often the time is drawn anew.
+const TICK: Duration = Duration::from_millis(200);
+
 /// A bar on standard error, on a terminal only. Its length is simulated time, so it
-/// moves within a point as well, and the time left is one that one can believe.
+/// moves within a point as well, and the time left is one that one can believe. Nothing
+/// is drawn where all points were run before.
 #[derive(Default)]
-pub struct Bar(OnceLock<Drawn>);
+pub struct Bar {
+    looking: OnceLock<Looking>,
+    running: OnceLock<Drawn>,
+}
+
+/// Points are looked at, to see which of them are to be run.
+struct Looking {
+    bar: ProgressBar,
+    since: Instant,
+}
 
 struct Drawn {
     bar: ProgressBar,
@@ -81,7 +87,37 @@ struct Drawn {
 }
 
 impl Watcher for Bar {
+    fn prepares(&self, points: usize) {
+        if points == 0 || !std::io::stderr().is_terminal() {
+            return;
+        }
+        self.looking.get_or_init(|| {
+            let bar =
+                ProgressBar::with_draw_target(Some(points as u64), ProgressDrawTarget::hidden());
+            if let Ok(style) =
+                ProgressStyle::with_template("{bar:40} {elapsed}  {pos} of {len} points are known")
+            {
+                bar.set_style(style);
+            }
+            let since = Instant::now();
+            Looking { bar, since }
+        });
+    }
+
+    fn prepared(&self) {
+        let Some(Looking { bar, since }) = self.looking.get() else {
+            return;
+        };
+        if bar.is_hidden() && since.elapsed() > PATIENCE {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.inc(1);
+    }
+
     fn begins(&self, to_run: usize, cycles: Cycle, _: usize) {
+        if let Some(looking) = self.looking.get() {
+            looking.bar.finish_and_clear();
+        }
         if to_run == 0 || !std::io::stderr().is_terminal() {
             return;
         }
@@ -92,8 +128,8 @@ impl Watcher for Bar {
             bar.set_style(style);
         }
         bar.set_message(format!("0 of {to_run} points"));
-        bar.tick();
-        self.0.get_or_init(|| Drawn {
+        bar.enable_steady_tick(TICK);
+        self.running.get_or_init(|| Drawn {
             bar,
             points: to_run,
             done: AtomicUsize::new(0),
@@ -101,13 +137,13 @@ impl Watcher for Bar {
     }
 
     fn advanced(&self, cycles: Cycle) {
-        if let Some(drawn) = self.0.get() {
+        if let Some(drawn) = self.running.get() {
             drawn.bar.inc(cycles);
         }
     }
 
     fn finished(&self, point: &Point, _: &Outcome) {
-        if let Some(drawn) = self.0.get() {
+        if let Some(drawn) = self.running.get() {
             let done = drawn.done.fetch_add(1, Ordering::Relaxed) + 1;
             let (all, shown) = (drawn.points, point.shown());
             drawn
@@ -120,7 +156,10 @@ impl Watcher for Bar {
 impl Bar {
     /// Takes the bar away.
     pub fn finish(&self) {
-        if let Some(drawn) = self.0.get() {
+        if let Some(looking) = self.looking.get() {
+            looking.bar.finish_and_clear();
+        }
+        if let Some(drawn) = self.running.get() {
             drawn.bar.finish_and_clear();
         }
     }
@@ -166,6 +205,9 @@ pub fn tell_unsettled(results: &Results) {
 /// lost is told apart, so that the numbers add up.
 pub fn tally(results: &Results) -> String {
     let all = results.points.len();
+    if all == 0 && results.interrupted {
+        return "broken off before a point was run".to_owned();
+    }
     let word = if all == 1 { "point" } else { "points" };
     let keys: BTreeSet<&str> = results.points.iter().map(|point| &*point.key).collect();
     let mut parts = vec![

@@ -1,7 +1,7 @@
 //! Options of the commands that assemble: how messages are written, and what
 //! becomes of warnings.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::assemble::Messages;
 use npsim::diagnostics::render_problem;
 use npsim::messages::Message;
@@ -9,23 +9,15 @@ use npsim::problem::Problem;
 use npsim_asm::spelling::closest;
 use npsim_asm::{LintLevel, codes};
 
+use super::format::Format;
 use super::source_options::show;
 use crate::output;
-
-/// The form of messages on standard error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text with the place in the source
-    #[default]
-    Human,
-    /// One JSON object a line (`npsim docs messages`)
-    Json,
-}
 
 /// `--message-format`, `--warn`, `--allow-warning`, `--deny-warning`.
 #[derive(Clone, Debug, Args)]
 pub struct MessageOptions {
-    /// How messages are written to standard error
+    /// How messages are written to standard error; for programs one JSON object a line
+    /// (`npsim docs messages`)
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     message_format: Format,
     /// Let this be a warning although `--deny-warning all` is given; may be repeated
@@ -42,7 +34,7 @@ pub struct MessageOptions {
 impl MessageOptions {
     /// Whether programs read the messages.
     pub fn json(&self) -> bool {
-        self.message_format == Format::Json
+        self.message_format.is_json() || output::is_for_programs()
     }
 
     /// Writes messages as the other options say.
@@ -73,7 +65,7 @@ impl MessageOptions {
     pub fn show(&self, messages: &Messages) {
         if self.json() {
             for message in &messages.items {
-                output::line(&message.to_json());
+                output::record(&message.to_json());
             }
         } else {
             show(messages);
@@ -84,7 +76,7 @@ impl MessageOptions {
 /// Writes a mistake outside of sources as JSON.
 pub fn problem_as_json(problem: &Problem) {
     let rendered = render_problem(problem);
-    output::line(&Message::of_problem(problem, &rendered).to_json());
+    output::record(&Message::of_problem(problem, &rendered).to_json());
 }
 
 fn code(name: &str) -> Result<String, String> {

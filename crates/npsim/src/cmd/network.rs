@@ -26,6 +26,7 @@ use npsim_network::remarks::remarks;
 use npsim_network::results::Results;
 use npsim_network::{Network, Simulation, Stopped};
 
+use super::format;
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::run::results::show_fault;
 use super::saved_command;
@@ -76,6 +77,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a network's file")
             .into());
     };
+    outputs::claim(arguments)?;
     let file = load(arguments, path)?;
     let systems = systems(&file, &registry(), &assemble_project)?;
     outputs::keep_inputs(arguments, path, &systems)?;
@@ -117,13 +119,20 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     } = driver;
     let results = Results::of(&file, &network, &standing.begin);
     outputs.finish(&network, &results)?;
-    if !arguments.quiet && !outputs::to_output(arguments) {
+    if !arguments.quiet && arguments.format.is_json() {
+        format::json(&results)?;
+    } else if !arguments.quiet {
         let host = summary::Host {
             took: before + started.elapsed(),
             skipped: network.skipped(),
         };
         let interrupted = matches!(stopped, Some(Stopped::Interrupted));
-        output::print(&summary::text(&results, &host, interrupted))?;
+        output::tell(&summary::text(
+            &results,
+            &host,
+            interrupted,
+            output::width(),
+        ))?;
     }
     tell_end(stopped, &network, &results)
 }

@@ -27,19 +27,19 @@ pub struct Arguments {
     /// The microcode source
     #[arg(long, value_name = "FIRMWARE.uc")]
     from: PathBuf,
-    /// Folder for the project file; the source's folder if left out
-    #[arg(long, value_name = "DIR")]
+    /// Write the project file into DIR; into the source's folder if left out
+    #[arg(short, long, value_name = "DIR", value_parser = super::value::folder())]
     out: Option<PathBuf>,
-    /// Folder in which the source's includes are, for the project's `include`; may be repeated
-    #[arg(short = 'I', value_name = "DIR")]
+    /// Look for includes in DIR, which becomes the project's `include`; may be repeated
+    #[arg(short = 'I', long, value_name = "DIR")]
     include: Vec<PathBuf>,
     /// Microengines that run the source
     #[arg(long, value_name = "RANGE")]
     me: Option<String>,
-    /// Chip profile (`npsim chip` lists them)
+    /// Chip profile for the project (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     chip: Option<String>,
-    /// Board (`npsim chip` lists them)
+    /// Board for the project (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
 }

@@ -27,7 +27,7 @@ Examples:
 pub struct Arguments {
     /// One `.uc`, a project file or its folder
     target: PathBuf,
-    /// The microengine whose source is meant
+    /// Microengine whose program is meant
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             "`{}` is assembled already and has no text to preprocess",
             program.source.display()
         ))
-        .help("`npsim asm FILE --list` shows what is in it")
+        .help("`npsim asm FILE --listing` shows what is in it")
         .into());
     }
     let mut sources = SourceMap::default();

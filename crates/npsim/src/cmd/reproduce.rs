@@ -1,22 +1,24 @@
 //! `npsim reproduce`: published figures beside what this simulator measures.
 
-use std::fmt::Write as _;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::class::Class;
-use npsim_lab::grid::{Grid, grids};
+use npsim_lab::grid::grids;
 use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
 use npsim_lab::tables::{comparison, document, reproduced};
 use npsim_lab::verdict::Row;
 use npsim_lab::{output as files, profiles, studies, verdict};
+use npsim_session::text_table::TextTable;
+use serde::Serialize;
 
+use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
+use super::lab_options::{Bar, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -49,9 +51,9 @@ pub struct Arguments {
     study: Option<String>,
     /// Published values by their id; all if left out
     ids: Vec<String>,
-    /// How the comparison is printed
+    /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
+    pub format: Format,
     /// End with exit code 1 if a value was not reproduced
     #[arg(long)]
     strict: bool,
@@ -61,17 +63,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.study else {
-        let mut text = String::new();
-        for study in studies::all()? {
-            let values = study.published.len();
-            writeln!(
-                text,
-                "{:12} {} ({values} published values)",
-                study.name, study.title
-            )?;
-        }
-        output::print(&text)?;
-        return Ok(ExitCode::SUCCESS);
+        return list(arguments.format);
     };
     let study = studies::find(name)?;
     let wanted = verdict::select(&study, &arguments.ids)?;
@@ -107,22 +99,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         rows.push(profiles::row(&results));
     }
     let page = if part {
-        whole_page(&campaign, all)?
+        whole_page(&campaign, all, &stop)?
     } else {
         Some(files::write(&folder, &study, &results, &rows, quick)?)
     };
     match arguments.format {
         Format::Json => {
             let document = document(&study, &results, &rows, quick);
-            output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+            format::json(&document)?;
         }
         Format::Text => {
-            let mut parts = vec![study.title.clone(), comparison(&rows, width())];
+            let mut parts = vec![study.title.clone(), comparison(&rows, output::width())];
             if !part {
-                parts.extend(grids(&study, &results).iter().map(Grid::terminal));
+                parts.extend(
+                    grids(&study, &results)
+                        .iter()
+                        .map(|grid| grid.terminal(output::width())),
+                );
             }
             parts.push(reproduced(&rows));
-            output::print(&(parts.join("\n\n") + "\n"))?;
+            output::tell(&(parts.join("\n\n") + "\n"))?;
         }
     }
     tell_faults(&results);
@@ -145,14 +141,53 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A study, as JSON tells it.
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    title: String,
+    /// How many values were published.
+    published: usize,
+}
+
+/// The studies that there are.
+fn list(format: Format) -> anyhow::Result<ExitCode> {
+    let studies = studies::all()?.into_iter().map(|study| Listed {
+        published: study.published.len(),
+        name: study.name,
+        title: study.title,
+    });
+    let studies: Vec<_> = studies.collect();
+    format.print(&studies, || {
+        let mut table = TextTable::list();
+        for Listed {
+            name,
+            title,
+            published,
+        } in &studies
+        {
+            table.add_row([
+                name.clone(),
+                format!("{title} ({published} published values)"),
+            ]);
+        }
+        table.fitted(output::width()) + "\n"
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The page of the whole study after a part of it was run, from points that are
 /// saved. None if some are not, or if the folder has what a quick run came to and
 /// this was none, or the other way round: what is there would be lost.
-fn whole_page(campaign: &Campaign, all: Vec<Point>) -> anyhow::Result<Option<PathBuf>> {
+fn whole_page(
+    campaign: &Campaign,
+    all: Vec<Point>,
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<PathBuf>> {
     if files::is_quick(campaign.results).is_some_and(|quick| quick != campaign.quick) {
         return Ok(None);
     }
-    let Ok(results) = campaign.merge(all) else {
+    let Ok(results) = campaign.merge(all, stop) else {
         return Ok(None);
     };
     let (folder, study) = (campaign.results, campaign.study);
@@ -160,15 +195,4 @@ fn whole_page(campaign: &Campaign, all: Vec<Point>) -> anyhow::Result<Option<Pat
     rows.push(profiles::row(&results));
     let page = files::write(folder, study, &results, &rows, campaign.quick)?;
     Ok(Some(page))
-}
-
-/// Columns of the table: those of a terminal that tells them, or enough for
-/// sentences beside numbers.
-fn width() -> u16 {
-    const ELSEWHERE: u16 = 160;
-    const LEAST: u16 = 80;
-    let terminal = std::io::stdout().is_terminal();
-    let told = std::env::var("COLUMNS").ok().filter(|_| terminal);
-    let columns = told.and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(ELSEWHERE).max(LEAST)
 }

@@ -1,17 +1,20 @@
 //! `npsim sensitivity`: what a comparison with published figures hangs on.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::places::Places;
+use npsim_lab::sensitivity::knobs::Knob;
 use npsim_lab::sensitivity::{Plan, Question};
 use npsim_lab::studies;
+use npsim_session::text_table::TextTable;
+use serde::Serialize;
 
+use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, Format, LabOptions, tally};
+use super::lab_options::{Bar, LabOptions, tally};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -52,11 +55,33 @@ pub struct Arguments {
     /// Print what would be moved, and run nothing
     #[arg(long)]
     list: bool,
-    /// How the outcome is printed
+    /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
+    pub format: Format,
     #[command(flatten)]
     lab: LabOptions,
+}
+
+/// What would be moved.
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    value: &'a str,
+    kind: &'a str,
+    to: Vec<String>,
+    what: &'a str,
+}
+
+impl<'a> Listed<'a> {
+    fn of(knob: &'a Knob) -> Self {
+        Self {
+            name: &knob.name,
+            value: &knob.value,
+            kind: knob.kind,
+            to: knob.moves().iter().map(|to| knob.moved(to)).collect(),
+            what: &knob.what,
+        }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -81,21 +106,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let plan = Plan::new(&campaign, &question)?;
     if arguments.list {
-        let mut text = String::new();
-        for knob in plan.knobs() {
-            let moves: Vec<_> = knob.moves().iter().map(|to| knob.moved(to)).collect();
-            writeln!(
-                text,
-                "{:34} {:24} {:10} {:14} {}",
-                knob.name,
-                knob.value,
-                knob.kind,
-                moves.join(", "),
-                knob.what
-            )?;
-        }
-        writeln!(text, "{} runs", plan.runs())?;
-        output::print(&text)?;
+        let listed: Vec<_> = plan.knobs().iter().map(Listed::of).collect();
+        arguments.format.print(
+            &serde_json::json!({ "runs": plan.runs(), "knobs": listed }),
+            || {
+                let heads = ["what is moved", "value", "kind", "to", "meaning"];
+                let mut table = TextTable::with_numbers(&heads, 1..2);
+                for it in &listed {
+                    let to = it.to.join(", ");
+                    table.add_row([it.name, it.value, it.kind, &to, it.what]);
+                }
+                let table = table.fitted(output::width());
+                format!("{table}\n\n{} runs\n", plan.runs())
+            },
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     let stop = interrupt_flag();
@@ -109,8 +133,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let page = report.write(&folder)?;
     match arguments.format {
-        Format::Json => output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?,
-        Format::Text => output::print(&format!("{}\n\n{}", report.title, report.markdown()))?,
+        Format::Json => format::json(&report)?,
+        Format::Text => output::tell(&format!("{}\n\n{}", report.title, report.markdown()))?,
     }
     for refused in &report.refused {
         output::line(&format!("note: not moved: {refused}"));

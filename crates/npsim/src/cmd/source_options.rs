@@ -16,12 +16,12 @@ pub struct SourceOptions {
     ///
     /// Replaces a `define` of the project file. The names of rings, queues and
     /// other things that the project makes cannot be replaced.
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = define)]
     defines: Vec<(String, String)>,
     /// Look for includes in DIR, before the project's own folders
     ///
     /// The folder of the including file always comes first.
-    #[arg(short = 'I', value_name = "DIR")]
+    #[arg(short = 'I', long, value_name = "DIR")]
     include: Vec<PathBuf>,
     /// Give the import variable NAME its value; replaces an `import` of the project file
     #[arg(long = "import", value_name = "NAME=VALUE", value_parser = import)]
@@ -43,7 +43,7 @@ pub struct SourceOptions {
     /// An entry of a list is named by its number from 0, its name, or `*` for all:
     /// `port.*.rate=10Gbps`. `profile.GROUP.NAME=N` changes a parameter of the
     /// chip (`npsim chip NAME` lists them), and the stats say so.
-    #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     set: Vec<Setting>,
 }
 

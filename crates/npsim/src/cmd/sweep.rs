@@ -12,9 +12,11 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
 use npsim_lab::tables::{comparison, document, measurements};
 use npsim_lab::{output as files, verdict};
+use npsim_session::text_table::TextTable;
 
+use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
+use super::lab_options::{Bar, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -54,9 +56,9 @@ pub struct Arguments {
     /// Run nothing; write the tables and figures of what was run before
     #[arg(long)]
     merge: bool,
-    /// How points and measurements are printed
+    /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
+    pub format: Format,
     #[command(flatten)]
     lab: LabOptions,
 }
@@ -81,10 +83,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(wanted) = &arguments.point {
         points = vec![the_point(&campaign, points, wanted)?];
     }
+    let stop = interrupt_flag();
     let results = if arguments.merge {
-        campaign.merge(points)?
+        campaign.merge(points, &stop)?
     } else {
-        let stop = interrupt_flag();
         let bar = Bar::default();
         let results = campaign.run(points, &stop, &bar);
         bar.finish();
@@ -118,15 +120,15 @@ fn write(
     match arguments.format {
         Format::Json => {
             let document = document(study, results, &rows, campaign.quick);
-            output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+            format::json(&document)?;
         }
         Format::Text => {
-            output::print(&(measurements(study, results) + "\n"))?;
+            output::tell(&(measurements(study, results, output::width()) + "\n"))?;
             for grid in grids(study, results).iter().filter(|_| page.is_some()) {
-                output::print(&format!("\n{}\n", grid.terminal()))?;
+                output::tell(&format!("\n{}\n", grid.terminal(output::width())))?;
             }
             if !rows.is_empty() && page.is_some() {
-                output::print(&format!("\n{}\n", comparison(&rows, 160)))?;
+                output::tell(&format!("\n{}\n", comparison(&rows, output::width())))?;
             }
         }
     }
@@ -159,22 +161,18 @@ fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Resu
                 })
             })
             .collect();
-        output::print(&(serde_json::to_string_pretty(&lines)? + "\n"))?;
+        format::json(&lines)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = String::new();
+    let mut table = TextTable::with_numbers(&["point", "at", "settings"], 0..1);
     for keyed in &keyed {
-        let settings = keyed.point.shown_settings().join(" ");
-        let line = format!(
-            "{:4}  {}  {}",
-            keyed.point.number,
+        table.add_row([
+            keyed.point.number.to_string(),
             keyed.point.shown(),
-            settings
-        );
-        text += line.trim_end();
-        text += "\n";
+            keyed.point.shown_settings().join(" "),
+        ]);
     }
-    output::print(&text)?;
+    output::tell(&(table.fitted(output::width()) + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

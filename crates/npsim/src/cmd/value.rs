@@ -1,6 +1,9 @@
 //! Values of options.
 
-use clap::builder::TypedValueParser;
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use npsim::whole_file::is_standard_output;
 
 /// Reads a value with its `FromStr`, whose message then stands in the usage error.
 pub fn parser<T>() -> impl TypedValueParser<Value = T>
@@ -10,4 +13,23 @@ where
 {
     clap::builder::NonEmptyStringValueParser::new()
         .try_map(|text| text.parse::<T>().map_err(|error| error.to_string()))
+}
+
+/// A folder that is written, which standard output cannot stand for.
+pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    no_standard_output("a folder is written, which standard output cannot stand for")
+}
+
+/// A file that is replaced again and again.
+pub fn replaced_file() -> impl TypedValueParser<Value = PathBuf> {
+    no_standard_output("the file is replaced again and again, which standard output cannot be")
+}
+
+fn no_standard_output(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(move |path| {
+        if is_standard_output(&path) {
+            return Err(why);
+        }
+        Ok(path)
+    })
 }

@@ -52,7 +52,7 @@ fn a_checkpoint_goes_on_with_its_core() {
     dir.npsim(&format!("{run} --out whole.pcap --stats whole.json"))
         .expect(0, &[]);
     dir.npsim(&format!(
-        "{run} --out part.pcap --stats part.json --until 40us --checkpoint c.ckpt --every 10us"
+        "{run} --out part.pcap --stats part.json --until 40us --checkpoint c.ckpt --checkpoint-every 10us"
     ))
     .expect(0, &["the time is up"]);
     dir.npsim("run --resume c.ckpt --until 1s").expect(0, &[]);

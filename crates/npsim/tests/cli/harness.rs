@@ -78,8 +78,11 @@ impl Done {
         let (out, err) = (&self.out, &self.err);
         assert_eq!(self.code, code, "output:\n{out}\nmessages:\n{err}");
         for phrase in phrases {
+            // A long line is folded somewhere.
+            let says =
+                |text: &str| text.contains(phrase) || unfolded(text).contains(&unfolded(phrase));
             assert!(
-                out.contains(phrase) || err.contains(phrase),
+                says(out) || says(err),
                 "no `{phrase}` in output:\n{out}\nmessages:\n{err}"
             );
         }
@@ -90,6 +93,11 @@ impl Done {
         );
         self
     }
+}
+
+/// Text without its line breaks and without columns.
+fn unfolded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A classic pcap file, microseconds, little-endian, with frames of these

@@ -76,7 +76,7 @@ fn words_that_are_none() {
     let done = done.expect(1, &["README.md: line 1", "is not a word"]);
     assert!(done.out.is_empty() && done.err.lines().count() < 6);
     dir.npsim("disasm a.uc")
-        .expect(1, &["this is a source", "npsim asm a.uc --list"]);
+        .expect(1, &["this is a source", "npsim asm a.uc --listing"]);
     dir.npsim("disasm none.hex")
         .expect(1, &["cannot read `none.hex`"]);
 }

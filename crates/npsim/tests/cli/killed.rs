@@ -79,3 +79,41 @@ fn a_run_that_is_asked_to_end_saves_what_it_has() {
     assert_eq!(capture.frames, []);
     assert_eq!(dir.files(), ["in.pcap", "loop.uc", "out.pcap", "run.ckpt"]);
 }
+
+/// A Petri net of so many packets that nobody waits for its end.
+const NET: &str = r#"
+name = "long"
+title = "A long net"
+[metric.gbps]
+measure = "egress-bit-rate"
+fcs = true
+[sweep.a]
+net = true
+metrics = ["gbps"]
+set = { packets = 5000000 }
+"#;
+
+#[test]
+#[cfg(unix)]
+fn a_point_that_is_asked_to_end_is_not_run_to_its_end() {
+    let dir = Dir::new().with("long.toml", NET);
+    let mut sweep = Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .current_dir(dir.path("."))
+        .args(["sweep", "long.toml", "--out", "results"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("run npsim");
+    // The folder is made when the sweep can be asked.
+    for _ in 0..600 {
+        if dir.path("results").exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let asked = Command::new("kill").arg(sweep.id().to_string()).status();
+    assert!(asked.expect("kill").success());
+    let ended = sweep.wait().expect("its end");
+    // A point that is run to its end is no reason for this code.
+    assert_eq!(ended.code(), Some(INTERRUPTED));
+}

@@ -62,7 +62,7 @@ fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
     let dir = dir.with("net.toml", lossy);
     let run = |name: &str, seed: u64| {
         let command = format!(
-            "network net.toml --until 40s --seed {seed} --stats {name}.json --series {name}.csv --every 1s --capture bottleneck={name}.pcap --quiet"
+            "network net.toml --until 40s --seed {seed} --stats {name}.json --series {name}.csv --sample-every 1s --capture bottleneck={name}.pcap --quiet"
         );
         assert_eq!(dir.npsim(&command).expect(0, &[]).out, "");
         ["json", "csv", "pcap"].map(|ending| dir.read(&format!("{name}.{ending}")))
@@ -124,9 +124,15 @@ fn a_page_draws_what_the_series_tells() {
         dir.npsim(&command).expect(0, &[]);
         String::from_utf8(dir.read("page/index.html")).expect("text")
     };
-    let plain = run("dumbbell.toml", "--until 60s --report page --every 500ms");
+    let plain = run(
+        "dumbbell.toml",
+        "--until 60s --report page --sample-every 500ms",
+    );
     assert_eq!(
-        run("dumbbell.toml", "--until 60s --report page --every 500ms"),
+        run(
+            "dumbbell.toml",
+            "--until 60s --report page --sample-every 500ms"
+        ),
         plain
     );
     for text in [
@@ -147,8 +153,8 @@ fn a_page_draws_what_the_series_tells() {
     for text in ["Microcode routers", "<th scope=\"row\">r1</th>"] {
         assert!(chip.contains(text), "{text}");
     }
-    dir.npsim("network net.toml --report here --every 0s")
-        .expect(2, &["--every"]);
+    dir.npsim("network net.toml --report here --sample-every 0s")
+        .expect(2, &["--sample-every"]);
 }
 
 #[test]
@@ -270,7 +276,7 @@ fn mistakes_leave_nothing_behind() {
     }
     dir.npsim("network net.toml --until 10")
         .expect(2, &["is no time of a network"]);
-    dir.npsim("network net.toml --every 1s")
+    dir.npsim("network net.toml --sample-every 1s")
         .expect(2, &["--series"]);
     assert_eq!(dir.files(), ["net.toml", "wrong.toml"]);
 }

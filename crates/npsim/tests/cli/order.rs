@@ -124,7 +124,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
         0,
         &[
             "in order     each packet left after all those",
-            "flow 9         4         0            0",
+            "flow 9        4        0           0",
         ],
     );
 }

@@ -116,7 +116,7 @@ fn a_lost_update() {
     let dir = races::unguarded();
     told(
         &dir,
-        "run . --check races",
+        "run . --look-for races",
         "lost-update",
         "sum.uc:15:5",
         "make it one atomic operation",

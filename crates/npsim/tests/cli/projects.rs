@@ -178,7 +178,7 @@ fn a_project_goes_on_from_another_one() {
         format!("{ME}name = \"work\"\n[[ring]]\nname = \"OUT\"\nsize = 7\n"),
     );
     dir.npsim("check p")
-        .expect(1, &["p/../base/npsim.toml:7:8", "7 longwords"]);
+        .expect(1, &["base/npsim.toml:7:8", "7 longwords"]);
 }
 
 #[test]

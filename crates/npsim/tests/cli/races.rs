@@ -1,4 +1,4 @@
-//! `--check races`: memory that two contexts update with nothing that keeps them apart.
+//! `--look-for races`: memory that two contexts update with nothing that keeps them apart.
 
 use crate::harness::{Dir, root};
 
@@ -55,7 +55,7 @@ fn two_who_read_and_write_the_same_longword_race() {
     let dir = project(&program(UPDATE));
     // Nothing stops it otherwise.
     dir.npsim("run .").expect(0, &["no events pending"]);
-    let done = dir.npsim("run . --check races").expect(
+    let done = dir.npsim("run . --look-for races").expect(
         3,
         &[
             "error[lost-update]: the longword 0x",
@@ -70,7 +70,7 @@ fn two_who_read_and_write_the_same_longword_race() {
         ],
     );
     assert!(done.out.contains("no events pending"), "{}", done.out);
-    dir.npsim("run . --check races --allow lost-update")
+    dir.npsim("run . --look-for races --allow lost-update")
         .expect(0, &[]);
 }
 
@@ -90,7 +90,7 @@ try#:
     let increment = "    scratch[incr, --, place, 0]";
     for update in [locked.as_str(), increment] {
         let dir = project(&program(update));
-        dir.npsim("run . --check races")
+        dir.npsim("run . --look-for races")
             .expect(0, &["no events pending"]);
     }
 }
@@ -103,7 +103,7 @@ fn two_who_did_not_meet_but_might_have_race_too() {
         .replace(".num_contexts 8\n", ".num_contexts 8\n#macro late\n#if (ME_INDEX == 1)\n    immed[sum, 20000]\nlater#:\n    alu[sum, sum, -, 1]\n    bne[later#]\n#endif\n#endm\n")
         .replace("    ctx_arb[kill]\n", "rest#:\n    ctx_arb[kill]\n");
     let dir = project(&late);
-    dir.npsim("run . --check races").expect(
+    dir.npsim("run . --look-for races").expect(
         3,
         &["error[lost-update]", "these two did not meet in this run"],
     );
@@ -143,7 +143,7 @@ fn local_memory_that_is_updated_across_a_swap_is_a_race() {
     let dir = Dir::new().with("a.uc", local(&update));
     dir.npsim("run a.uc").expect(0, &["no events pending"]);
     for core in ["engine", "reference"] {
-        dir.npsim(&format!("run a.uc --check races --core {core}"))
+        dir.npsim(&format!("run a.uc --look-for races --core {core}"))
             .expect(
                 3,
                 &[
@@ -170,7 +170,7 @@ fn local_memory_that_is_updated_between_swaps_is_none() {
         ),
     ] {
         let dir = Dir::new().with("a.uc", local(&update));
-        dir.npsim("run a.uc --check races")
+        dir.npsim("run a.uc --look-for races")
             .expect(0, &["no events pending"]);
     }
 }
@@ -225,7 +225,7 @@ one#:
 fn both_cores_find_the_same_at_every_distance() {
     for distance in 0..6 {
         let dir = Dir::new().with("a.uc", handed_over(distance));
-        let run = "run a.uc --until 2000 --check races --allow uninitialised-read --quiet";
+        let run = "run a.uc --until 2000 --look-for races --allow uninitialised-read --quiet";
         let code = |more: &str| dir.npsim(&format!("{run} {more}")).code;
         let engine = code("");
         assert_eq!(engine, code("--core reference"), "{distance}");
@@ -248,7 +248,7 @@ fn shipped_systems_have_none() {
             &root().join("microcode").display().to_string(),
             1,
         );
-        dir.npsim(&format!("run {run} --check races"))
+        dir.npsim(&format!("run {run} --look-for races"))
             .expect(0, &[]);
     }
 }

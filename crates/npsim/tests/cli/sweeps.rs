@@ -238,7 +238,7 @@ fn a_study_of_ones_own_is_compared() {
             "hit",
             "calibrated",
             "T-2",
-            "at most 10",
+            "at most",
             "miss",
             "1 of 2 reproduced: 1 of 1 calibrated, 0 of 1 predicted",
         ],

@@ -192,9 +192,9 @@ fn traffic_that_cannot_be_asked_for_is_refused() {
         .expect(1, &["no traffic is asked for"]);
     dir.npsim("trace gen --load 1 -o x.bin")
         .expect(1, &[".pcapng"]);
-    dir.npsim("trace gen --load 1 --ports 2 -o x.pcap")
+    dir.npsim("trace gen --load 1 --port-count 2 -o x.pcap")
         .expect(1, &["cannot tell 2 ports apart"]);
-    dir.npsim("trace gen --load 1 --ports 2 --project . -o x.pcapng")
+    dir.npsim("trace gen --load 1 --port-count 2 --project . -o x.pcapng")
         .expect(2, &["--project"]);
     assert_eq!(
         dir.files(),

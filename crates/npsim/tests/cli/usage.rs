@@ -95,8 +95,8 @@ fn lists_checks_chips_and_pages() {
     dir.npsim("chip ixp2400 --latencies").expect(
         0,
         &[
-            "scratch  read ",
-            "60.5     60    61  100.8      60       +0.8%",
+            "scratch   read ",
+            "60.5      60     61   100.8       60        +0.8%",
         ],
     );
     dir.npsim("chip --latencies").expect(2, &["<NAME>"]);

@@ -103,7 +103,7 @@ fn every_word_of_the_preprocessor_is_in_the_list() {
 #[test]
 fn generated_files_are_those_of_the_tables() {
     for (name, text) in npsim::generated::files() {
-        let path = root().join(name);
+        let path = root().join(&name);
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             kept == text,

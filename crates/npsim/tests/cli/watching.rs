@@ -46,7 +46,7 @@ fn files_are_written_and_kept_apart() {
             .starts_with(b"{\n  \"format\": \"npsim-profile-1\"")
     );
     dir.npsim("run main.uc --until 10us --profile=x --timeline x")
-        .expect(1, &["--profile and --timeline both write `x`"]);
+        .expect(1, &["--timeline and --profile both write `x`"]);
     dir.npsim("run main.uc --until 10us --timeline main.uc")
         .expect(1, &["--timeline `main.uc` would overwrite a source"]);
     dir.npsim("run main.uc --until 10us --timeline no/such/t.json")

@@ -112,7 +112,7 @@ fn what_they_came_to_is_shown_and_is_the_same_each_time() {
     };
     let first = report(240_000);
     assert_eq!(to_json(&first).unwrap(), to_json(&report(240_000)).unwrap());
-    let text = summary(&first, 1.0);
+    let text = summary(&first, 1.0, 100);
     for line in [
         "quick-start  limit ",
         "xcp          input ",

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use npsim_image::{ContextMode, NnMode};
 
-use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names, join};
+use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names};
 use crate::file::{Ids, MeSection, NnModeKind, ProjectFile};
-use crate::files::Kind;
+use crate::files::{Kind, join, tidy};
 use crate::firmware_file::is_bare;
 use crate::problem::Problem;
 use crate::text::{is_name, parse_ids, value_of};
@@ -116,6 +116,7 @@ impl Resolver<'_> {
 
     fn source(&mut self, section: &MeSection) -> PathBuf {
         let path = join(&self.text.folder, Path::new(section.source.get_ref()));
+        let path = tidy(self.files, Path::new("."), &path);
         if !self.files.is_file(&path) {
             self.fail(
                 section.source.span(),

@@ -9,8 +9,9 @@ use npsim_chip::gpp::routes::{
 };
 
 use super::routing::{Mistake, TypedRoute, network};
-use super::{ProjectText, Resolver, join};
+use super::{ProjectText, Resolver};
 use crate::file::{ProjectFile, RouteChangeSection, RoutesSection};
+use crate::files::join;
 use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;

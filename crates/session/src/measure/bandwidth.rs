@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
@@ -14,6 +13,7 @@ use npsim_chip::stats::Stats;
 use serde::Serialize;
 
 use super::{chip, feedback, permille, tenths};
+use crate::text_table::TextTable;
 use npsim_project::problem::Problem;
 
 /// Simulated time of a measurement: long enough that start and end of a run
@@ -420,17 +420,11 @@ impl Lines for Flood {
 }
 
 impl Bandwidths {
-    /// The table for people.
+    /// The table for people, at most `width` columns wide.
     #[must_use]
-    pub fn table(&self) -> String {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header(["resource", "measured", "peak", "", "share", "source"]);
-        for column in [1, 2, 4] {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+    pub fn table(&self, width: usize) -> String {
+        let heads = ["resource", "measured", "peak", "", "share", "source"];
+        let mut table = TextTable::with_numbers(&heads, 1..5);
         for row in &self.bandwidths {
             table.add_row([
                 row.resource.clone(),
@@ -448,9 +442,7 @@ impl Bandwidths {
             "{} at {} MHz: bandwidths under saturation, {} cycles each\n\n",
             self.chip, self.mhz, self.cycles
         );
-        for line in table.to_string().lines() {
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
+        let _ = writeln!(text, "{}", table.fitted(width));
         for row in &self.bandwidths {
             if let Some(note) = &row.note {
                 let _ = writeln!(text, "\n{}: {note}", row.resource);

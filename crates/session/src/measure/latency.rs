@@ -1,9 +1,6 @@
 //! Idle latencies: each operation sixteen times on a chip that does nothing
 //! else, timed by the microcode itself with `PROFILE_COUNT`.
 
-use std::fmt::Write as _;
-
-use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::gpp::boot::Boot;
@@ -14,6 +11,7 @@ use npsim_chip::profile::Profile;
 use serde::Serialize;
 
 use super::{chip, tenths};
+use crate::text_table::TextTable;
 use npsim_project::problem::Problem;
 
 /// Repetitions of an operation; `microcode/latency/measure.uc` has the same.
@@ -202,12 +200,10 @@ fn parameter(profile: &Profile, group: &str, name: &str) -> u64 {
 }
 
 impl Latencies {
-    /// The table for people.
+    /// The table for people, at most `width` columns wide.
     #[must_use]
-    pub fn table(&self) -> String {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header([
+    pub fn table(&self, width: usize) -> String {
+        let heads = [
             "unit",
             "operation",
             "cycles",
@@ -216,12 +212,8 @@ impl Latencies {
             "ns",
             "target",
             "difference",
-        ]);
-        for column in 2..8 {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+        ];
+        let mut table = TextTable::with_numbers(&heads, 2..8);
         for latency in &self.latencies {
             let off = latency.difference_permille;
             let sign = if off < 0 { '-' } else { '+' };
@@ -236,14 +228,12 @@ impl Latencies {
                 format!("{sign}{}%", tenths(off.unsigned_abs())),
             ]);
         }
-        let mut text = format!(
-            "{} at {} MHz: idle latencies, issue to signal, mean of {REPEATS}\n\n",
-            self.chip, self.mhz
-        );
-        for line in table.to_string().lines() {
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
-        text
+        format!(
+            "{} at {} MHz: idle latencies, issue to signal, mean of {REPEATS}\n\n{}\n",
+            self.chip,
+            self.mhz,
+            table.fitted(width)
+        )
     }
 }
 

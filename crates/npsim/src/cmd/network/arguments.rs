@@ -8,6 +8,7 @@ use npsim::observe::timeline::Window;
 use npsim::project::Setting;
 use npsim::quantity;
 
+use crate::cmd::format::Format;
 use crate::cmd::value;
 
 const EXAMPLES: &str = "\
@@ -15,7 +16,7 @@ Examples:
   npsim network traces/networks/dumbbell.toml    a line for each flow and each watched link
   npsim network dumbbell.toml --seed 2 --until 60s
   npsim network dumbbell.toml --set link.bottleneck.queue.limit=0.5bdp --set flow.tcp.step=15s
-  npsim network dumbbell.toml --series dumbbell.csv --every 100ms
+  npsim network dumbbell.toml --series dumbbell.csv --sample-every 100ms
   npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap
   npsim network dumbbell.toml --stats - --quiet | jq .jain
   npsim network dumbbell.toml --stats out.json --checkpoint dumbbell.ckpt    saved twenty times
@@ -36,27 +37,27 @@ pub struct Arguments {
     /// The network's file
     #[arg(required_unless_present = "resume")]
     pub(super) file: Option<PathBuf>,
-    /// End the run here instead of where the file says, such as `60s`
+    /// Stop at this time instead of where the file says, such as `60s`
     #[arg(long, value_name = "TIME", value_parser = value::parser::<Moment>())]
     pub(super) until: Option<Moment>,
-    /// Change one key of the file, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
+    /// Set a key of the file for this time, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
     /// `link.bottleneck.queue.kind=red`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = value::parser::<Setting>())]
     pub(super) set: Vec<Setting>,
-    /// Draw what is random from another seed than the file's
+    /// Begin what is random with another seed than the file's
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
-    /// Write all results as JSON; `-` is standard output, in place of the summary
+    /// Write all results as JSON; `-` is standard output, here and wherever a file is written
     #[arg(long, value_name = "FILE")]
     pub(super) stats: Option<PathBuf>,
     /// Write windows, rates and queues over time as CSV
     #[arg(long, value_name = "FILE")]
     pub(super) series: Option<PathBuf>,
     /// Write the run as one page, DIR/index.html, with queues, windows and rates over time
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = value::folder())]
     pub(super) report: Option<PathBuf>,
     /// Time from one sample of series and report to the next; a thousandth of the run if left out
-    #[arg(long, value_name = "TIME", requires = "sampled", value_parser = value::parser::<Moment>())]
+    #[arg(long = "sample-every", alias = "every", value_name = "TIME", requires = "sampled", value_parser = value::parser::<Moment>())]
     pub(super) every: Option<Moment>,
     /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
     /// or in .pcapng for an interface at each end of each link of this file and for drops and
@@ -80,6 +81,9 @@ pub struct Arguments {
     /// Print no summary
     #[arg(short, long)]
     pub(super) quiet: bool,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
 }
 
 /// How a run is saved and gone on with.
@@ -96,7 +100,7 @@ pub struct Options {
     /// FILE is replaced as a whole, whenever the process ends. The first time is
     /// before anything runs, the last when the end is reached. Not with --report and
     /// --timeline, which are not saved, nor with captures that are gzipped.
-    #[arg(long, value_name = "FILE", group = "saved")]
+    #[arg(long, value_name = "FILE", group = "saved", value_parser = value::replaced_file())]
     pub(super) checkpoint: Option<PathBuf>,
     /// Time from one checkpoint to the next; a twentieth of the run if left out
     #[arg(long, value_name = "TIME", requires = "saved", value_parser = value::parser::<Moment>())]
@@ -104,8 +108,8 @@ pub struct Options {
     /// Go on with the run that was saved to FILE, to the same results as without a break
     ///
     /// The network's file, options and outputs are those of the first command, from the
-    /// same folder. Only --until, --stats, --threads, --quiet, --checkpoint and
-    /// --checkpoint-every may be given anew. The run goes on saving to FILE.
+    /// same folder. Only --until, --stats, --threads, --quiet, --format, --checkpoint
+    /// and --checkpoint-every may be given anew. The run goes on saving to FILE.
     #[arg(long, value_name = "FILE", group = "saved")]
     pub(super) resume: Option<PathBuf>,
 }

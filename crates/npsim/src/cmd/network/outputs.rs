@@ -18,10 +18,10 @@ use super::arguments::Arguments;
 use super::captures::Captures;
 use super::report::Report;
 use super::taps::{Taps, Timeline};
+use crate::cmd::destinations::{self, Output};
 use crate::cmd::run::outputs::keep_apart;
 use crate::cmd::run::report::page_path;
 use crate::cmd::saved_command::forget;
-use crate::output;
 
 /// Whether the outputs of a run are to be gone on with, and from where.
 #[derive(Clone, Copy)]
@@ -51,7 +51,6 @@ enum SeriesFile {
 /// The results as JSON.
 enum Stats {
     Not,
-    Output,
     /// Its place, and the file if that is open already.
     File(PathBuf, Option<WholeFile>),
 }
@@ -66,10 +65,26 @@ pub struct Outputs {
     sampler: Sampler,
 }
 
-/// Whether the results go to standard output.
-pub fn to_output(arguments: &Arguments) -> bool {
-    let stats = arguments.stats.as_ref();
-    stats.is_some_and(|path| path.as_os_str() == "-")
+/// Gives standard output to the output that asks for it.
+///
+/// # Errors
+/// It cannot have it.
+pub fn claim(arguments: &Arguments) -> Result<(), Problem> {
+    let text = { arguments.stats.iter().map(|path| ("--stats", path)) }
+        .chain(arguments.series.iter().map(|path| ("--series", path)))
+        .chain(arguments.timeline.iter().map(|path| ("--timeline", path)))
+        .map(|(option, path)| Output::text(option, path));
+    let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
+    // Several links may go to one.
+    captures.sort_unstable();
+    captures.dedup();
+    let captures = captures
+        .into_iter()
+        .map(|path| Output::binary("--capture", path));
+    let summary = Output::text("--format json", Path::new("-"));
+    let summary = (arguments.format.is_json() && !arguments.quiet).then_some(summary);
+    let outputs: Vec<_> = text.chain(captures).chain(summary).collect();
+    destinations::claim(&["network"], &outputs)
 }
 
 /// Refuses an output that would take the place of what the run reads, or of another output.
@@ -88,9 +103,7 @@ pub fn keep_inputs(arguments: &Arguments, file: &Path, systems: &[System]) -> Re
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     let saving = &arguments.saving;
     outputs.extend(saving.checkpoint.iter().map(|path| ("--checkpoint", path)));
-    if !to_output(arguments) {
-        outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
-    }
+    outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
     outputs.extend(arguments.series.iter().map(|path| ("--series", path)));
     outputs.extend(arguments.timeline.iter().map(|path| ("--timeline", path)));
     outputs.extend(page.iter().map(|path| ("--report", path)));
@@ -125,7 +138,6 @@ impl Outputs {
         };
         let stats = match &arguments.stats {
             None => Stats::Not,
-            Some(_) if to_output(arguments) => Stats::Output,
             Some(path) => {
                 let out = create(path)?;
                 // A process that is killed cannot remove it.
@@ -213,7 +225,6 @@ impl Outputs {
         let json = || anyhow::Ok(serde_json::to_string_pretty(results)? + "\n");
         match self.stats {
             Stats::Not => {}
-            Stats::Output => output::print(&json()?)?,
             Stats::File(path, out) => {
                 let json = json()?;
                 let written = out

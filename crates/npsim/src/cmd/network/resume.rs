@@ -9,7 +9,8 @@ use super::arguments::Arguments;
 use crate::cmd::saved_command;
 
 /// What may be said anew of a run that goes on: it changes no result that was not asked for.
-const ANEW: [&str; 7] = [
+const ANEW: [&str; 8] = [
+    "format",
     "resume",
     "until",
     "stats",
@@ -27,6 +28,7 @@ fn overlay(arguments: &mut Arguments, later: &Arguments, _: &[String]) {
         arguments.stats.clone_from(&later.stats);
     }
     arguments.quiet |= later.quiet;
+    arguments.format = later.format;
     let (saving, later) = (&mut arguments.saving, &later.saving);
     let file = later.checkpoint.as_ref().or(later.resume.as_ref());
     if let Some(file) = file {

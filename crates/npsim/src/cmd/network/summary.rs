@@ -19,7 +19,7 @@ pub struct Host {
     pub skipped: (u64, u64),
 }
 
-pub fn text(results: &Results, host: &Host, interrupted: bool) -> String {
+pub fn text(results: &Results, host: &Host, interrupted: bool, width: usize) -> String {
     let mut out = String::new();
     let scale = if results.scale == 1 {
         String::new()
@@ -78,7 +78,7 @@ pub fn text(results: &Results, host: &Host, interrupted: bool) -> String {
         row.extend(flow_cells(flow, "-"));
         flows.add_row(row);
     }
-    let _ = writeln!(out, "{flows}");
+    let _ = writeln!(out, "{}", flows.fitted(width));
     if results.flows.len() > MOST_FLOWS {
         let more = results.flows.len() - MOST_FLOWS;
         let _ = writeln!(out, "... and {more} more (`--stats` has all)");
@@ -98,7 +98,7 @@ pub fn text(results: &Results, host: &Host, interrupted: bool) -> String {
         lines.add_row(row);
     }
     if !lines.is_empty() {
-        let _ = writeln!(out, "\n{lines}");
+        let _ = writeln!(out, "\n{}", lines.fitted(width));
     }
     out
 }

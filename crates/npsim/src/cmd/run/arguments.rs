@@ -9,7 +9,8 @@ use super::checkpoints::Options;
 use super::observers::ObserverOptions;
 use super::routers::HopsOptions;
 use super::system::SystemArguments;
-use crate::cmd::value::parser;
+use crate::cmd::format::Format;
+use crate::cmd::value::{folder, parser};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,8 +58,8 @@ pub struct Arguments {
     pub(super) target: Option<PathBuf>,
     #[command(flatten)]
     pub system: SystemArguments,
-    /// Write the frames that leave as a capture
-    #[arg(long, value_name = "OUT.pcap")]
+    /// Write the frames that leave as a capture; `-` is standard output, here and wherever a file is written
+    #[arg(short, long, value_name = "OUT.pcap")]
     pub(super) out: Option<PathBuf>,
     /// Write all counts as JSON (`npsim docs stats`); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
@@ -68,7 +69,7 @@ pub struct Arguments {
     /// The page needs no network and no other file: figures over time, where frames
     /// were lost, how busy everything is, the bottleneck in words, and a close look
     /// at the most interesting moment. The same inputs give the same bytes.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = folder())]
     pub(super) report: Option<PathBuf>,
     /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
     ///
@@ -83,6 +84,9 @@ pub struct Arguments {
     /// Print no summary
     #[arg(short, long)]
     pub(super) quiet: bool,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
     // These have headings of their own, under which all that follows would stand.
     #[command(flatten)]
     pub(super) observers: ObserverOptions,

@@ -53,10 +53,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a project file, its folder, or a source")
             .into());
     };
+    outputs::claim(arguments)?;
     let project = arguments.system.project(target)?;
     let load = source::load(&arguments.system, &project)?;
     if arguments.explain {
-        output::print(&(project.explain() + "\n"))?;
+        output::show(&(project.explain() + "\n"))?;
         if arguments.system.trace.is_none() && load.is_none() && arguments.system.until.is_none() {
             return Ok(ExitCode::SUCCESS);
         }
@@ -65,6 +66,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         return Ok(ExitCode::from(1));
     };
     outputs::keep_inputs(arguments, &project, &programs)?;
+    outputs::try_places(arguments)?;
     let dumps = arguments
         .dump
         .iter()
@@ -107,7 +109,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let routers = arguments.chain.all().zip(session.nodes());
     let mut observers = routers
         .map(|(router, node)| {
-            let mut wanted = arguments.observers.wanted(router, &flows)?;
+            let mut wanted = arguments.observers.wanted(router, &flows);
             if arguments.report.is_some() {
                 wanted = wanted.and_report();
             }

@@ -1,6 +1,5 @@
 //! The options of a run that observe it, and what comes of them.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,6 +16,7 @@ use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::Arrival;
 use npsim_net::order::identify::{Tuple, stamped};
+use npsim_session::text_table::TextTable;
 
 use super::routers::Router;
 use crate::cmd::value::parser;
@@ -43,12 +43,12 @@ pub struct ObserverOptions {
     #[arg(long, value_name = "FILE.json[.gz]")]
     timeline: Option<PathBuf>,
     /// Look for more than the checks do that are always in force: `races`, memory that two contexts update with nothing that keeps them apart (`npsim docs troubleshooting`)
-    #[arg(long, value_name = "WHAT", value_parser = ["races"])]
+    #[arg(long = "look-for", alias = "check", value_name = "WHAT", value_parser = ["races"])]
     check: Vec<String>,
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<Window>())]
     window: Option<Window>,
-    /// Write what became of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz, `-` is the standard output
+    /// Write what became of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz
     ///
     /// When it came and left, by which ports, how long, how late in its flow; or where
     /// it was dropped, by the media interface or by which line of microcode. Rows are
@@ -61,27 +61,19 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// The files that will be written and the options that name them.
-    pub fn outputs(&self) -> Vec<(&'static str, &PathBuf)> {
+    /// The files that are written while the run goes on, and the options that name them.
+    pub fn streams(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+        let timeline = self.timeline.iter().map(|path| ("--timeline", path));
+        timeline.chain(self.packets.iter().map(|path| ("--packets", path)))
+    }
+
+    /// Those that are written at its end.
+    pub fn at_the_end(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
         let profile = self.profile.iter().flatten();
         profile
             .map(|path| ("--profile", path))
-            .chain(self.timeline.iter().map(|path| ("--timeline", path)))
-            .chain(self.packet_file().map(|path| ("--packets", path)))
             .chain(self.flame.iter().map(|path| ("--flame", path)))
             .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)))
-            .collect()
-    }
-
-    /// The file of --packets, if it is one.
-    fn packet_file(&self) -> Option<&PathBuf> {
-        let path = self.packets.as_ref();
-        path.filter(|path| path.as_os_str() != "-")
-    }
-
-    /// Whether the table of packets is the standard output, so that nothing else may be.
-    pub fn takes_standard_output(&self) -> bool {
-        self.packets.is_some() && self.packet_file().is_none()
     }
 
     /// What tells the table of packets which flow each frame is of, if there is one.
@@ -92,16 +84,7 @@ impl ObserverOptions {
 
     /// What is to be observed for these options. `flows` are those of what comes in at
     /// the first router.
-    ///
-    /// # Errors
-    /// Several routers would write to the standard output.
-    pub fn wanted(&self, router: Router, flows: &Flows) -> Result<Wanted, Problem> {
-        if router.several && self.takes_standard_output() {
-            return Err(Problem::new(
-                "several routers cannot write their packets to one standard output",
-            )
-            .help("name a file: each router writes one of its own"));
-        }
+    pub fn wanted(&self, router: Router, flows: &Flows) -> Wanted {
         let packets = self.packets.as_ref().map(|path| {
             // Behind the first router frames have other numbers.
             let flows = if router.number == 1 {
@@ -109,14 +92,10 @@ impl ObserverOptions {
             } else {
                 Flows::default()
             };
-            let path = match self.packet_file() {
-                Some(path) => router.file(path),
-                None => path.clone(),
-            };
-            (path, flows)
+            (router.file(path), flows)
         });
         let window = self.window.unwrap_or_default();
-        Ok(Wanted {
+        Wanted {
             packets,
             follow: self.packet.clone(),
             profile: self.profile.is_some()
@@ -125,7 +104,7 @@ impl ObserverOptions {
             races: !self.check.is_empty(),
             timeline: { self.timeline.as_deref() }.map(|path| (router.file(path), window)),
             ..Wanted::default()
-        })
+        }
     }
 
     /// The first cycle that --timeline shows, if it is written.
@@ -146,12 +125,7 @@ impl ObserverOptions {
             written.map_err(|error| Problem::io("write", &router.file(path), &error))?;
         }
         if let (Some(written), Some(path)) = (seen.packets, &self.packets) {
-            written.map_err(|error| match self.packet_file() {
-                Some(path) => Problem::io("write", &router.file(path), &error).into(),
-                None => {
-                    anyhow::Error::from(error).context(format!("cannot write {}", path.display()))
-                }
-            })?;
+            written.map_err(|error| Problem::io("write", &router.file(path), &error))?;
         }
         for followed in &seen.followed {
             tell_packet(followed, router)?;
@@ -160,8 +134,9 @@ impl ObserverOptions {
             return Ok(());
         };
         if self.profile.is_some() && !quiet {
-            let text = profile_text::overview(&profile, programs, self.profile_lines);
-            output::print(&format!("\n{}{text}", router.prefix()))?;
+            let text =
+                profile_text::overview(&profile, programs, self.profile_lines, output::width());
+            output::show(&format!("\n{}{text}", router.prefix()))?;
         }
         for path in self.profile.iter().flatten() {
             write(&router.file(path), &profile::to_json(&profile)?)?;
@@ -188,7 +163,8 @@ fn tell_packet(followed: &Followed, router: Router) -> anyhow::Result<()> {
         .help("packets are counted from 0 in the order in which they arrive")
         .into());
     }
-    let mut text = format!("\n{}packet {number}\n", router.prefix());
+    let heads = ["cycle", "since", "by", "what"];
+    let mut table = TextTable::with_numbers(&heads, 0..2);
     let mut before = None;
     for station in &followed.stations {
         let since = station.at - before.unwrap_or(station.at);
@@ -196,19 +172,17 @@ fn tell_packet(followed: &Followed, router: Router) -> anyhow::Result<()> {
         let by = station.by.map_or_else(String::new, |(me, context)| {
             format!("ME {me} context {context}")
         });
-        let _ = write!(
-            text,
-            "{:>10} {:>7}  {by:<15} {}",
-            station.at,
-            format!("+{since}"),
-            station.what
-        );
+        let mut what = station.what.clone();
         if let Some(place) = &station.place {
-            let _ = write!(text, ", at {place}");
+            what = format!("{what}, at {place}");
         }
-        text.push('\n');
+        table.add_row([station.at.to_string(), format!("+{since}"), by, what]);
     }
-    output::print(&text)
+    let table = table.fitted(output::width());
+    output::tell(&format!(
+        "\n{}packet {number}\n\n{table}\n",
+        router.prefix()
+    ))
 }
 
 /// Notes the flows of frames as they come.

@@ -13,7 +13,7 @@ use npsim::page::{self, Run};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::report::{NodeReport, Report};
-use npsim::whole_file::write_whole;
+use npsim::whole_file::{self, write_whole};
 use npsim_net::pace::Pace;
 
 use super::Arguments;
@@ -24,6 +24,16 @@ const PAGE: &str = "index.html";
 /// The file that `--report DIR` writes.
 pub fn page_path(folder: &Path) -> PathBuf {
     folder.join(PAGE)
+}
+
+/// Makes the folder, and finds out whether the page can be written.
+///
+/// # Errors
+/// It cannot.
+pub fn try_place(folder: &Path) -> Result<(), Problem> {
+    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
+    let path = page_path(folder);
+    whole_file::try_place(&path).map_err(|error| Problem::io("write", &path, &error))
 }
 
 /// A run that is over, with all that was seen of it.

@@ -70,10 +70,15 @@ impl Ended<'_> {
             output::line(&format!("note: {remark}"));
         }
         if !self.is_quiet() {
-            output::print(&summary(&report, self.host_seconds))?;
-            for (router, analysis) in arguments.chain.all().zip(&analyses) {
+            if arguments.format.is_json() {
+                output::print(&npsim::stats_file::to_json(&report)?)?;
+            } else {
+                output::tell(&summary(&report, self.host_seconds, output::width()))?;
+            }
+            let told = analyses.iter().filter(|_| !arguments.format.is_json());
+            for (router, analysis) in arguments.chain.all().zip(told) {
                 let text = bottleneck::as_text(analysis);
-                output::print(&format!("\n{}{text}", router.prefix()))?;
+                output::tell(&format!("\n{}{text}", router.prefix()))?;
             }
             hints(arguments, &report, &self.session);
             show_halts(arguments, &report);
@@ -104,7 +109,7 @@ impl Ended<'_> {
 
     /// Whether only what was asked for is printed.
     fn is_quiet(&self) -> bool {
-        self.arguments.quiet || self.arguments.observers.takes_standard_output()
+        self.arguments.quiet
     }
 
     fn write_dumps(&self) -> Result<(), Problem> {
@@ -171,7 +176,8 @@ impl Ended<'_> {
         let mut routers = arguments.chain.all().zip(observed);
         routers.try_for_each(|(router, seen)| {
             let options = &arguments.observers;
-            options.show(seen, router, programs, self.is_quiet())
+            let quiet = self.is_quiet() || arguments.format.is_json();
+            options.show(seen, router, programs, quiet)
         })
     }
 }

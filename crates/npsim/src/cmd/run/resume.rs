@@ -10,7 +10,8 @@ use crate::cmd::saved_command;
 
 /// What may be said anew of a run that goes on: it changes no result that was
 /// not asked for.
-const ANEW: [&str; 8] = [
+const ANEW: [&str; 9] = [
+    "format",
     "resume",
     "until",
     "stats",
@@ -33,6 +34,7 @@ fn overlay(arguments: &mut Arguments, later: &Arguments, words: &[String]) {
         arguments.dump.clone_from(&later.dump);
     }
     arguments.quiet |= later.quiet;
+    arguments.format = later.format;
     arguments
         .system
         .messages
@@ -61,7 +63,8 @@ pub fn resumed(now: &Arguments, path: &Path) -> Result<(Arguments, Checkpoint), 
 /// Whether a command names its interval; the default must not replace that of
 /// an earlier one.
 fn gives_every(command: &[String]) -> bool {
-    command
-        .iter()
-        .any(|word| word == "--every" || word.starts_with("--every="))
+    command.iter().any(|word| {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        matches!(name, "--checkpoint-every" | "--every")
+    })
 }

@@ -7,6 +7,7 @@ use std::thread;
 
 use clap::Args;
 use npsim::session::MOST_NODES;
+use npsim::whole_file::is_standard_output;
 
 /// The options of a chain.
 #[derive(Clone, Debug, Args)]
@@ -59,7 +60,8 @@ impl Router {
     /// routers its number stands before the endings of the name.
     pub fn file(self, path: &Path) -> PathBuf {
         let name = path.file_name().map(|name| name.to_string_lossy());
-        let Some(name) = name.filter(|_| self.several) else {
+        let several = self.several && !is_standard_output(path);
+        let Some(name) = name.filter(|_| several) else {
             return path.to_path_buf();
         };
         // A dot at the beginning of a name begins no ending.

@@ -33,9 +33,9 @@ impl Saver {
         let every = arguments.saving.every.cycles(hertz);
         if every == 0 {
             return Err(Problem::new(
-                "`--every` is less than a cycle, so the run would never go on",
+                "`--checkpoint-every` is less than a cycle, so the run would never go on",
             )
-            .help("give a longer time, such as `--every 1ms`"));
+            .help("give a longer time, such as `--checkpoint-every 1ms`"));
         }
         let origin = saved_command::origin(checkpoint.map(Checkpoint::origin), inputs)?;
         let before = checkpoint.map_or(0, Checkpoint::host_nanoseconds);

@@ -7,17 +7,19 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim::project::{Overrides, Project};
 use npsim::quantity::{grouped, parse_rate, show_rate};
+use npsim::whole_file::is_standard_output;
 use npsim_net::egress::{Form, Interface, TraceSink};
 use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
 
+use crate::cmd::destinations::{self, Output};
 use crate::cmd::load_options::LoadOptions;
 use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
   npsim trace gen --load 0.5 --size imix --time 2ms -o half.pcap
-  npsim trace gen --rate 3Mpps --ports 3 --arrivals poisson --seed 7 -o poisson.pcapng.gz
+  npsim trace gen --rate 3Mpps --port-count 3 --arrivals poisson --seed 7 -o poisson.pcapng.gz
   npsim trace gen --project microcode/forward --load 0.3 -o in.pcapng
   npsim run microcode/forward --trace in.pcapng --pace trace     what --load 0.3 would give";
 
@@ -31,24 +33,24 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The capture to write
+    /// Write the capture to FILE; `-` is standard output, with a pcap of one port or a pcapng of several
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// Take ports, routes and [load] from this project
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["ports", "line"])]
+    /// The project whose ports, routes and [load] are taken
+    #[arg(long, value_name = "PROJECT", conflicts_with_all = ["ports", "line"])]
     project: Option<PathBuf>,
     /// Number of ports
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(long = "port-count", alias = "ports", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     ports: u8,
     /// Rate of each port's line
     #[arg(long, value_name = "RATE", default_value = "1Gbps", value_parser = parse_rate)]
     line: u64,
-    /// Another number is other traffic of the same kind [default: 0]
+    /// Begin the random numbers of the traffic with N; another N is other traffic of the same kind [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
     traffic: LoadOptions,
-    /// Say nothing of what was written
+    /// Print no summary
     #[arg(short, long)]
     quiet: bool,
 }
@@ -85,7 +87,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
     };
     let out = &arguments.out;
-    let (form, gzipped) = Form::of_name(out).ok_or_else(|| {
+    destinations::claim(&["trace", "gen"], &[Output::binary("--out", out)])?;
+    let unnamed = is_standard_output(out).then_some(match ports.len() {
+        1 => (Form::Pcap, false),
+        _ => (Form::PcapNg, false),
+    });
+    let (form, gzipped) = Form::of_name(out).or(unnamed).ok_or_else(|| {
         Problem::new(format!(
             "the name `{}` does not tell what kind of capture it is to be",
             out.display()

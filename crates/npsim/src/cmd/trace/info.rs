@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::quantity::{grouped, show_nanoseconds, show_rate};
 use npsim_net::capture::{CaptureError, Links, Reader};
 use npsim_net::census::{Census, Oddities, SIZE_CLASSES};
 use serde::Serialize;
 
+use crate::cmd::format::{self, Format};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -29,21 +30,12 @@ pub struct Arguments {
     /// The captures (pcap or pcapng, also gzipped)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Take packets that were captured without Ethernet headers for frames with made-up ones, as `npsim run --link` does
+    /// Put made-up Ethernet headers before packets that were captured without, as `npsim run --link` does
     #[arg(long)]
     link: bool,
-    /// Text for people, or JSON (`npsim docs traffic`)
+    /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    #[default]
-    Human,
-    /// A list with one object a file
-    Json,
+    pub format: Format,
 }
 
 /// A capture, as JSON tells it.
@@ -97,14 +89,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut infos = Vec::new();
     for (place, path) in arguments.files.iter().enumerate() {
         let info = look(path, arguments.link)?;
-        if arguments.format == Format::Human {
+        if arguments.format == Format::Text {
             let gap = if place > 0 { "\n" } else { "" };
-            output::print(&format!("{gap}{}", text(&info)))?;
+            output::tell(&format!("{gap}{}", text(&info)))?;
         }
         infos.push(info);
     }
     if arguments.format == Format::Json {
-        output::print(&(serde_json::to_string_pretty(&infos)? + "\n"))?;
+        format::json(&infos)?;
     }
     Ok(ExitCode::SUCCESS)
 }

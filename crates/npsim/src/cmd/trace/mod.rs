@@ -9,10 +9,12 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::format::Format;
+
 const EXAMPLES: &str = "\
 Examples:
   npsim trace gen --load 0.5 --size imix --time 2ms -o half.pcap     one gigabit port
-  npsim trace gen --load 1 --ports 3 -o full.pcapng                  an interface a port
+  npsim trace gen --load 1 --port-count 3 -o full.pcapng                  an interface a port
   npsim trace gen --project microcode/forward --rate 1Mpps -o in.pcapng
   npsim trace info traces/mixed.pcap
   npsim trace info --format json traces/*.pcap
@@ -31,6 +33,17 @@ enum Command {
     Gen(Box<gen_capture::Arguments>),
     Info(info::Arguments),
     Order(order::Arguments),
+}
+
+impl Arguments {
+    /// The form of the results, if there are several.
+    pub fn format(&self) -> Option<Format> {
+        match &self.command {
+            Command::Gen(_) => None,
+            Command::Info(it) => Some(it.format),
+            Command::Order(it) => Some(it.format),
+        }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {

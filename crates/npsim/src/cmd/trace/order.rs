@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::problem::Problem;
 use npsim_net::capture::{CaptureError, Links, Reader};
 use npsim_net::order::identify::{Entered, Entering, Flow, TcpSegments, stamped};
@@ -11,6 +11,7 @@ use npsim_net::order::{Order, Sequences, THRESHOLD};
 use serde::Serialize;
 
 use super::order_text;
+use crate::cmd::format::{self, Format};
 use crate::cmd::value::parser;
 use crate::output;
 
@@ -42,7 +43,7 @@ pub struct Arguments {
     /// The capture of what entered
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Take packets that were captured without Ethernet headers for frames with made-up ones, as `npsim run --link` does
+    /// Put made-up Ethernet headers before packets that were captured without, as `npsim run --link` does
     #[arg(long)]
     link: bool,
     /// Only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
@@ -54,18 +55,9 @@ pub struct Arguments {
     /// Displacement beyond which the reorder density takes a packet for lost
     #[arg(long, value_name = "PACKETS", default_value_t = THRESHOLD)]
     displacement: u64,
-    /// Text for people, or JSON (`npsim docs order-metrics`)
+    /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    #[default]
-    Human,
-    /// An object
-    Json,
+    pub format: Format,
 }
 
 /// What tells which packet of its flow a frame is.
@@ -156,8 +148,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         flows,
     };
     match arguments.format {
-        Format::Human => output::print(&order_text::text(&report))?,
-        Format::Json => output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?,
+        Format::Text => output::tell(&order_text::text(&report, output::width()))?,
+        Format::Json => format::json(&report)?,
     }
     Ok(ExitCode::SUCCESS)
 }

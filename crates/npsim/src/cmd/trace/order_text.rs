@@ -10,14 +10,14 @@ use npsim_session::text_table::TextTable;
 
 use super::order::{By, FlowReport, Report};
 
-pub fn text(report: &Report) -> String {
+pub fn text(report: &Report, width: usize) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write_text(&mut out, report);
+    let _ = write_text(&mut out, report, width);
     out
 }
 
-fn write_text(out: &mut String, report: &Report) -> std::fmt::Result {
+fn write_text(out: &mut String, report: &Report, width: usize) -> std::fmt::Result {
     let order = &report.order;
     writeln!(
         out,
@@ -65,7 +65,7 @@ fn write_text(out: &mut String, report: &Report) -> std::fmt::Result {
             "in order     each packet left after all those of its flow that entered before it"
         )?;
     } else {
-        writeln!(out, "\n{}", counters(order))?;
+        writeln!(out, "\n{}", counters(order, width))?;
         writeln!(out, "\nextents      {}", extents(order))?;
         let in_place = order.displacements.get(&0).copied().unwrap_or(0);
         writeln!(
@@ -76,10 +76,14 @@ fn write_text(out: &mut String, report: &Report) -> std::fmt::Result {
             grouped(order.displaced_beyond),
             grouped(report.threshold)
         )?;
-        writeln!(out, "\n{}", distances(order))?;
+        writeln!(out, "\n{}", distances(order, width))?;
     }
     if !report.flows.is_empty() {
-        writeln!(out, "\n{}", each(&report.flows, order.missing.is_some()))?;
+        writeln!(
+            out,
+            "\n{}",
+            each(&report.flows, order.missing.is_some(), width)
+        )?;
     }
     Ok(())
 }
@@ -97,7 +101,7 @@ fn extents(order: &Order) -> String {
     )
 }
 
-fn counters(order: &Order) -> String {
+fn counters(order: &Order, width: usize) -> String {
     let mut table = TextTable::new(&["counter", "packets", "share"]);
     for counter in Counter::ALL {
         let count = counter.of(order);
@@ -108,7 +112,7 @@ fn counters(order: &Order) -> String {
         ];
         table.add_row(row);
     }
-    table.to_string()
+    table.fitted(width)
 }
 
 /// Classes of distances, in packets: 0, 1, 2, 3, 4 to 7, 8 to 15 and so on.
@@ -121,7 +125,7 @@ fn classes(largest: u64) -> Vec<RangeInclusive<u64>> {
 }
 
 /// By distance: n-reordered, early, late and held packets.
-fn distances(order: &Order) -> String {
+fn distances(order: &Order, width: usize) -> String {
     let (mut early, mut late) = (BTreeMap::new(), BTreeMap::new());
     for (&displacement, &packets) in &order.displacements {
         match displacement.signum() {
@@ -153,10 +157,10 @@ fn distances(order: &Order) -> String {
         }
         table.add_row(row);
     }
-    table.to_string()
+    table.fitted(width)
 }
 
-fn each(flows: &[FlowReport], losses: bool) -> String {
+fn each(flows: &[FlowReport], losses: bool, width: usize) -> String {
     let mut header = vec!["flow", "packets"];
     if losses {
         header.push("missing");
@@ -164,7 +168,8 @@ fn each(flows: &[FlowReport], losses: bool) -> String {
     header.extend(["duplicates"]);
     header.extend(Counter::ALL.map(Counter::shown));
     header.push("extent");
-    let mut table = TextTable::new(&header);
+    // Names are not broken either.
+    let mut table = TextTable::with_numbers(&header, 0..header.len());
     for flow in flows {
         let order = &flow.order;
         let mut row = vec![flow.name.clone(), grouped(order.packets)];
@@ -176,7 +181,7 @@ fn each(flows: &[FlowReport], losses: bool) -> String {
         row.push(grouped(order.extents.largest));
         table.add_row(row);
     }
-    table.to_string()
+    table.fitted(width)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn a_run_goes_on_until_later() {
     );
     dir.npsim(
         &format!(
-            "{FORWARD} --until 10ms --out @b.pcap --stats @b.json --checkpoint @b.ckpt --every 3ms"
+            "{FORWARD} --until 10ms --out @b.pcap --stats @b.json --checkpoint @b.ckpt --checkpoint-every 3ms"
         ),
         0,
         "the time is up",
@@ -93,7 +93,7 @@ ctx_arb[kill]
     std::fs::write(dir.file("fault.uc"), source).expect("write the source");
     let whole = dir.npsim("run @fault.uc --until 1ms --stats @a.json", 3, "");
     let saved = dir.npsim(
-        "run @fault.uc --until 1ms --stats @b.json --checkpoint @f.ckpt --every 5us",
+        "run @fault.uc --until 1ms --stats @b.json --checkpoint @f.ckpt --checkpoint-every 5us",
         3,
         "",
     );
@@ -148,13 +148,13 @@ fn options_that_change_results_are_refused() {
         ("--spill-moves", "`--spill-moves`"),
         ("--out @x.pcap", "`--out`"),
         ("--trace traces/mixed.pcap", "`--trace`"),
-        ("-D X", "`-D`"),
+        ("-D X", "`--define`"),
         ("microcode/forward", "a target"),
     ] {
         let text = dir.npsim(&format!("run --resume @c.ckpt {option}"), 2, named);
         assert!(text.is_empty(), "{text}");
     }
-    dir.npsim("run own.uc --every 1ms", 2, "--checkpoint");
+    dir.npsim("run own.uc --checkpoint-every 1ms", 2, "--checkpoint");
     // Nothing that watches a run is in a checkpoint.
     for option in [
         "--report @page",
@@ -184,7 +184,7 @@ fn files_that_cannot_be_used_are_told() {
     let checkpoint = format!("{FORWARD} --until 1ms --checkpoint");
     dir.npsim(&format!("{checkpoint} /dev/null"), 1, "no regular file");
     dir.npsim(
-        &format!("{checkpoint} @c.ckpt --every 0"),
+        &format!("{checkpoint} @c.ckpt --checkpoint-every 0"),
         1,
         "less than a cycle",
     );
@@ -226,7 +226,7 @@ fn an_interrupted_run_leaves_a_checkpoint() {
         .current_dir(root())
         .args(command.split(' '))
         .args(["--out", &out, "--stats", &stats])
-        .args(["--checkpoint", &checkpoint, "--every", "1ms"])
+        .args(["--checkpoint", &checkpoint, "--checkpoint-every", "1ms"])
         .stderr(Stdio::null())
         .spawn()
         .expect("start npsim");
@@ -239,7 +239,7 @@ fn an_interrupted_run_leaves_a_checkpoint() {
     let status = child.wait_with_output().expect("wait for it").status;
     assert_eq!(status.code(), Some(130));
     assert!(dir.read("a.pcap") != dir.read("b.pcap"), "it was not done");
-    dir.npsim("run --resume @b.ckpt --every 20ms", 0, "");
+    dir.npsim("run --resume @b.ckpt --checkpoint-every 20ms", 0, "");
     assert!(dir.read("a.json") == dir.read("b.json"), "counts differ");
     assert!(dir.read("a.pcap") == dir.read("b.pcap"), "captures differ");
 }
@@ -256,7 +256,7 @@ fn traffic_that_is_made_goes_on() {
         );
         dir.npsim(
             &format!(
-                "{command} 333us --out @b.pcap --stats @b.json --checkpoint @b.ckpt --every 100us"
+                "{command} 333us --out @b.pcap --stats @b.json --checkpoint @b.ckpt --checkpoint-every 100us"
             ),
             0,
             "the time is up",

@@ -83,7 +83,7 @@ proptest! {
 
         let killed = Files::in_folder(folder.path(), "killed");
         let mut first = killed.command();
-        first.extend(["--checkpoint", &killed.checkpoint, "--every", "200us"]);
+        first.extend(["--checkpoint", &killed.checkpoint, "--checkpoint-every", "200us"]);
         let again = ["run", "--resume", &killed.checkpoint];
         let mut ended = 0;
         for (number, moment) in moments.into_iter().enumerate() {

@@ -17,7 +17,7 @@ fn shipped(name: &str) -> String {
 /// A command whose outputs are called `name`.
 fn command(file: &str, options: &str, name: &str) -> String {
     format!(
-        "network {file} {options} --stats {name}.json --series {name}.csv --every 100ms --capture bottleneck={name}.pcapng --capture trunk={name}.pcapng --capture trunk={name}.pcap --quiet"
+        "network {file} {options} --stats {name}.json --series {name}.csv --sample-every 100ms --capture bottleneck={name}.pcapng --capture trunk={name}.pcapng --capture trunk={name}.pcap --quiet"
     )
 }
 

@@ -17,6 +17,8 @@ use crate::harness::root;
 fn run(project: &str, arguments: &[&str], folder: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(root())
+        // Sentences in one piece.
+        .env("COLUMNS", "1000")
         .args(["run", project])
         .args(arguments)
         .arg("--report")

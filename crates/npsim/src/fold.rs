@@ -1,0 +1,111 @@
+//! Lines that are too long for a terminal, folded between words.
+
+/// A label at the beginning of a line, such as `latency`, is at most so long.
+const LONGEST_LABEL: usize = 24;
+/// A break stands between two groups of figures if the line is not left emptier than by this.
+const LEAST_PART: usize = 2;
+
+/// The text with lines of at most `width` columns. What follows on a broken line stands below
+/// what the line says behind its label, or below the line's own beginning. A word that is longer
+/// than a line stays whole.
+pub fn folded(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (content, end) = match line.strip_suffix('\n') {
+            Some(content) => (content, "\n"),
+            None => (line, ""),
+        };
+        fold_line(&mut out, content, width);
+        out.push_str(end);
+    }
+    out
+}
+
+fn fold_line(out: &mut String, line: &str, width: usize) {
+    let indent = hanging(line).min(width / 2);
+    let mut rest = line;
+    let mut used = 0;
+    while let Some((before, behind)) = break_in(rest, width.saturating_sub(used), used == 0) {
+        out.push_str(before);
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', indent));
+        rest = behind;
+        used = indent;
+    }
+    out.push_str(rest);
+}
+
+/// Where what follows a broken line begins: below the text behind a label, or where the line
+/// itself begins.
+fn hanging(line: &str) -> usize {
+    let own = line.chars().take_while(|it| *it == ' ').count();
+    let text = &line[own..];
+    let label = text.find("  ").filter(|&at| at <= LONGEST_LABEL);
+    label.map_or(own, |at| {
+        let gap = text[at..].chars().take_while(|it| *it == ' ').count();
+        own + text[..at].chars().count() + gap
+    })
+}
+
+/// A line that is longer than `room`, cut in two.
+fn break_in(text: &str, room: usize, first: bool) -> Option<(&str, &str)> {
+    let end = text.char_indices().nth(room).map(|(at, _)| at)?;
+    // The indentation of a first line, and its label, are no place for a break.
+    let start = if first { hanging_bytes(text) } else { 0 };
+    // A space at the very end of the room may be the break.
+    let reach = &text[..=end.min(text.len() - 1)];
+    let spaces = |pattern: &str| {
+        let found = reach.rmatch_indices(pattern).map(|(at, _)| at);
+        found.filter(|&at| at > start).max()
+    };
+    let (wide, narrow) = (spaces("   "), spaces(" "));
+    let at = match (wide, narrow) {
+        (Some(wide), _) if wide >= end / LEAST_PART => Some(wide),
+        (_, narrow) => narrow,
+    };
+    // A word that is too long stays in one piece, and what is behind it begins a line.
+    let at = at.or_else(|| text[end..].find(' ').map(|at| end + at))?;
+    let (before, behind) = (text[..at].trim_end(), text[at..].trim_start());
+    (!behind.is_empty()).then_some((before, behind))
+}
+
+fn hanging_bytes(line: &str) -> usize {
+    let columns = hanging(line);
+    line.char_indices()
+        .nth(columns)
+        .map_or(line.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn lines_that_fit_stay() {
+        for text in ["", "\n", "a b\n", "one\n\n two  \nthree"] {
+            assert_eq!(folded(text, 10), text);
+        }
+        assert_eq!(folded("1234567890\n", 10), "1234567890\n");
+    }
+
+    #[test]
+    fn sentences_are_broken_between_words() {
+        assert_eq!(folded("one two three four\n", 10), "one two\nthree four\n");
+        assert_eq!(folded("  one two three", 9), "  one two\n  three");
+        assert_eq!(folded("averylongword b", 6), "averylongword\nb");
+        assert_eq!(folded("averylongword", 6), "averylongword");
+        assert_eq!(folded("über größe maß", 10), "über größe\nmaß");
+    }
+
+    #[test]
+    fn what_follows_stands_behind_the_label() {
+        assert_eq!(
+            folded("rates     in 1 Gb/s, 3 s   out 2 Gb/s, 4 s\n", 30),
+            "rates     in 1 Gb/s, 3 s\n          out 2 Gb/s, 4 s\n"
+        );
+        assert_eq!(
+            folded("note  one two three four", 16),
+            "note  one two\n      three four"
+        );
+    }
+}

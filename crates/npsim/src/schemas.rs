@@ -1,0 +1,161 @@
+//! What commands print with `--format json`, as JSON Schema: made from the tables of the page
+//! `docs/src/json.md`, which are the one place where it is described.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+const PAGE: &str = include_str!("../../../docs/src/json.md");
+/// The dialect of the schemas.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// What a command prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The command, with `NAME` for a name: `npsim chip NAME`.
+    pub command: String,
+    /// Its properties in the order of the page.
+    pub properties: Vec<Property>,
+}
+
+/// One property of what is printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// Its path, with `[]` for the entries of a list; `*` for those that stand elsewhere.
+    pub path: String,
+    /// What it may be: `string`, `integer`, `null`, `absent` and others.
+    pub types: Vec<String>,
+    /// What it is.
+    pub what: String,
+}
+
+/// All that the page describes.
+#[must_use]
+pub fn described() -> Vec<Described> {
+    let mut all: Vec<Described> = Vec::new();
+    for line in PAGE.lines() {
+        if let Some(heading) = line.strip_prefix("## `") {
+            all.push(Described {
+                command: heading.trim_end_matches('`').to_owned(),
+                properties: Vec::new(),
+            });
+        }
+        let Some(described) = all.last_mut() else {
+            continue;
+        };
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let ["", path, types, what, ""] = cells[..] else {
+            continue;
+        };
+        let Some(path) = path.strip_prefix('`').and_then(|it| it.strip_suffix('`')) else {
+            continue;
+        };
+        described.properties.push(Property {
+            path: path.to_owned(),
+            types: types.split(" or ").map(str::to_owned).collect(),
+            what: what.to_owned(),
+        });
+    }
+    all
+}
+
+impl Described {
+    /// Its file below `docs/schemas`.
+    #[must_use]
+    pub fn file(&self) -> String {
+        let words = self.command.to_lowercase().replace("--", "");
+        format!("docs/schemas/{}.json", words.replace(' ', "-"))
+    }
+
+    /// The schema.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        let mut root = Node::default();
+        for property in &self.properties {
+            root.add(&property.path, property);
+        }
+        let mut schema = root.schema();
+        if let Value::Object(fields) = &mut schema {
+            fields.insert("$schema".to_owned(), DIALECT.into());
+            fields.insert(
+                "title".to_owned(),
+                json!(format!("{} --format json", self.command)),
+            );
+        }
+        schema
+    }
+}
+
+/// The names and contents of the files below `docs/schemas`.
+#[must_use]
+pub fn files() -> Vec<(String, String)> {
+    let files = described().into_iter().map(|it| {
+        let text = format!("{:#}\n", it.schema());
+        (it.file(), text)
+    });
+    files.collect()
+}
+
+/// A place in what is printed.
+#[derive(Default)]
+struct Node<'a> {
+    own: Option<&'a Property>,
+    /// The entries, if it is a list.
+    entries: Option<Box<Node<'a>>>,
+    /// The properties, if it is an object.
+    properties: BTreeMap<&'a str, Node<'a>>,
+}
+
+impl<'a> Node<'a> {
+    fn add(&mut self, path: &'a str, property: &'a Property) {
+        if path.is_empty() {
+            self.own = Some(property);
+        } else if let Some(rest) = path.strip_prefix("[]") {
+            let rest = rest.strip_prefix('.').unwrap_or(rest);
+            self.entries.get_or_insert_default().add(rest, property);
+        } else if path != "*" {
+            let end = path.find(['.', '[']).unwrap_or(path.len());
+            let (name, rest) = path.split_at(end);
+            let rest = rest.strip_prefix('.').unwrap_or(rest);
+            self.properties.entry(name).or_default().add(rest, property);
+        }
+    }
+
+    /// Whether it is there always.
+    fn is_required(&self) -> bool {
+        if let Some(own) = self.own {
+            return !own.types.iter().any(|it| it == "absent");
+        }
+        let below = self.entries.iter().map(|it| &**it);
+        below.chain(self.properties.values()).any(Self::is_required)
+    }
+
+    fn schema(&self) -> Value {
+        let mut fields = Map::new();
+        if let Some(own) = self.own {
+            let types = own.types.iter().map(String::as_str);
+            let types = types.filter(|it| !["absent", "any"].contains(it));
+            let types: Vec<_> = types
+                .map(|it| if it == "list" { "array" } else { it })
+                .collect();
+            match types[..] {
+                [] => {}
+                [one] => drop(fields.insert("type".to_owned(), one.into())),
+                _ => drop(fields.insert("type".to_owned(), json!(types))),
+            }
+            fields.insert("description".to_owned(), json!(own.what));
+        } else if let Some(entries) = &self.entries {
+            fields.insert("type".to_owned(), "array".into());
+            fields.insert("items".to_owned(), entries.schema());
+        } else {
+            fields.insert("type".to_owned(), "object".into());
+            let required = self.properties.iter().filter(|(_, it)| it.is_required());
+            let required: Vec<_> = required.map(|(name, _)| *name).collect();
+            fields.insert("required".to_owned(), json!(required));
+            let properties = self.properties.iter();
+            let properties = properties.map(|(name, it)| ((*name).to_owned(), it.schema()));
+            fields.insert("properties".to_owned(), Value::Object(properties.collect()));
+        }
+        Value::Object(fields)
+    }
+}
