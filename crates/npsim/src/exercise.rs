@@ -348,8 +348,8 @@ impl Run<'_> {
     ) -> Result<u64, &'static str> {
         let nodes = self.report.nodes.iter();
         let microengines = nodes.flat_map(|node| &node.chip.microengines);
-        let chosen = microengines
-            .filter(|me| u8::try_from(me.index).is_ok_and(|me| is_of(stage, me)));
+        let chosen =
+            microengines.filter(|me| u8::try_from(me.index).is_ok_and(|me| is_of(stage, me)));
         let total: u64 = chosen.map(count).sum();
         match (self.comes, self.report.packets.sent) {
             (true, 0) => Err(NOTHING_LEFT),

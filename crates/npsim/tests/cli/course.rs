@@ -509,3 +509,26 @@ fn figures_are_those_of_the_statistics() {
     let longest = format!("its.uc: {} of", figure("words"));
     dir.npsim("asm all.toml").expect(0, &[&longest]);
 }
+
+#[test]
+fn every_key_and_measure_of_goals_is_described() {
+    let text = std::fs::read_to_string(root().join("docs/src/project.md")).expect("a page");
+    let mut sections = text.split("\n## ");
+    let section = sections.find(|section| section.starts_with("Goals\n"));
+    let section = section.expect("a section on goals");
+    for wrong in ["measure = \"speed\"", "speed = 1"] {
+        let project =
+            format!("[[me]]\nid = 0\nsource = \"a.uc\"\n[[goal]]\nname = \"g\"\n{wrong}\n");
+        let dir = Dir::new().with("p.toml", project);
+        let done = dir
+            .npsim("check-exercise p.toml")
+            .expect(1, &["expected one of"]);
+        let known = done.err.split_once("expected one of").expect("a list").1;
+        let known = known.lines().next().expect("a line");
+        let names: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        assert!(names.len() > 10, "{names:?}");
+        for name in names {
+            assert!(section.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+}
