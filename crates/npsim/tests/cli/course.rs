@@ -378,3 +378,157 @@ fn what_is_no_exercise_is_told() {
     );
     dir.npsim("check-exercise").expect(2, &[]);
 }
+
+/// Every measure that the statistics have, with a bound that any figure meets.
+const ALL_MEASURES: &str = r#"
+extends = "microcode/ordering/its.toml"
+[load]
+rate = "5.859375Mpps"
+time = "300us"
+[[goal]]
+name = "frames"
+measure = "throughput"
+at_least = "1pps"
+[[goal]]
+name = "bits"
+measure = "throughput"
+at_least = "1Mbps"
+[[goal]]
+name = "mean"
+measure = "latency"
+at_least = "0ns"
+[[goal]]
+name = "p99"
+measure = "latency"
+of = "p99"
+at_least = "0ns"
+[[goal]]
+name = "drops"
+measure = "drops"
+at_least = 0
+[[goal]]
+name = "time"
+measure = "time"
+at_least = 0
+[[goal]]
+name = "cycles"
+measure = "cycles"
+stage = "forward"
+at_least = 0
+[[goal]]
+name = "instructions"
+measure = "instructions"
+at_least = 0
+[[goal]]
+name = "words"
+measure = "words"
+at_least = 1
+[[goal]]
+name = "dram"
+measure = "commands"
+unit = "dram"
+at_least = 1
+[[goal]]
+name = "sram"
+measure = "commands"
+unit = "sram"
+at_least = 1
+[[goal]]
+name = "microengines"
+measure = "microengines"
+equals = 8
+[[goal]]
+name = "contexts"
+measure = "contexts"
+equals = 64
+[[goal]]
+name = "counter"
+measure = "memory"
+memory = "DROP_TTL"
+equals = 0
+[[goal]]
+name = "reordered"
+measure = "reordered"
+equals = 0
+"#;
+
+#[test]
+fn figures_are_those_of_the_statistics() {
+    let dir = Dir::new().with("all.toml", ALL_MEASURES);
+    changed(&dir.path("microcode"), &[]);
+    let done = dir
+        .npsim("check-exercise all.toml --format json")
+        .expect(0, &[]);
+    let verdict: Value = serde_json::from_str(&done.out).expect("JSON");
+    dir.npsim("run all.toml --stats stats.json -q")
+        .expect(0, &[]);
+    let stats: Value = serde_json::from_slice(&dir.read("stats.json")).expect("JSON");
+    let figure = |name: &str| {
+        let goals = verdict["goals"].as_array().expect("goals");
+        let goal = goals.iter().find(|goal| goal["name"] == name);
+        goal.expect(name)["figure"].as_u64().expect(name)
+    };
+    let at = |pointer: &str| {
+        let value = stats
+            .pointer(pointer)
+            .unwrap_or_else(|| panic!("{pointer}"));
+        value.as_u64().unwrap_or_else(|| panic!("{pointer}"))
+    };
+    assert_eq!(figure("frames"), at("/rates/sent_packets_per_second"));
+    assert_eq!(figure("bits"), at("/rates/sent_bits_per_second"));
+    assert_eq!(figure("mean"), at("/latency/mean_ns"));
+    assert_eq!(figure("p99"), at("/latency/p99_ns"));
+    assert!(at("/packets/dropped_media") > 0, "the load is too much");
+    assert_eq!(
+        figure("drops"),
+        at("/packets/dropped_media") + at("/packets/dropped_microcode")
+    );
+    assert_eq!(figure("time"), at("/nodes/0/chip/cycles"));
+    let chip = &stats["nodes"][0]["chip"];
+    let sum = |list: &str, keys: &[&str]| -> u64 {
+        let entries = chip[list].as_array().expect(list).iter();
+        entries
+            .flat_map(|entry| keys.iter().map(|key| entry[*key].as_u64().expect(list)))
+            .sum()
+    };
+    let sent = at("/packets/sent");
+    let cycles = sum("microengines", &["executing", "aborted", "stalled"]);
+    assert_eq!(figure("cycles"), cycles.div_ceil(sent));
+    let instructions = sum("microengines", &["instructions"]);
+    assert_eq!(figure("instructions"), instructions.div_ceil(sent));
+    for kind in ["dram", "sram"] {
+        let units = chip["units"].as_array().expect("units").iter();
+        let own = units.filter(|unit| unit["name"].as_str().expect("a name").starts_with(kind));
+        let commands = own.flat_map(|unit| unit["commands"].as_array().expect("commands"));
+        let count: u64 = commands
+            .map(|it| it["count"].as_u64().expect("a count"))
+            .sum();
+        assert_eq!(figure(kind), count, "{kind}");
+    }
+    // The longest of the programs, which differ a little.
+    let longest = format!("its.uc: {} of", figure("words"));
+    dir.npsim("asm all.toml").expect(0, &[&longest]);
+}
+
+#[test]
+fn every_key_and_measure_of_goals_is_described() {
+    let text = std::fs::read_to_string(root().join("docs/src/project.md")).expect("a page");
+    let mut sections = text.split("\n## ");
+    let section = sections.find(|section| section.starts_with("Goals\n"));
+    let section = section.expect("a section on goals");
+    for wrong in ["measure = \"speed\"", "speed = 1"] {
+        let project =
+            format!("[[me]]\nid = 0\nsource = \"a.uc\"\n[[goal]]\nname = \"g\"\n{wrong}\n");
+        let dir = Dir::new().with("p.toml", project);
+        let done = dir
+            .npsim("check-exercise p.toml")
+            .expect(1, &["expected one of"]);
+        let known = done.err.split_once("expected one of").expect("a list").1;
+        let known = known.lines().next().expect("a line");
+        let names: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        assert!(names.len() > 10, "{names:?}");
+        for name in names {
+            assert!(section.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+}
