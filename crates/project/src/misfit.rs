@@ -82,11 +82,11 @@ pub(super) fn told(text: &str, said: &str, span: &Range<usize>) -> Misfit {
 /// Whether the steps lead through a list of sections.
 fn is_in_list(root: &Item, steps: &[Step]) -> bool {
     let mut item = Some(root);
-    let keys = steps.iter().filter_map(|step| match step {
+    let mut keys = steps.iter().filter_map(|step| match step {
         Step::Key(key) => Some(key.as_str()),
         Step::Place(_) => None,
     });
-    keys.into_iter().any(|key| {
+    keys.any(|key| {
         item = item.and_then(|above| above.get(key));
         item.is_some_and(Item::is_array_of_tables)
     })
@@ -213,8 +213,7 @@ fn thing(found: &str) -> String {
     let value = || all_quoted(found).next().unwrap_or(found).to_owned();
     match found.split([' ', '`']).next().unwrap_or_default() {
         "string" => format!("the text {}", found.trim_start_matches("string ")),
-        "integer" | "boolean" => value(),
-        "floating" => value(),
+        "integer" | "boolean" | "floating" => value(),
         "sequence" => "a list".to_owned(),
         "map" => "a section".to_owned(),
         _ => found.to_owned(),

@@ -230,10 +230,10 @@ fn says(told: &str, parts: &[&str]) -> Result<(), String> {
         "mistakes:",
     ];
     let foreign = own.iter().any(|word| told.contains(word));
-    match parts.iter().all(|part| told.contains(part)) && !foreign {
-        true => Ok(()),
-        false => Err(format!("{told}\n  is to have {parts:?}")),
+    if parts.iter().all(|part| told.contains(part)) && !foreign {
+        return Ok(());
     }
+    Err(format!("{told}\n  is to have {parts:?}"))
 }
 
 #[test]
@@ -313,10 +313,10 @@ fn a_key_that_has_to_be_there_is_told_when_it_is_not() {
             "has no next hop",
             &format!("`{key}`"),
         ];
-        match what.iter().any(|what| told.contains(what)) {
-            true => Ok(()),
-            false => Err(format!("without {key}: {told}")),
+        if what.iter().any(|what| told.contains(what)) {
+            return Ok(());
         }
+        Err(format!("without {key}: {told}"))
     });
 }
 

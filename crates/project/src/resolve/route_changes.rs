@@ -24,6 +24,9 @@ const TOLD: usize = 10;
 /// What a line of the file is.
 const LINE: &str = "write `TIME,add,PREFIX,PORT,MAC` or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and MAC; or `TIME,remove,PREFIX`";
 
+/// There are mistakes, which have been told.
+pub(super) struct Refused;
+
 /// Changes with the room that they need.
 pub(super) struct PlannedChanges {
     pub setup: RouteChangesSetup,
@@ -43,13 +46,12 @@ impl PlannedChanges {
 }
 
 impl Resolver<'_> {
-    /// The changes of a project with such routes, if it has any; none if there are
-    /// mistakes.
+    /// The changes of a project with such routes, if it has any.
     pub(super) fn route_changes(
         &mut self,
         file: &ProjectFile,
         routes: &[Route],
-    ) -> Option<Option<PlannedChanges>> {
+    ) -> Result<Option<PlannedChanges>, Refused> {
         let nothing = RoutesSection::default();
         let section = file.routes.as_ref().unwrap_or(&nothing);
         let before = self.problems.len();
@@ -62,9 +64,9 @@ impl Resolver<'_> {
                         "",
                         "leave [[route_change]] or `changes` of [routes] out",
                     );
-                    return None;
+                    return Err(Refused);
                 }
-                let text = self.changes_file(path)?;
+                let text = self.changes_file(path).ok_or(Refused)?;
                 (self.lines(&text), Some(text))
             }
             None => (Vec::new(), None),
@@ -86,7 +88,7 @@ impl Resolver<'_> {
             }
         }
         if self.problems.len() > before {
-            return None;
+            return Err(Refused);
         }
         if list.is_empty() {
             let keys = [section.blocks.as_ref().map(Spanned::span)];
@@ -96,9 +98,9 @@ impl Resolver<'_> {
             if let Some(span) = keys.flatten().next() {
                 let message = "there are no route changes that this could be for";
                 self.fail(span, message, "", "add [[route_change]], or remove the key");
-                return None;
+                return Err(Refused);
             }
-            return Some(None);
+            return Ok(None);
         }
         let room = section.blocks.as_ref().map(|it| *it.get_ref());
         let found = needs(routes, &list, room.map_or(usize::MAX, |room| room as usize));
@@ -110,7 +112,7 @@ impl Resolver<'_> {
                     _ => text,
                 });
                 self.problems.push(problem);
-                return None;
+                return Err(Refused);
             }
         };
         let Needs {
@@ -129,12 +131,12 @@ impl Resolver<'_> {
                 "",
                 "leave `blocks` out for what is needed",
             );
-            return None;
+            return Err(Refused);
         }
         // Half of it may be in its grace time.
         let fitted = all_blocks.min(2 * most_blocks) as u32;
         let grace = self.time(section.grace.as_ref(), "100us");
-        Some(Some(PlannedChanges {
+        Ok(Some(PlannedChanges {
             setup: RouteChangesSetup {
                 routes: routes.to_vec(),
                 changes: list,

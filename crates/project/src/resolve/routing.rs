@@ -127,7 +127,7 @@ impl Resolver<'_> {
                 return;
             }
         };
-        let Some(changes) = self.route_changes(file, &routes) else {
+        let Ok(changes) = self.route_changes(file, &routes) else {
             return;
         };
         let (mut trie, mut hops) = (table.trie().len(), table.next_hops().len());
@@ -165,13 +165,13 @@ impl Resolver<'_> {
             owner,
             0..0,
         );
-        let mut text = format!(
-            "{trie} longwords of table, {} next hops",
+        let changing = changes.as_ref().map_or_else(String::new, |planned| {
+            format!(", {} changes", planned.setup.changes.len())
+        });
+        let text = format!(
+            "{trie} longwords of table, {} next hops{changing}",
             hops / NEXT_HOP_LONGWORDS - 1
         );
-        if let Some(planned) = &changes {
-            text += &format!(", {} changes", planned.setup.changes.len());
-        }
         let task = Box::new(Routes::new(RoutesSetup {
             channel,
             root,

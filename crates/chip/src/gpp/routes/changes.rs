@@ -504,25 +504,24 @@ impl Ledger {
         let mut publish = None;
         while network.length > bits {
             let at = block + place(network.prefix, bits);
-            block = match self.block_at(at) {
-                Some(below) => below,
-                None => {
-                    // There is one, as many as the change takes were counted.
-                    let Some(below) = self.free.pop_front() else {
-                        return;
-                    };
-                    let (word, owner) = (self.trie[at], self.owners[at]);
-                    self.trie[below..below + BLOCK_ENTRIES].fill(word);
-                    self.owners[below..below + BLOCK_ENTRIES].fill(owner);
-                    let leads = MORE | (below * 4) as u32;
-                    if publish.is_none() {
-                        publish = Some((at, leads));
-                    } else {
-                        self.trie[at] = leads;
-                    }
-                    new.push(below);
-                    below
+            block = if let Some(below) = self.block_at(at) {
+                below
+            } else {
+                // There is one, as many as the change takes were counted.
+                let Some(below) = self.free.pop_front() else {
+                    return;
+                };
+                let (word, owner) = (self.trie[at], self.owners[at]);
+                self.trie[below..below + BLOCK_ENTRIES].fill(word);
+                self.owners[below..below + BLOCK_ENTRIES].fill(owner);
+                let leads = MORE | (below * 4) as u32;
+                if publish.is_none() {
+                    publish = Some((at, leads));
+                } else {
+                    self.trie[at] = leads;
                 }
+                new.push(below);
+                below
             };
             bits += 8;
         }
