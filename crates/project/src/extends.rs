@@ -224,6 +224,11 @@ impl Reader<'_> {
                 }
             }
         }
+        if let Some(Item::Table(routes)) = document.get_mut("routes")
+            && let Some(Item::Value(value)) = routes.get_mut("changes")
+        {
+            change(value, vec![key("routes"), key("changes")]);
+        }
         if let Some(Item::Table(chip)) = document.get_mut("chip") {
             for name in ["profile", "board"] {
                 if let Some(Item::Value(value)) = chip.get_mut(name)

@@ -61,6 +61,9 @@ pub struct ProjectFile {
     /// Routes.
     #[serde(default)]
     pub route: Vec<RouteSection>,
+    /// What happens to the routes while packets flow.
+    #[serde(default)]
+    pub route_change: Vec<RouteChangeSection>,
     /// The general-purpose core.
     #[serde(default)]
     pub gpp: GppSection,
@@ -282,6 +285,12 @@ pub struct LockSection {
 pub struct RoutesSection {
     /// SRAM channel; 1 if not given and there, or else 0.
     pub channel: Option<Spanned<u8>>,
+    /// A file of route changes, relative to the project's folder.
+    pub changes: Option<Spanned<String>>,
+    /// Blocks of 256 entries behind the root; what the changes need if not given.
+    pub blocks: Option<Spanned<u32>>,
+    /// Longer than any lookup takes; `100us` if not given.
+    pub grace: Option<Spanned<String>>,
 }
 
 /// `[flows]`.
@@ -325,6 +334,32 @@ pub struct FlowSection {
 pub struct RouteSection {
     /// `10.0.0.0/8`.
     pub prefix: Spanned<String>,
+    /// Output port.
+    pub port: Option<Spanned<u8>>,
+    /// The next hop's address.
+    pub mac: Option<Spanned<String>>,
+    /// Largest IP packet; 1500 if not given.
+    pub mtu: Option<u16>,
+    /// Whether the addresses are the router's own.
+    #[serde(default)]
+    pub local: bool,
+    /// Packets that the route matches go nowhere.
+    #[serde(default)]
+    pub discard: bool,
+}
+
+/// `[[route_change]]`, or a line of the file of changes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteChangeSection {
+    /// When.
+    pub at: Spanned<String>,
+    /// The prefix of a new route.
+    pub add: Option<Spanned<String>>,
+    /// The prefix of a route that gets another next hop.
+    pub change: Option<Spanned<String>>,
+    /// The prefix of a route that goes.
+    pub remove: Option<Spanned<String>>,
     /// Output port.
     pub port: Option<Spanned<u8>>,
     /// The next hop's address.

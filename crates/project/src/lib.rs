@@ -197,7 +197,15 @@ impl Project {
             routed,
             load: file.load,
             link_delay: file.chain.delay(&text)?,
-            text,
+            text: ProjectText {
+                // The project file itself stays the last one.
+                files: resolved
+                    .files
+                    .into_iter()
+                    .chain(text.files.clone())
+                    .collect(),
+                ..text
+            },
         })
     }
 }

@@ -9,6 +9,7 @@ mod memory;
 mod programs;
 mod queues;
 mod rings;
+mod route_changes;
 mod routing;
 mod task_keys;
 
@@ -28,7 +29,7 @@ use super::file::{PortSection, ProjectFile};
 use super::layout::Space;
 use super::origins::Origins;
 use super::settings::{NetworkRoute, Setting};
-use super::text::{is_name, parse_mac};
+use super::text::is_name;
 use crate::files::Files;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
@@ -80,6 +81,8 @@ pub(crate) struct Resolved {
     pub stages: Vec<(String, Vec<u8>)>,
     /// What hangs at some nodes of a network alone.
     pub node_stalls: Vec<NodeStall>,
+    /// Files that were read besides the project's.
+    pub files: Vec<PathBuf>,
 }
 
 /// What the command line says over the project file.
@@ -170,6 +173,7 @@ pub(crate) fn resolve(
         flow_classes: Vec::new(),
         stages: Vec::new(),
         node_stalls: Vec::new(),
+        read: Vec::new(),
         boot: Boot {
             task_kinds: registry.tasks().map(str::to_owned).collect(),
             ..Boot::default()
@@ -205,6 +209,7 @@ pub(crate) fn resolve(
         macs: resolver.macs,
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
+        files: resolver.read,
     })
 }
 
@@ -266,6 +271,8 @@ pub struct Resolver<'a> {
     flow_classes: Vec<u8>,
     stages: Vec<(String, Vec<u8>)>,
     node_stalls: Vec<NodeStall>,
+    /// Files that were read besides the project's.
+    read: Vec<PathBuf>,
     boot: Boot,
     /// What each task will do, for people.
     tasks: Vec<String>,
@@ -431,17 +438,10 @@ impl Resolver<'_> {
         self.define("PORT_COUNT".into(), count, owner, 0..0);
     }
 
-    fn mac(&mut self, text: &toml::Spanned<String>) -> Option<[u8; 6]> {
-        let mac = parse_mac(text.get_ref());
-        if mac.is_none() {
-            self.fail(
-                text.span(),
-                format!("`{}` is not a MAC address", text.get_ref()),
-                "",
-                "write six bytes in hexadecimal such as `02:00:00:00:01:00`",
-            );
-        }
-        mac
+    fn mac(&mut self, typed: &toml::Spanned<String>) -> Option<[u8; 6]> {
+        routing::typed_mac(typed)
+            .map_err(|mistake| self.problems.push(mistake.at(self.text)))
+            .ok()
     }
 
     fn media(&mut self, file: &ProjectFile) {

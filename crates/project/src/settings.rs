@@ -26,7 +26,16 @@ use crate::problem::Problem;
 
 /// Lists of a project file whose entries have numbers and names.
 const LISTS: &[&str] = &[
-    "me", "port", "ring", "queue", "memory", "counter", "lock", "route", "stall",
+    "me",
+    "port",
+    "ring",
+    "queue",
+    "memory",
+    "counter",
+    "lock",
+    "route",
+    "route_change",
+    "stall",
 ];
 
 /// What their entries are called.

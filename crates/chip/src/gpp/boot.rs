@@ -3,7 +3,7 @@
 //!
 //! The loader's work costs no simulated time; what the slow path does later does.
 
-use super::routes::RouteTable;
+use super::routes::{Route, RouteChange, RouteTable};
 use super::task::Task;
 use crate::Cycle;
 use crate::kernel::disturb::Disturbances;
@@ -193,16 +193,33 @@ pub struct LockSetup {
 }
 
 /// Where the routing table is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutesSetup {
     /// SRAM channel.
     pub channel: u8,
-    /// Byte address of the root block in the channel.
+    /// Byte address of the root block in the channel; a multiple of 32, so that eight
+    /// entries are one access of the core.
     pub root: u32,
     /// Byte address of the next-hop table in the channel.
     pub next_hops: u32,
-    /// The table.
+    /// The table before the start.
     pub table: RouteTable,
+    /// What happens to it while packets flow, if anything does.
+    pub changes: Option<RouteChangesSetup>,
+}
+
+/// How the routing table changes while packets flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteChangesSetup {
+    /// The routes that are there before the start.
+    pub routes: Vec<Route>,
+    /// The changes in the order in which they are made.
+    pub changes: Vec<RouteChange>,
+    /// How many blocks of 256 entries there is room for behind the root, those of the
+    /// routes before the start included.
+    pub blocks: u32,
+    /// ME cycles after which no reader is left in a block that nothing leads to.
+    pub grace: Cycle,
 }
 
 /// The slow path that takes exception packets and lets them end there.

@@ -82,6 +82,14 @@ pub enum LoadError {
         /// Byte address.
         address: u32,
     },
+    /// A change of the routing table.
+    #[error("route change {number}: {reason}")]
+    RouteChange {
+        /// Its place in the list, from 0.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// The ports or the element size.
     #[error("media interface: {0}")]
     Media(String),

@@ -307,7 +307,10 @@ impl Gpp {
             sram,
             dram,
         });
-        let (Next::After(cost) | Next::Done { cost, .. } | Next::Idle { cost, .. }) = next;
+        let (Next::After(cost)
+        | Next::Done { cost, .. }
+        | Next::Idle { cost, .. }
+        | Next::Over(cost)) = next;
         schedule.counts.busy += cost;
         let until = now + cost;
         fabric
@@ -331,6 +334,10 @@ impl Gpp {
                 let interval = interval.max(1);
                 schedule.due = (now + interval).max(until);
                 schedule.dozes(Doze { interval, poll });
+                self.hand_on(task, until, fabric);
+            }
+            Next::Over(_) => {
+                schedule.stopped = true;
                 self.hand_on(task, until, fabric);
             }
         }

@@ -1,15 +1,14 @@
 //! The routing table: a multi-bit trie with strides 16, 8 and 8, and a table of
 //! next hops.
 
+mod changes;
+mod task;
+
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use super::access::Access;
-use super::boot::{RoutesSetup, Space};
-use super::loader::LoadError;
-use super::task::{Next, Start, Task};
-use crate::Cycle;
+pub use changes::{Change, ChangeError, Ledger, Needs, Network, RouteChange, Table, Write, needs};
+pub use task::Routes;
 
 /// Entries of the root block.
 pub(crate) const ROOT_ENTRIES: usize = 1 << 16;
@@ -33,6 +32,17 @@ pub struct Route {
     pub length: u8,
     /// Where to.
     pub next_hop: NextHop,
+}
+
+impl Route {
+    /// What it leads packets for.
+    #[must_use]
+    pub const fn network(&self) -> Network {
+        Network {
+            prefix: self.prefix,
+            length: self.length,
+        }
+    }
 }
 
 /// Where a packet goes.
@@ -73,34 +83,28 @@ impl NextHop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteError {
     /// The prefix is longer than an address.
-    Length(Route),
+    Length(Network),
     /// Bits below the prefix length are set.
-    HostBits(Route),
+    HostBits(Network),
     /// Two routes have the same prefix and length but different next hops.
-    Twice(Route),
+    Twice(Network),
     /// More than 65,535 different next hops.
     TooManyNextHops,
 }
 
 impl fmt::Display for RouteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |r: &Route| format!("{}/{}", std::net::Ipv4Addr::from_bits(r.prefix), r.length);
         match self {
-            Self::Length(r) => write!(f, "route {}: a prefix has at most 32 bits", shown(r)),
-            Self::HostBits(r) => {
-                let masked = std::net::Ipv4Addr::from_bits(r.prefix & mask(r.length));
+            Self::Length(it) => write!(f, "route {it}: a prefix has at most 32 bits"),
+            Self::HostBits(it) => {
+                let masked = std::net::Ipv4Addr::from_bits(it.prefix & mask(it.length));
                 write!(
                     f,
-                    "route {}: bits after the prefix are set; write {masked}/{}",
-                    shown(r),
-                    r.length
+                    "route {it}: bits after the prefix are set; write {masked}/{}",
+                    it.length
                 )
             }
-            Self::Twice(r) => write!(
-                f,
-                "route {} is given twice with different next hops",
-                shown(r)
-            ),
+            Self::Twice(it) => write!(f, "route {it} is given twice with different next hops"),
             Self::TooManyNextHops => f.write_str("more than 65,535 different next hops"),
         }
     }
@@ -109,7 +113,7 @@ impl fmt::Display for RouteError {
 impl std::error::Error for RouteError {}
 
 /// The table as it stands in SRAM.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteTable {
     trie: Vec<u32>,
     next_hops: Vec<u32>,
@@ -123,12 +127,7 @@ impl RouteTable {
     pub fn build(routes: &[Route]) -> Result<Self, RouteError> {
         let mut sorted = routes.to_vec();
         for route in &sorted {
-            if route.length > 32 {
-                return Err(RouteError::Length(*route));
-            }
-            if route.prefix & !mask(route.length) != 0 {
-                return Err(RouteError::HostBits(*route));
-            }
+            route.network().check()?;
         }
         // Shorter prefixes first: a longer one then overwrites its part.
         sorted.sort_by_key(|r| (r.length, r.prefix));
@@ -136,27 +135,33 @@ impl RouteTable {
             if (pair[0].prefix, pair[0].length) == (pair[1].prefix, pair[1].length)
                 && pair[0].next_hop != pair[1].next_hop
             {
-                return Err(RouteError::Twice(pair[1]));
+                return Err(RouteError::Twice(pair[1].network()));
             }
         }
-        let mut hops: Vec<NextHop> = sorted.iter().map(|r| r.next_hop).collect();
+        let hops = Self::numbered(&sorted)?;
+        let mut table = Self {
+            trie: vec![0; ROOT_ENTRIES],
+            next_hops: vec![0; NEXT_HOP_LONGWORDS],
+        };
+        table.next_hops.extend(hops.keys().flat_map(NextHop::words));
+        for route in &sorted {
+            // The map holds every route's next hop.
+            if let Some(&index) = hops.get(&route.next_hop) {
+                table.insert(route, index.into());
+            }
+        }
+        Ok(table)
+    }
+
+    /// The index of each next hop, from 1 on: 0 means "no route".
+    fn numbered(routes: &[Route]) -> Result<BTreeMap<NextHop, u16>, RouteError> {
+        let mut hops: Vec<NextHop> = routes.iter().map(|r| r.next_hop).collect();
         hops.sort_unstable();
         hops.dedup();
         if hops.len() > usize::from(u16::MAX) {
             return Err(RouteError::TooManyNextHops);
         }
-        let mut table = Self {
-            trie: vec![0; ROOT_ENTRIES],
-            next_hops: vec![0; NEXT_HOP_LONGWORDS],
-        };
-        table.next_hops.extend(hops.iter().flat_map(NextHop::words));
-        for route in &sorted {
-            // The list holds every route's next hop; index 0 means "no route".
-            if let Ok(index) = hops.binary_search(&route.next_hop) {
-                table.insert(route, index as u32 + 1);
-            }
-        }
-        Ok(table)
+        Ok(hops.into_iter().zip(1..).collect())
     }
 
     fn insert(&mut self, route: &Route, value: u32) {
@@ -207,45 +212,6 @@ impl RouteTable {
             shift = shift.wrapping_sub(8);
         }
         (entry != 0).then_some(entry as u16)
-    }
-}
-
-/// Writes a routing table before the start, and has nothing to do from then on.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Routes {
-    setup: RoutesSetup,
-}
-
-impl Routes {
-    /// The task that keeps a table.
-    #[must_use]
-    pub const fn new(setup: RoutesSetup) -> Self {
-        Self { setup }
-    }
-
-    /// The table and where it is.
-    #[must_use]
-    pub const fn setup(&self) -> &RoutesSetup {
-        &self.setup
-    }
-}
-
-impl Task for Routes {
-    fn name(&self) -> &'static str {
-        "routes"
-    }
-
-    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
-        let (space, table) = (Space::Sram(self.setup.channel), &self.setup.table);
-        start.write_table(space, self.setup.root, table.trie())?;
-        start.write_table(space, self.setup.next_hops, table.next_hops())?;
-        Ok(None)
-    }
-
-    /// It is never called for, as no job is ever due.
-    fn step(&mut self, _access: &mut Access<'_>) -> (&'static str, Next) {
-        let (cost, due) = (0, Cycle::MAX);
-        ("nothing", Next::Done { cost, due })
     }
 }
 
@@ -344,9 +310,12 @@ mod tests {
             length: 8,
             next_hop: hop(0),
         };
-        assert_eq!(RouteTable::build(&[bad]), Err(RouteError::HostBits(bad)));
+        assert_eq!(
+            RouteTable::build(&[bad]),
+            Err(RouteError::HostBits(bad.network()))
+        );
         assert!(
-            RouteError::HostBits(bad)
+            RouteError::HostBits(bad.network())
                 .to_string()
                 .contains("write 10.0.0.0/8")
         );
@@ -355,9 +324,15 @@ mod tests {
             length: 33,
             next_hop: hop(0),
         };
-        assert_eq!(RouteTable::build(&[long]), Err(RouteError::Length(long)));
+        assert_eq!(
+            RouteTable::build(&[long]),
+            Err(RouteError::Length(long.network()))
+        );
         let twice = [route(0x0a00_0000, 8, 0), route(0x0a00_0000, 8, 1)];
-        assert_eq!(RouteTable::build(&twice), Err(RouteError::Twice(twice[1])));
+        assert_eq!(
+            RouteTable::build(&twice),
+            Err(RouteError::Twice(twice[1].network()))
+        );
         assert!(RouteTable::build(&[twice[0], twice[0]]).is_ok());
     }
 

@@ -48,7 +48,8 @@ pub(super) struct Schedule {
     since: Option<Cycle>,
     /// It waits for the end of another's job, without an event of its own.
     pub parked: bool,
-    /// Its timer was stopped, as nothing else is left to happen.
+    /// Its timer was stopped, as nothing else is left to happen, or it has nothing more to
+    /// do.
     pub stopped: bool,
     /// It waits for its next poll and not for an access, so that interrupts and
     /// rings can bring the poll forward.

@@ -47,6 +47,9 @@ pub enum Next {
         /// Cycles that a poll which is only counted keeps the core.
         poll: Cycle,
     },
+    /// The job is done, the core is free after so many cycles, and the task has nothing
+    /// more to do.
+    Over(Cycle),
 }
 
 /// Something that the general-purpose core does.

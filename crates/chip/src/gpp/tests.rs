@@ -7,6 +7,8 @@ use super::routes::{NextHop, Route, RouteTable, Routes};
 use super::*;
 use crate::units::Units;
 
+mod route_changes;
+
 /// A chip without microengines.
 struct Bench {
     pub fabric: Fabric,
@@ -164,6 +166,7 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
         root,
         next_hops,
         table,
+        changes: None,
     })));
     let bench = load(&boot).unwrap();
     let word = |address: u32| bench.sram.read_word(1 << 30 | address).unwrap();

@@ -1,13 +1,17 @@
 //! The routing table and the tasks of the general-purpose core.
 
+use std::ops::Range;
+
 use npsim_chip::gpp::boot::{ExceptionsSetup, RoutesSetup};
 use npsim_chip::gpp::exceptions::Exceptions;
-use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, NextHop, Route, RouteError, RouteTable, Routes};
+use npsim_chip::gpp::routes::{
+    NEXT_HOP_LONGWORDS, Network, NextHop, Route, RouteError, RouteTable, Routes,
+};
 use toml::Spanned;
 
 use super::super::file::{ProjectFile, RouteSection};
-use super::super::text::parse_prefix;
-use super::{Resolver, hex, suggestion};
+use super::super::text::{parse_mac, parse_prefix};
+use super::{ProjectText, Resolver, hex, suggestion};
 use crate::problem::Problem;
 use crate::quantity::{Time, show_nanoseconds};
 use crate::registry::{PlannedTask, Registry};
@@ -80,10 +84,14 @@ impl Resolver<'_> {
     pub(super) fn routes(&mut self, file: &ProjectFile) {
         let wanted = has_task(file, "routes");
         if !wanted {
-            if let Some(route) = file.route.first() {
+            let given = [
+                ("routes", file.route.first().map(|it| it.prefix.span())),
+                ("route changes", first_change(file)),
+            ];
+            if let Some((what, Some(span))) = given.into_iter().find(|it| it.1.is_some()) {
                 self.fail(
-                    route.prefix.span(),
-                    "routes are given, but nothing keeps them",
+                    span,
+                    format!("{what} are given, but nothing keeps them"),
                     "",
                     "add \"routes\" to `tasks` in [gpp]",
                 );
@@ -113,19 +121,29 @@ impl Resolver<'_> {
                 return;
             }
         };
+        let Ok(changes) = self.route_changes(file, &routes) else {
+            return;
+        };
+        let (mut trie, mut hops) = (table.trie().len(), table.next_hops().len());
+        if let Some(planned) = &changes {
+            trie = trie.max(planned.entries());
+            hops = hops.max(planned.next_hop_longwords());
+        }
         let owner = "the routes";
         let space = &mut self.sram[usize::from(channel)];
-        let trie = table.trie().len() as u64 * 4;
-        let hops = table.next_hops().len() as u64 * 4;
+        let (trie_bytes, hop_bytes) = (trie as u64 * 4, hops as u64 * 4);
         let placed = space
-            .place("the routes", 0, trie, 64)
-            .and_then(|root| Ok((root, space.place("the next hops", 0, hops, 16)?)));
+            .place("the routes", 0, trie_bytes, 64)
+            .and_then(|root| Ok((root, space.place("the next hops", 0, hop_bytes, 16)?)));
         let (root, next_hops) = match placed {
             Ok((root, next_hops)) => (root as u32, next_hops as u32),
             Err(reason) => {
                 let name = space.name.clone();
-                let span = file.route.first().map_or(0..0, |route| route.prefix.span());
-                self.no_place(span, "the routing table", trie + hops, &name, &reason);
+                let bytes = trie_bytes + hop_bytes;
+                let blocks = file.routes.as_ref().and_then(|it| it.blocks.as_ref());
+                let first = || file.route.first().map(|route| route.prefix.span());
+                let span = blocks.map(Spanned::span).or_else(first).unwrap_or(0..0);
+                self.no_place(span, "the routing table", bytes, &name, &reason);
                 return;
             }
         };
@@ -141,90 +159,42 @@ impl Resolver<'_> {
             owner,
             0..0,
         );
+        let changing = changes.as_ref().map_or_else(String::new, |planned| {
+            format!(", {} changes", planned.setup.changes.len())
+        });
         let text = format!(
-            "{} longwords of table, {} next hops",
-            table.trie().len(),
-            table.next_hops().len() / NEXT_HOP_LONGWORDS - 1
+            "{trie} longwords of table, {} next hops{changing}",
+            hops / NEXT_HOP_LONGWORDS - 1
         );
         let task = Box::new(Routes::new(RoutesSetup {
             channel,
             root,
             next_hops,
             table,
+            changes: changes.map(|planned| planned.setup),
         }));
         self.plan(PlannedTask { task, text });
     }
 
     fn route(&mut self, section: &RouteSection) -> Option<Route> {
-        let text = section.prefix.get_ref();
-        let Some((prefix, length)) = parse_prefix(text) else {
-            self.fail(
-                section.prefix.span(),
-                format!("`{text}` is not an IPv4 prefix"),
-                "",
-                "write for example `10.0.0.0/8`; `0.0.0.0/0` is the default route",
-            );
-            return None;
+        let typed = TypedRoute {
+            prefix: &section.prefix,
+            port: section.port.as_ref(),
+            mac: section.mac.as_ref(),
+            mtu: section.mtu,
+            local: section.local,
+            discard: section.discard,
         };
-        let port = match &section.port {
-            Some(port) if usize::from(*port.get_ref()) < self.macs.len() => *port.get_ref(),
-            Some(port) => {
-                let message = format!("there is no port {}", port.get_ref());
-                let label = match self.macs.len() {
-                    0 => "the project has no [[port]]".to_string(),
-                    n => format!("the project has 0 to {}", n - 1),
-                };
-                self.fail(port.span(), message, label, "");
-                return None;
-            }
-            None if section.local || section.discard => 0,
-            None => {
-                self.fail(
-                    section.prefix.span(),
-                    format!("the route {text} leads to no port"),
-                    "",
-                    "add `port`, or `local = true` for the router's own address, or `discard = true`",
-                );
-                return None;
-            }
-        };
-        let destination = match &section.mac {
-            Some(mac) => self.mac(mac)?,
-            None if section.local || section.discard => [0; 6],
-            None => {
-                self.fail(
-                    section.prefix.span(),
-                    format!("the route {text} has no next hop"),
-                    "",
-                    "add `mac`, the next hop's address",
-                );
-                return None;
-            }
-        };
-        let source = self
-            .macs
-            .get(usize::from(port))
-            .copied()
-            .unwrap_or_default();
-        let mtu = section.mtu.unwrap_or(1500);
-        Some(Route {
-            prefix,
-            length,
-            next_hop: NextHop {
-                port,
-                mtu,
-                local: section.local,
-                discard: section.discard,
-                destination,
-                source,
-            },
-        })
+        let route = typed.route(&self.macs);
+        route
+            .map_err(|mistake| self.problems.push(mistake.at(self.text)))
+            .ok()
     }
 
     fn route_error(&mut self, file: &ProjectFile, routes: &[Route], error: &RouteError) {
         let place = match error {
-            RouteError::Length(r) | RouteError::HostBits(r) | RouteError::Twice(r) => {
-                routes.iter().rposition(|route| route == r)
+            RouteError::Length(it) | RouteError::HostBits(it) | RouteError::Twice(it) => {
+                routes.iter().rposition(|route| route.network() == *it)
             }
             RouteError::TooManyNextHops => None,
         };
@@ -312,6 +282,130 @@ impl Resolver<'_> {
         }));
         self.plan(PlannedTask { task, text });
     }
+}
+
+/// A route as it is typed.
+pub(super) struct TypedRoute<'a> {
+    pub prefix: &'a Spanned<String>,
+    pub port: Option<&'a Spanned<u8>>,
+    pub mac: Option<&'a Spanned<String>>,
+    pub mtu: Option<u16>,
+    pub local: bool,
+    pub discard: bool,
+}
+
+/// What is wrong at a place of a file.
+pub(super) struct Mistake {
+    pub span: Range<usize>,
+    pub message: String,
+    pub label: String,
+    pub help: &'static str,
+}
+
+impl Mistake {
+    pub fn new(span: Range<usize>, message: impl Into<String>, help: &'static str) -> Self {
+        Self {
+            span,
+            message: message.into(),
+            label: String::new(),
+            help,
+        }
+    }
+
+    /// With the file that the place is in.
+    pub fn at(self, text: &ProjectText) -> Problem {
+        let problem = Problem::new(self.message).at(text.excerpt(self.span, self.label));
+        match self.help {
+            "" => problem,
+            help => problem.help(help),
+        }
+    }
+}
+
+/// Address and length of a prefix.
+pub(super) fn network(typed: &Spanned<String>) -> Result<Network, Mistake> {
+    let text = typed.get_ref();
+    let Some((prefix, length)) = parse_prefix(text) else {
+        return Err(Mistake::new(
+            typed.span(),
+            format!("`{text}` is not an IPv4 prefix"),
+            "write for example `10.0.0.0/8`; `0.0.0.0/0` is the default route",
+        ));
+    };
+    Ok(Network { prefix, length })
+}
+
+impl TypedRoute<'_> {
+    /// The route, on ports with these addresses.
+    pub fn route(&self, macs: &[[u8; 6]]) -> Result<Route, Mistake> {
+        let Network { prefix, length } = network(self.prefix)?;
+        let text = self.prefix.get_ref();
+        let ends_here = self.local || self.discard;
+        let port = match self.port {
+            Some(port) if usize::from(*port.get_ref()) < macs.len() => *port.get_ref(),
+            Some(port) => {
+                let mut mistake = Mistake::new(
+                    port.span(),
+                    format!("there is no port {}", port.get_ref()),
+                    "",
+                );
+                mistake.label = match macs.len() {
+                    0 => "the project has no [[port]]".to_string(),
+                    n => format!("the project has 0 to {}", n - 1),
+                };
+                return Err(mistake);
+            }
+            None if ends_here => 0,
+            None => {
+                return Err(Mistake::new(
+                    self.prefix.span(),
+                    format!("the route {text} leads to no port"),
+                    "add `port`, or `local = true` for the router's own address, or `discard = true`",
+                ));
+            }
+        };
+        let destination = match self.mac {
+            Some(mac) => typed_mac(mac)?,
+            None if ends_here => [0; 6],
+            None => {
+                return Err(Mistake::new(
+                    self.prefix.span(),
+                    format!("the route {text} has no next hop"),
+                    "add `mac`, the next hop's address",
+                ));
+            }
+        };
+        Ok(Route {
+            prefix,
+            length,
+            next_hop: NextHop {
+                port,
+                mtu: self.mtu.unwrap_or(1500),
+                local: self.local,
+                discard: self.discard,
+                destination,
+                source: macs.get(usize::from(port)).copied().unwrap_or_default(),
+            },
+        })
+    }
+}
+
+/// A MAC address.
+pub(super) fn typed_mac(typed: &Spanned<String>) -> Result<[u8; 6], Mistake> {
+    parse_mac(typed.get_ref()).ok_or_else(|| {
+        Mistake::new(
+            typed.span(),
+            format!("`{}` is not a MAC address", typed.get_ref()),
+            "write six bytes in hexadecimal such as `02:00:00:00:01:00`",
+        )
+    })
+}
+
+/// Where the first change of the routes is asked for.
+fn first_change(file: &ProjectFile) -> Option<Range<usize>> {
+    let listed = file.route_change.first().map(|it| it.at.span());
+    let read = || file.routes.as_ref()?.changes.as_ref().map(Spanned::span);
+    listed.or_else(read)
 }
 
 fn has_task(file: &ProjectFile, name: &str) -> bool {

@@ -5,3 +5,4 @@ mod bench;
 mod conservation;
 mod determinism;
 mod forwarding;
+mod route_changes;

@@ -1,0 +1,306 @@
+//! Readers amid the writes of changes, against a list of routes that is searched from end
+//! to end.
+
+use super::*;
+
+/// Numbers without a pattern: xorshift of 64 bits.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 16) as u32) % bound
+    }
+}
+
+/// Every version of a route has a next hop of its own, so that an old one is seen.
+fn hop(number: u32) -> NextHop {
+    let [a, b, c, d] = number.to_be_bytes();
+    NextHop {
+        port: d % 8,
+        mtu: 1500,
+        local: false,
+        discard: false,
+        destination: [2, 0, a, b, c, d],
+        source: [2, 1, a, b, c, d],
+    }
+}
+
+/// Routes as a list.
+#[derive(Clone, Default)]
+struct List(Vec<Route>);
+
+impl List {
+    fn best(&self, address: u32) -> Option<NextHop> {
+        let matching = self.0.iter().filter(|route| {
+            route.length == 0 || (address ^ route.prefix) >> (32 - u32::from(route.length)) == 0
+        });
+        let best = matching.max_by_key(|route| route.length);
+        best.map(|route| route.next_hop)
+    }
+
+    fn make(&mut self, change: &Change) {
+        let network = change.network();
+        self.0.retain(|route| route.network() != network);
+        if let Change::Add(route) | Change::Redirect(route) = change {
+            self.0.push(*route);
+        }
+    }
+
+    /// A change that can be made. Routes crowd, so that they lie in one another, and are
+    /// few, so that blocks come and go.
+    fn change(&self, random: &mut Random, version: u32) -> Change {
+        let next_hop = hop(version);
+        if random.below(10) < self.0.len() as u32 {
+            let old = self.0[random.below(self.0.len() as u32) as usize];
+            return match random.below(3) {
+                0 => Change::Redirect(Route { next_hop, ..old }),
+                _ => Change::Remove(old.network()),
+            };
+        }
+        let lengths = [9, 12, 15, 16, 17, 20, 23, 24, 25, 28, 31, 32, 32, 24];
+        let length = match random.below(1000) {
+            0 => 0,
+            other => lengths[other as usize % lengths.len()],
+        };
+        let address = 0x0a00_0000 | random.below(4) << 16 | random.below(3) << 8;
+        let address = address | random.below(8) << 5 | random.below(3);
+        let prefix = address & mask(length);
+        let network = Network { prefix, length };
+        let route = Route {
+            prefix,
+            length,
+            next_hop,
+        };
+        if self.0.iter().any(|it| it.network() == network) {
+            Change::Redirect(route)
+        } else {
+            Change::Add(route)
+        }
+    }
+}
+
+/// What stands in SRAM.
+struct Memory {
+    trie: Vec<u32>,
+    hops: Vec<u32>,
+}
+
+impl Memory {
+    fn make(&mut self, write: &Write) {
+        let table = match write.table {
+            Table::Trie => &mut self.trie,
+            Table::NextHops => &mut self.hops,
+        };
+        table[write.first..write.first + write.words().len()].copy_from_slice(write.words());
+    }
+}
+
+/// A lookup under way.
+struct Reader {
+    address: u32,
+    /// The next entry to read, and the bits of the address behind it.
+    at: usize,
+    left: u32,
+    /// The ways before and after every change since it began.
+    ways: Vec<Option<NextHop>>,
+}
+
+impl Reader {
+    fn new(address: u32, ways: Vec<Option<NextHop>>) -> Self {
+        let (at, left) = ((address >> 16) as usize, 16);
+        Self {
+            address,
+            at,
+            left,
+            ways,
+        }
+    }
+
+    /// Reads an entry; the next hop's longwords, or nothing, if that was the last.
+    fn step<'a>(&mut self, memory: &'a Memory) -> Option<&'a [u32]> {
+        let entry = memory.trie[self.at];
+        if entry & MORE == 0 || self.left == 0 {
+            let first = entry as u16 as usize * NEXT_HOP_LONGWORDS;
+            let words = memory.hops.get(first..first + NEXT_HOP_LONGWORDS);
+            return Some(if entry == 0 {
+                &[]
+            } else {
+                words.unwrap_or(&[0])
+            });
+        }
+        self.left -= 8;
+        let byte = (self.address >> self.left & 0xff) as usize;
+        self.at = ((entry & !MORE) / 4) as usize + byte;
+        None
+    }
+
+    /// Whether what was found is a way before or after one of the changes.
+    fn is_right(&self, found: &[u32]) -> bool {
+        let mut ways = self.ways.iter();
+        ways.any(|way| match way {
+            None => found.is_empty(),
+            Some(hop) => found == hop.words(),
+        })
+    }
+}
+
+/// What is done wrong on purpose.
+#[derive(Clone, Copy, PartialEq)]
+enum Plant {
+    Nothing,
+    /// The writes of a change are made from the last to the first.
+    Reversed,
+    /// Blocks are used again while readers are in them.
+    NoGrace,
+}
+
+/// A reader that goes on; the first few are slow.
+fn pick(random: &mut Random, readers: u32) -> u32 {
+    let slow = readers.min(4);
+    if slow == readers || random.below(64) == 0 {
+        random.below(readers)
+    } else {
+        slow + random.below(readers - slow)
+    }
+}
+
+/// Makes changes while readers walk; gives how many lookups ended, and how many of them
+/// on a way that never was.
+fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
+    let (mut random, mut list) = (Random(seed), List::default());
+    // Few blocks, so that they are used again at once.
+    let room = 8;
+    let mut ledger = Ledger::new(&[], room).unwrap();
+    let mut memory = Memory {
+        trie: ledger.trie().to_vec(),
+        hops: vec![0; (changes as usize + 2) * NEXT_HOP_LONGWORDS],
+    };
+    let (mut readers, mut writes) = (Vec::<Reader>::new(), Vec::new());
+    let (mut ended, mut wrong) = (0, 0);
+    for version in 1..=changes {
+        let change = list.change(&mut random, version);
+        let takes = ledger.takes(&change);
+        if takes > ledger.free_blocks() {
+            continue;
+        }
+        if takes > 0 && plant != Plant::NoGrace {
+            // The grace time passes.
+            for mut reader in readers.drain(..) {
+                let found = loop {
+                    if let Some(found) = reader.step(&memory) {
+                        break found;
+                    }
+                };
+                ended += 1;
+                wrong += u64::from(!reader.is_right(found));
+            }
+        }
+        writes.clear();
+        ledger.apply(&change, &mut writes).unwrap();
+        let before = list.clone();
+        list.make(&change);
+        for reader in &mut readers {
+            reader.ways.push(list.best(reader.address));
+        }
+        if plant == Plant::Reversed {
+            writes.reverse();
+        }
+        for write in &writes {
+            for _ in 0..random.below(4) {
+                if readers.len() < 12 {
+                    // Half of them go where the change is.
+                    let network = change.network();
+                    let any = 0x0a00_0000 | random.below(1 << 18);
+                    let inside = network.prefix | any & !mask(network.length);
+                    let address = if random.below(2) == 0 { any } else { inside };
+                    let ways = vec![before.best(address), list.best(address)];
+                    readers.push(Reader::new(address, ways));
+                }
+                let one = pick(&mut random, readers.len() as u32) as usize;
+                if let Some(found) = readers[one].step(&memory) {
+                    ended += 1;
+                    wrong += u64::from(!readers[one].is_right(found));
+                    readers.swap_remove(one);
+                }
+            }
+            memory.make(write);
+        }
+        assert!(
+            version % 64 > 0 || memory.trie == ledger.trie(),
+            "{change:?}"
+        );
+    }
+    let table = RouteTable::build(&list.0).unwrap();
+    let in_table = (table.trie().len() - ROOT_ENTRIES) / BLOCK_ENTRIES;
+    assert_eq!((ledger.blocks(), ledger.routes()), (in_table, list.0.len()));
+    assert_eq!(ledger.blocks() + ledger.free_blocks(), room);
+    (ended, wrong)
+}
+
+#[test]
+fn readers_find_the_way_before_or_after_each_change() {
+    let (ended, wrong) = walk_amid_changes(Plant::Nothing, 20_000, 0x5eed);
+    assert!(ended > 100_000, "{ended} lookups are too few");
+    assert_eq!(wrong, 0, "of {ended}");
+}
+
+#[test]
+fn readers_find_half_written_entries_when_the_order_is_reversed() {
+    let (ended, wrong) = walk_amid_changes(Plant::Reversed, 2_000, 0x5eed);
+    assert!(wrong > 10, "{wrong} of {ended}");
+}
+
+#[test]
+fn readers_find_the_entries_of_others_without_a_grace_time() {
+    let (ended, wrong) = walk_amid_changes(Plant::NoGrace, 20_000, 0x5eed);
+    assert!(wrong > 10, "{wrong} of {ended}");
+}
+
+#[test]
+fn what_cannot_be_changed_is_told_with_its_place() {
+    let route = |prefix, length, number| Route {
+        prefix,
+        length,
+        next_hop: hop(number),
+    };
+    let at = |at, change| RouteChange { at, change };
+    let first = [route(0x0a00_0000, 8, 1)];
+    let deep = route(0x0a01_0203, 32, 2);
+    let gone = Change::Remove(deep.network());
+    let good = [at(5, Change::Add(deep)), at(5, gone)];
+    let found = needs(&first, &good, 2).unwrap();
+    assert_eq!(
+        (
+            found.first_blocks,
+            found.most_blocks,
+            found.all_blocks,
+            found.next_hops
+        ),
+        (0, 2, 2, 2)
+    );
+    let text = |changes: &[RouteChange], room| {
+        let (place, error) = needs(&first, changes, room).unwrap_err();
+        format!("{place}: {error}")
+    };
+    assert_eq!(
+        text(&good, 1),
+        "0: the routing table is full: 2 blocks would be in use, and there are 1"
+    );
+    assert_eq!(
+        text(&[good[0], good[1], good[1]], 2),
+        "2: there is no route 10.1.2.3/32 at that time"
+    );
+    assert_eq!(
+        text(&[good[0], good[0]], 2),
+        "1: the route 10.1.2.3/32 is there already"
+    );
+    assert_eq!(
+        text(&[good[0], at(4, gone)], 2),
+        "1: the change comes before the one in front of it"
+    );
+    let bits = Change::Add(route(0x0a01_0203, 24, 2));
+    assert!(text(&[at(5, bits)], 2).contains("write 10.1.2.0/24"));
+}

@@ -1,0 +1,431 @@
+//! The task that keeps the routing table: writes it before the start, and changes it while
+//! packets flow if there is a list of changes.
+//!
+//! A change is a job. It begins with the work of finding out what to write, as long as
+//! that on an exception packet (`gpp.exception_work`), and goes on with the writes of the
+//! [`Ledger`], an access each. A change that needs a block which became free less than the
+//! grace time ago is due when that is over.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::access::{Access, Memories, Place};
+use super::super::boot::{RouteChangesSetup, RoutesSetup, Space};
+use super::super::loader::LoadError;
+use super::super::task::{Next, Start, StoredTask, Task};
+use super::changes::{
+    Change, ChangeError, Ledger, Needs, Network, RouteChange, Table, Write, needs,
+};
+use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, ROOT_ENTRIES};
+use crate::Cycle;
+use crate::kernel::saved_memory::StateError;
+use crate::stats::Row;
+
+/// Bytes that a channel's addresses reach.
+const CHANNEL_BYTES: u64 = 1 << 30;
+
+/// Writes a routing table before the start and then makes the changes of a list, if it
+/// has one.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    setup: Arc<RoutesSetup>,
+    /// What it does while the chip runs.
+    changing: Option<Box<Changing>>,
+}
+
+/// The changes on their way into the table.
+#[derive(Clone, Debug)]
+struct Changing {
+    progress: Progress,
+    /// Follows from the setup and the number of changes that were begun.
+    ledger: Ledger,
+    /// The writes of the change under way.
+    writes: Vec<Write>,
+    /// Blocks that are free when they are made.
+    frees: usize,
+    /// Changes that are in the ledger.
+    entered: usize,
+}
+
+/// What the past has left, beside the table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Progress {
+    /// What stands for the list of changes.
+    list: u64,
+    /// Changes made.
+    done: usize,
+    /// The change under way.
+    current: Option<Current>,
+    /// Since when blocks are free, of those that were in use before: the last ones of the
+    /// ledger's.
+    free_since: VecDeque<Cycle>,
+    tally: Tally,
+}
+
+/// A change under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Current {
+    began: Cycle,
+    /// Writes made.
+    written: usize,
+}
+
+/// What was counted, times in ME cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Tally {
+    added: u64,
+    redirected: u64,
+    removed: u64,
+    writes: u64,
+    longwords: u64,
+    took: Cycle,
+    took_shortest: Cycle,
+    took_longest: Cycle,
+    late_longest: Cycle,
+    grace_waits: u64,
+    grace_waited: Cycle,
+}
+
+impl Tally {
+    fn change(&mut self, change: &Change, took: Cycle) {
+        match change {
+            Change::Add(_) => self.added += 1,
+            Change::Redirect(_) => self.redirected += 1,
+            Change::Remove(_) => self.removed += 1,
+        }
+        self.took_shortest = match self.took {
+            0 => took,
+            _ => self.took_shortest.min(took),
+        };
+        self.took += took;
+        self.took_longest = self.took_longest.max(took);
+    }
+}
+
+impl Changing {
+    fn new(setup: &RouteChangesSetup) -> Result<Self, LoadError> {
+        let ledger = Ledger::new(&setup.routes, setup.blocks as usize)
+            .map_err(|error| refused(0, &ChangeError::Route(error)))?;
+        Ok(Self {
+            progress: Progress {
+                list: digest(setup),
+                ..Progress::default()
+            },
+            ledger,
+            writes: Vec::new(),
+            frees: 0,
+            entered: 0,
+        })
+    }
+
+    /// Enters the next change into the ledger and finds out what to write.
+    fn enter(&mut self, change: &Change) -> Result<(), ChangeError> {
+        self.writes.clear();
+        self.frees = self.ledger.apply(change, &mut self.writes)?;
+        self.entered += 1;
+        Ok(())
+    }
+
+    /// From when on the next change can be made, and whether it waits until then for
+    /// blocks that it needs.
+    fn ready(&self, next: &RouteChange, free: Cycle, grace: Cycle) -> (Cycle, Cycle) {
+        let due = next.at.max(free);
+        let takes = self.ledger.takes(&next.change);
+        let since = &self.progress.free_since;
+        let new = self.ledger.free_blocks() - since.len();
+        let last = takes.checked_sub(new + 1).and_then(|last| since.get(last));
+        let ready = last.map_or(0, |since| since + grace);
+        (due.max(ready), ready.saturating_sub(due))
+    }
+
+    /// What was begun is begun again, from a state that was saved.
+    fn replay(&mut self, changes: &[RouteChange], until: usize) -> Result<(), ChangeError> {
+        while self.entered < until {
+            self.enter(&changes[self.entered].change)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number that stands for changes and grace time (FNV-1a). The routes before the first
+/// change are in the memory, which is saved.
+fn digest(setup: &RouteChangesSetup) -> u64 {
+    let changes = setup.changes.iter().flat_map(|RouteChange { at, change }| {
+        let Network { prefix, length } = change.network();
+        let (kind, hop) = match change {
+            Change::Add(route) => (0, Some(route.next_hop)),
+            Change::Redirect(route) => (1, Some(route.next_hop)),
+            Change::Remove(_) => (2, None),
+        };
+        let words = hop.map_or([0; NEXT_HOP_LONGWORDS], |hop| hop.words());
+        let numbers = [*at, kind, prefix.into(), length.into()];
+        numbers.into_iter().chain(words.map(u64::from))
+    });
+    let numbers = [setup.grace].into_iter().chain(changes);
+    let bytes = numbers.flat_map(u64::to_le_bytes);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn refused(number: usize, error: &ChangeError) -> LoadError {
+    let reason = error.to_string();
+    LoadError::RouteChange { number, reason }
+}
+
+impl Routes {
+    /// The task that keeps a table.
+    #[must_use]
+    pub fn new(setup: RoutesSetup) -> Self {
+        Self {
+            setup: Arc::new(setup),
+            changing: None,
+        }
+    }
+
+    /// The table and where it is.
+    #[must_use]
+    pub fn setup(&self) -> &RoutesSetup {
+        &self.setup
+    }
+
+    /// How many changes have been made.
+    #[must_use]
+    pub fn changed(&self) -> usize {
+        self.changing.as_ref().map_or(0, |it| it.progress.done)
+    }
+
+    fn place(&self, table: Table, longword: usize) -> Place {
+        let first = match table {
+            Table::Trie => self.setup.root,
+            Table::NextHops => self.setup.next_hops,
+        };
+        Place {
+            space: Space::Sram(self.setup.channel),
+            address: first.wrapping_add(longword as u32 * 4),
+        }
+    }
+
+    /// Begins the next change: finds out what to write.
+    fn begin(&mut self, now: Cycle, work: Cycle) -> (&'static str, Next) {
+        const DOING: &str = "work out a change";
+        let over = (DOING, Next::Over(work));
+        let Self { setup, changing } = self;
+        let (Some(it), Some(own)) = (changing, &setup.changes) else {
+            return over;
+        };
+        let Some(next) = own.changes.get(it.progress.done) else {
+            return over;
+        };
+        if let Some(takes) = it.ledger.takes(&next.change).checked_sub(1) {
+            let new = it.ledger.free_blocks() - it.progress.free_since.len();
+            let known = (takes + 1).saturating_sub(new);
+            it.progress.free_since.drain(..known);
+        }
+        // Every change was tried before the start.
+        if it.enter(&next.change).is_err() {
+            return over;
+        }
+        let tally = &mut it.progress.tally;
+        tally.late_longest = tally.late_longest.max(now - next.at.min(now));
+        it.progress.current = Some(Current {
+            began: now,
+            written: 0,
+        });
+        if it.writes.is_empty() {
+            return (DOING, self.end(now, work));
+        }
+        (DOING, Next::After(work))
+    }
+
+    /// Makes a write of the change under way.
+    fn write(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let under_way = self.changing.as_ref().and_then(|it| {
+            let current = it.progress.current?;
+            it.writes.get(current.written).copied()
+        });
+        let Some(write) = under_way else {
+            return ("nothing", Next::Over(0));
+        };
+        let doing = match write.table {
+            Table::Trie => "write entries",
+            Table::NextHops => "write a next hop",
+        };
+        let place = self.place(write.table, write.first);
+        let cost = access.write(place, write.words());
+        let mut last = true;
+        if let Some(it) = &mut self.changing
+            && let Some(current) = &mut it.progress.current
+        {
+            it.progress.tally.writes += 1;
+            it.progress.tally.longwords += write.words().len() as u64;
+            current.written += 1;
+            last = current.written == it.writes.len();
+        }
+        let next = if last {
+            self.end(now, cost)
+        } else {
+            Next::After(cost)
+        };
+        (doing, next)
+    }
+
+    /// The last access of a change has been made and lasts so long.
+    fn end(&mut self, now: Cycle, cost: Cycle) -> Next {
+        let Self { setup, changing } = self;
+        let (Some(it), Some(own)) = (changing, &setup.changes) else {
+            return Next::Over(cost);
+        };
+        let free = now + cost;
+        let progress = &mut it.progress;
+        if let (Some(current), Some(made)) =
+            (progress.current.take(), own.changes.get(progress.done))
+        {
+            progress.tally.change(&made.change, free - current.began);
+        }
+        progress.done += 1;
+        let since = std::iter::repeat_n(now, it.frees);
+        progress.free_since.extend(since);
+        let Some(next) = own.changes.get(progress.done) else {
+            return Next::Over(cost);
+        };
+        let (due, waits) = it.ready(next, free, own.grace);
+        if waits > 0 {
+            it.progress.tally.grace_waits += 1;
+            it.progress.tally.grace_waited += waits;
+        }
+        Next::Done { cost, due }
+    }
+
+    /// Checks the changes, and that there is memory for all that they need.
+    fn prepare_changes(
+        &mut self,
+        start: &Start<'_>,
+        own: &RouteChangesSetup,
+    ) -> Result<Option<Cycle>, LoadError> {
+        let Needs { next_hops, .. } = needs(&own.routes, &own.changes, own.blocks as usize)
+            .map_err(|(number, error)| refused(number, &error))?;
+        let entries = ROOT_ENTRIES as u64 + u64::from(own.blocks) * BLOCK_ENTRIES as u64;
+        // More than a channel can have is as wrong as more than it has.
+        let bytes = (entries * 4).min(CHANNEL_BYTES - u64::from(self.setup.root));
+        start.check(self.place(Table::Trie, 0), bytes as u32)?;
+        let hops = (next_hops + 1) * NEXT_HOP_LONGWORDS;
+        start.check(self.place(Table::NextHops, 0), hops as u32 * 4)?;
+        self.changing = Some(Box::new(Changing::new(own)?));
+        Ok(own.changes.first().map(|first| first.at))
+    }
+}
+
+impl Task for Routes {
+    fn name(&self) -> &'static str {
+        "routes"
+    }
+
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let setup = Arc::clone(&self.setup);
+        let (space, table) = (Space::Sram(setup.channel), &setup.table);
+        start.write_table(space, setup.root, table.trie())?;
+        start.write_table(space, setup.next_hops, table.next_hops())?;
+        match &setup.changes {
+            Some(changes) => self.prepare_changes(start, changes),
+            None => Ok(None),
+        }
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let under_way = self.changing.as_ref();
+        if under_way.is_some_and(|it| it.progress.current.is_some()) {
+            self.write(access)
+        } else {
+            self.begin(access.now(), access.costs().work)
+        }
+    }
+
+    /// One row of all changes; times in ME cycles.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        let (Some(it), Some(own)) = (&self.changing, &self.setup.changes) else {
+            return Vec::new();
+        };
+        let Progress { done, tally, .. } = &it.progress;
+        let row = Row::default()
+            .with("changes", *done as u64)
+            .with("pending", (own.changes.len() - done) as u64)
+            .with("added", tally.added)
+            .with("changed", tally.redirected)
+            .with("removed", tally.removed)
+            .with("writes", tally.writes)
+            .with("words", tally.longwords)
+            .with("took", tally.took)
+            .with("took_shortest", tally.took_shortest)
+            .with("took_longest", tally.took_longest)
+            .with("late_longest", tally.late_longest)
+            .with("grace_waits", tally.grace_waits)
+            .with("grace_waited", tally.grace_waited)
+            .with("routes", it.ledger.routes() as u64)
+            .with("blocks", it.ledger.blocks() as u64)
+            .with("free_blocks", it.ledger.free_blocks() as u64);
+        vec![row]
+    }
+
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        let (Some(it), Some(own)) = (&self.changing, &self.setup.changes) else {
+            return Vec::new();
+        };
+        let Progress { done, tally, .. } = &it.progress;
+        let mean = tally.took / (*done as u64).max(1);
+        vec![format!(
+            "{done} of {} changes made   {} added, {} changed, {} removed   {mean} cycles each, {} at most   {} routes",
+            own.changes.len(),
+            tally.added,
+            tally.redirected,
+            tally.removed,
+            tally.took_longest,
+            it.ledger.routes()
+        )]
+    }
+}
+
+/// The table follows from how far the changes have come, so that alone is saved.
+impl StoredTask for Routes {
+    fn clone_box(&self) -> Box<dyn Task> {
+        Box::new(self.clone())
+    }
+
+    fn save(&self) -> Result<Vec<u8>, StateError> {
+        let progress = self.changing.as_ref().map(|it| &it.progress);
+        Ok(postcard::to_allocvec(&progress)?)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let other = || StateError::OtherChip("route changes");
+        let progress: Option<Progress> = postcard::from_bytes(state)?;
+        let Some(progress) = progress else {
+            self.changing = None;
+            return Ok(());
+        };
+        let own = self.setup.changes.as_ref().ok_or_else(other)?;
+        let begun = progress.done + usize::from(progress.current.is_some());
+        if begun > own.changes.len() || progress.list != digest(own) {
+            return Err(other());
+        }
+        // The changes can only be followed forwards.
+        let near = self.changing.as_ref().filter(|it| it.entered <= begun);
+        let mut changing = match near {
+            Some(near) => near.clone(),
+            None => Box::new(Changing::new(own).map_err(|_| other())?),
+        };
+        changing.replay(&own.changes, begun).map_err(|_| other())?;
+        let frees = progress.current.map_or(0, |_| changing.frees);
+        let written = progress.current.map_or(0, |it| it.written);
+        let known = progress.free_since.len() + frees;
+        if known > changing.ledger.free_blocks() || written > changing.writes.len() {
+            return Err(other());
+        }
+        changing.progress = progress;
+        self.changing = Some(changing);
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! A hundred thousand changes of the routes under load: every packet goes the way that is
+//! the longest prefix's before or after one of the changes made while it was inside.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
+
+use npsim::project::{Overrides, Project, Setting};
+use npsim::simulation::{Settings, Simulation};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::routes::Routes;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_net::LineFrame;
+
+use super::bench::drain;
+use crate::microcode::shipped;
+use crate::oracle::checksum;
+use crate::project::{assembled, load};
+use crate::recorded_lines::{RecordedLines, Sent};
+
+const CHANGES: u32 = 100_000;
+/// Prefix lengths of the routes that change; short ones take many accesses.
+const LENGTHS: [u32; 12] = [16, 20, 20, 24, 24, 28, 28, 28, 32, 32, 32, 32];
+/// Picoseconds from a frame to the next.
+const GAP: u64 = 1_600_000;
+
+/// Numbers without a pattern: xorshift of 64 bits.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 16) as u32) % bound
+    }
+
+    /// An address below 20.44.0.0, few enough to meet again. The last four networks
+    /// have one address each, so that their blocks come and go with its route.
+    fn address(&mut self) -> u32 {
+        if self.below(8) == 0 {
+            return 0x1400_0001 | (40 + self.below(4)) << 16;
+        }
+        let third = self.below(4) * 64;
+        0x1400_0000 | self.below(40) << 16 | third << 8 | self.below(4) * 21
+    }
+}
+
+/// Where packets go: port, and the next hop's address.
+type Way = (u8, [u8; 6]);
+
+/// The way that the change of this number leads to.
+fn way(number: u32) -> Way {
+    // There are next hops for 65,535 at most.
+    let [_, a, b, c] = (number % 60_000).to_be_bytes();
+    ((number % 3) as u8, [0x02, 0x11, 0, a, b, c])
+}
+
+/// The forwarder's route to everywhere.
+const DEFAULT: Way = (1, [0x02, 0, 0x5e, 0x10, 0, 0x01]);
+
+/// What a change does: a route with the way of its number, or none.
+struct Change {
+    prefix: u32,
+    length: u32,
+    way: Option<Way>,
+}
+
+impl Change {
+    fn covers(&self, address: u32) -> bool {
+        (address ^ self.prefix) >> (32 - self.length) == 0
+    }
+}
+
+/// The changes, and the file that tells npsim of them.
+fn changes(random: &mut Random) -> (Vec<Change>, String) {
+    let (mut there, mut text) = (BTreeMap::new(), String::from("# time,kind,prefix,way\n"));
+    let each = |number: u32| {
+        let address = random.address();
+        let length = match address >> 16 & 0xff {
+            40.. => 32,
+            _ => LENGTHS[random.below(12) as usize],
+        };
+        let prefix = address >> (32 - length) << (32 - length);
+        let is_there = there.contains_key(&(length, prefix));
+        let goes = is_there && random.below(3) > 0;
+        let kind = match (is_there, goes) {
+            (false, _) => "add",
+            (true, false) => "change",
+            (true, true) => "remove",
+        };
+        let (at, shown) = (number * 200, Ipv4Addr::from_bits(prefix));
+        write!(text, "{at},{kind},{shown}/{length}").unwrap();
+        let way = (!goes).then(|| way(number));
+        match way {
+            Some((port, mac)) => {
+                there.insert((length, prefix), ());
+                let mac = mac.map(|byte| format!("{byte:02x}")).join(":");
+                writeln!(text, ",{port},{mac}").unwrap();
+            }
+            None => {
+                there.remove(&(length, prefix));
+                text.push('\n');
+            }
+        }
+        Change {
+            prefix,
+            length,
+            way,
+        }
+    };
+    ((0..CHANGES).map(each).collect(), text)
+}
+
+/// For one destination from which number of changes on it goes which way.
+fn history(address: u32, changes: &[Change]) -> Vec<(usize, Way)> {
+    let mut routes: BTreeMap<u32, Way> = BTreeMap::new();
+    let mut history = vec![(0, DEFAULT)];
+    for (number, change) in changes.iter().enumerate() {
+        if !change.covers(address) {
+            continue;
+        }
+        match change.way {
+            Some(way) => routes.insert(change.length, way),
+            None => routes.remove(&change.length),
+        };
+        // The routes that cover one address differ in their lengths alone.
+        let best = routes.values().next_back().copied().unwrap_or(DEFAULT);
+        history.push((number + 1, best));
+    }
+    history
+}
+
+/// The ways of a history while the number of changes was one of these.
+fn ways(history: &[(usize, Way)], from: usize, to: usize) -> &[(usize, Way)] {
+    let first = history.partition_point(|(number, _)| *number <= from) - 1;
+    let end = history.partition_point(|(number, _)| *number <= to);
+    &history[first..end.max(first + 1)]
+}
+
+/// When the core began each of the changes.
+#[derive(Default)]
+struct Begun(Vec<Cycle>);
+
+impl Observer for Begun {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Gpp])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        if let TraceEvent::Gpp { step, .. } = event
+            && *step == "work out a change"
+        {
+            self.0.push(at);
+        }
+    }
+}
+
+fn project(folder: &std::path::Path, changes: &str) -> Project {
+    let forward = shipped().join("forward").canonicalize().unwrap();
+    // Blocks that are always there, so that most changes are short and many.
+    let next_hop = "port = 1\nmac = \"02:00:5e:10:00:01\"\n";
+    let mut anchors = String::new();
+    for net in 0..40 {
+        let prefix = format!("20.{net}.255.0/24");
+        writeln!(anchors, "[[route]]\nprefix = {prefix:?}\n{next_hop}").unwrap();
+    }
+    let text = format!(
+        "extends = {forward:?}\n[routes]\nchanges = \"changes.csv\"\ngrace = \"20us\"\n{anchors}"
+    );
+    std::fs::write(folder.join("npsim.toml"), text).unwrap();
+    std::fs::write(folder.join("changes.csv"), changes).unwrap();
+    // A core that is fast, so that many changes fall into the time of one packet.
+    let faster = ["profile.gpp.exception_work=0", "profile.gpp.sram_access=12"];
+    let set: Vec<Setting> = faster.iter().map(|text| text.parse().unwrap()).collect();
+    let overrides = Overrides {
+        set,
+        ..Overrides::default()
+    };
+    load(folder, &overrides)
+}
+
+/// A datagram of 60 bytes.
+fn frame(destination: u32) -> Vec<u8> {
+    let mut frame = vec![0x02, 0, 0x5e, 0, 0, 0, 0x02, 0, 0x5e, 0x20, 0, 1, 0x08, 0];
+    frame.extend([0x45, 0, 0, 46, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 9, 8, 7]);
+    frame.extend(destination.to_be_bytes());
+    let sum = checksum(&frame[14..34]);
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
+    frame.resize(60, 0);
+    frame
+}
+
+#[test]
+fn every_packet_goes_a_way_before_or_after_a_change() {
+    let mut random = Random(0x2400_2800);
+    let (changes, text) = changes(&mut random);
+    let folder = tempfile::tempdir().unwrap();
+    let project = project(folder.path(), &text);
+    let programs = assembled(&project);
+    let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+    let mut chip = simulation.chip().clone();
+
+    let destinations: Vec<u32> = (0..600).map(|_| random.address()).collect();
+    let to: Vec<usize> = (0..40_000).map(|_| random.below(600) as usize).collect();
+    let frames = (0_u64..).zip(&to).map(|(number, &to)| LineFrame {
+        start_ps: number * GAP,
+        end_ps: number * GAP + 672_000,
+        port: (number % 3) as u32,
+        bytes: frame(destinations[to]),
+    });
+    let mut lines = RecordedLines::carrying(&project, frames);
+    let mut begun = Begun::default();
+    drain(&mut chip, &mut lines, &mut begun);
+
+    let (begun, end) = (begun.0, lines.arrivals_end());
+    let made = chip.gpp().task::<Routes>().unwrap().changed();
+    assert_eq!((made, begun.len()), (changes.len(), changes.len()));
+    let loaded = begun.iter().filter(|at| **at < end).count();
+    assert_eq!(loaded, made, "changes under load; the frames end at {end}");
+    assert_eq!((lines.departures.len(), lines.drops.len()), (to.len(), 0));
+
+    let histories: Vec<_> = destinations
+        .iter()
+        .map(|address| history(*address, &changes))
+        .collect();
+    // A change is over when the next one begins, at the latest.
+    let may_go = |sent: &Sent, older: usize| {
+        let number = sent.frame.unwrap() as usize;
+        let begun_before = |cycle| begun.partition_point(|at| *at <= cycle);
+        let from = begun_before(lines.arrivals[number].start).saturating_sub(1);
+        let until = begun_before(sent.start);
+        let (from, until) = (from.saturating_sub(older), until.saturating_sub(older));
+        ways(&histories[to[number]], from, until)
+    };
+    let went = |sent: &Sent| -> Way { (sent.port, sent.bytes[..6].try_into().unwrap()) };
+    let is_right = |sent: &Sent, older: usize| {
+        let way = went(sent);
+        may_go(sent, older).iter().any(|(_, right)| *right == way)
+    };
+    for sent in &lines.departures {
+        assert!(is_right(&sent, 0), "{sent:?} may go {:?}", may_go(sent, 0));
+    }
+    // The model says which way: nearly always a single one, and not that of long ago.
+    let count = |is: &dyn Fn(&&Sent) -> bool| lines.departures.iter().filter(is).count();
+    let single = count(&|sent| may_go(sent, 0).len() == 1);
+    let amid = count(&|sent| may_go(sent, 0).len() > 1);
+    let outdated = count(&|sent| !is_right(sent, 2000));
+    assert!(single > to.len() * 8 / 10, "{single} have a single way");
+    assert!(amid > 100, "{amid} saw their way change");
+    assert!(outdated > to.len() / 10, "{outdated} refute an old table");
+    let row = chip.stats().gpp.rows.of("routes")[0].clone();
+    assert_eq!(row.get("changes"), Some(CHANGES.into()));
+    // Each block was used many times.
+    let blocks = row.get("blocks").unwrap() + row.get("free_blocks").unwrap();
+    assert!(blocks < 1000, "{row:?}");
+}
