@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
+use super::misfit::SECTION;
 use crate::registry::{Registry, Sections};
 
 /// `npsim.toml`.
@@ -21,7 +22,7 @@ pub struct ProjectFile {
     pub name: Option<String>,
     /// Folders for `#include`, relative to the project's folder.
     #[serde(default)]
-    pub include: Vec<String>,
+    pub include: Vec<Spanned<String>>,
     /// The chip.
     #[serde(default)]
     pub chip: ChipSection,
@@ -385,6 +386,12 @@ pub struct GppSection {
     pub exceptions: Option<ExceptionsSection>,
 }
 
+/// Sections that are there once. The reader would take a list of one for its keys in
+/// their order.
+const ONCE: [&str; 9] = [
+    "chip", "media", "buffers", "routes", "flows", "gpp", "load", "disturb", "chain",
+];
+
 /// The keys of `[gpp]` itself.
 const GPP_KEYS: [&str; 2] = ["tasks", "exceptions"];
 
@@ -425,6 +432,14 @@ impl From<toml::de::Error> for ParseError {
 /// It is no TOML, or has keys or values that it cannot have.
 pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError> {
     let mut root = DeTable::parse(text)?;
+    let top = root.get_ref().iter();
+    let mut lists = top.filter(|(_, value)| matches!(value.get_ref(), DeValue::Array(_)));
+    if let Some((_, list)) = lists.find(|(key, _)| ONCE.contains(&key.get_ref().as_ref())) {
+        return Err(ParseError {
+            message: format!("invalid type: sequence, expected {SECTION}"),
+            span: list.span(),
+        });
+    }
     let sections = registry.take(root.get_mut())?;
     if let Some(DeValue::Table(gpp)) = root.get_ref().get("gpp").map(Spanned::get_ref)
         && let Some((key, _)) = gpp

@@ -22,6 +22,7 @@ pub mod keys;
 pub mod layout;
 pub mod load;
 pub mod messages;
+mod misfit;
 mod origins;
 pub mod problem;
 pub mod quantity;
@@ -159,9 +160,11 @@ impl Project {
                 let origins = text.origins.as_ref()?;
                 origins.similar(&text.text, &span)
             });
-            let problem = Problem::new(message).at(text.excerpt(span.clone(), ""));
-            match near.flatten() {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
+            let told = misfit::told(&text.text, &message, &span);
+            let problem = Problem::new(told.message).at(text.excerpt(span.clone(), ""));
+            let near = near.flatten().map(|near| format!("did you mean `{near}`?"));
+            match near.or(told.help) {
+                Some(help) => problem.help(help),
                 None => problem,
             }
         })?;
@@ -170,7 +173,7 @@ impl Project {
         let capacity = Capacity::of(&profile);
         let resolved = resolve::resolve(files, &text, &file, &capacity, overrides, registry)?;
         let folder = text.folder.clone();
-        let own = file.include.iter().map(|path| folder.join(path));
+        let own = file.include.iter().map(|path| folder.join(path.get_ref()));
         let outward = file.route.iter().filter(|route| !route.local);
         let routed = outward
             .filter_map(|route| route.prefix.get_ref().parse().ok())
@@ -257,6 +260,13 @@ fn read(
     target: &Path,
     overrides: &Overrides,
 ) -> Result<(ProjectText, bool), Problem> {
+    if target.to_str().is_none() {
+        // Sources and messages have their names as text.
+        return Err(
+            Problem::new(format!("the name `{}` is not UTF-8", target.display()))
+                .help("rename the file or its folder"),
+        );
+    }
     let kind = files
         .kind(target)
         .map_err(|error| Problem::io("read", target, &error))?;

@@ -149,15 +149,15 @@ impl Origins {
 }
 
 /// A key or a value of a text.
-struct Hit {
-    steps: Steps,
+pub(super) struct Hit {
+    pub(super) steps: Steps,
     span: Range<usize>,
     is_key: bool,
     is_table: bool,
 }
 
 /// The smallest key or value that has all of a span in it.
-fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
+pub(super) fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
     let mut hits = Vec::new();
     collect_table(root, &mut Vec::new(), &mut hits);
     hits.into_iter()

@@ -45,6 +45,11 @@ impl FromStr for Time {
             "us" | "µs" => PICO / 1_000_000,
             "ns" => 1_000,
             "ps" => 1,
+            _ if number.is_empty() => {
+                return Err(format!(
+                    "`{text}` is not a time; write for example `2ms` or `500us`"
+                ));
+            }
             _ => {
                 return Err(format!(
                     "`{unit}` is not a unit of time; use s, ms, us, ns or cycles"

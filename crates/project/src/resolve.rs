@@ -174,12 +174,14 @@ pub(crate) fn resolve(
         stages: Vec::new(),
         node_stalls: Vec::new(),
         read: Vec::new(),
+        clashes: Vec::new(),
         boot: Boot {
             task_kinds: registry.tasks().map(str::to_owned).collect(),
             ..Boot::default()
         },
         tasks: Vec::new(),
     };
+    resolver.include(&file.include);
     resolver.fixed_memory(&file.memory);
     resolver.ports(file);
     resolver.media(file);
@@ -273,6 +275,8 @@ pub struct Resolver<'a> {
     node_stalls: Vec<NodeStall>,
     /// Files that were read besides the project's.
     read: Vec<PathBuf>,
+    /// Where a name was defined that another had, and whose it was.
+    clashes: Vec<(usize, String)>,
     boot: Boot,
     /// What each task will do, for people.
     tasks: Vec<String>,
@@ -339,6 +343,11 @@ impl Resolver<'_> {
         span: Range<usize>,
     ) {
         if let Some(other) = self.defines.get(&name) {
+            // All the names of a thing that is there already are one mistake.
+            let clash = (span.start, other.owner.clone());
+            if self.clashes.contains(&clash) {
+                return;
+            }
             let message = if other.owner == owner {
                 format!("{owner} is given twice")
             } else {
@@ -347,6 +356,7 @@ impl Resolver<'_> {
                     other.owner
                 )
             };
+            self.clashes.push(clash);
             self.fail(
                 span,
                 message,

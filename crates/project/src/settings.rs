@@ -19,6 +19,7 @@ use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::file;
+use super::misfit;
 use super::registry::Registry;
 use super::resolve::ProjectText;
 use super::text::is_name;
@@ -542,7 +543,7 @@ fn typed(old: Option<&Item>, value: &str) -> Value {
 fn refused(setting: &Setting, message: &str, grammar: &Grammar<'_>) -> Problem {
     let message = message.trim();
     let Some(rest) = message.strip_prefix("unknown field `") else {
-        return setting.wrong(message);
+        return setting.wrong(misfit::of_setting(message, &setting.keys).message);
     };
     let mut quoted = rest.split('`').step_by(2);
     let unknown = quoted.next().unwrap_or_default();

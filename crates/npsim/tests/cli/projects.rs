@@ -15,7 +15,10 @@ const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 #[test]
 fn mistakes_have_a_place_and_a_remedy() {
     refused("[[me]\n", &["p/npsim.toml:1:"]);
-    refused("[chips]\n", &["unknown field `chips`", "p/npsim.toml:1:2"]);
+    refused(
+        "[chips]\n",
+        &["there is no key `chips`", "p/npsim.toml:1:2"],
+    );
     refused(
         &format!("[chip]\nprofile = \"ixp2401\"\n{ME}"),
         &[

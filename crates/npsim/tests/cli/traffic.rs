@@ -138,7 +138,7 @@ fn the_load_of_a_project_comes_unless_something_else_does() {
 fn mistakes_in_the_table_have_their_place() {
     for (line, what) in [
         ("rate = 1.5", "more than the lines carry"),
-        ("rat = 1", "unknown field `rat`"),
+        ("rat = 1", "there is no key `rat`"),
         ("size = 20", "a frame of 20 bytes"),
         ("arrivals = \"random\"", "poisson"),
         ("time = 5", "is not a time"),

@@ -56,6 +56,8 @@ fn entries_go_by_their_name_and_tables_key_by_key() {
         ("base/a.uc", "nop\n"),
         ("own/npsim.toml", own),
         ("own/b.uc", "nop\n"),
+        ("base/lib/c.uc", "nop\n"),
+        ("own/mine/c.uc", "nop\n"),
     ]);
     let project = load(&dir, "own", &[]).unwrap();
     assert_eq!(project.name, "own");
@@ -138,7 +140,7 @@ fn a_name_that_is_nearly_one_of_the_extended_file_is_suggested() {
             ("own.toml", &format!("extends = \"base.toml\"\n{entry}")),
         ]);
         let said = load(&dir, "own.toml", &[]).unwrap_err();
-        assert!(said.contains("own.toml:2:1: missing field"), "{said}");
+        assert!(said.contains("own.toml:2:1: the key `"), "{said}");
         let hint = expected.map(|name| format!("did you mean `{name}`?"));
         match hint {
             Some(hint) => assert!(said.contains(&hint), "{said}"),
@@ -201,7 +203,7 @@ fn mistakes_are_shown_where_they_were_typed() {
         (
             "unknown.toml",
             "",
-            vec!["unknown.toml:7:1: unknown field `sise`"],
+            vec!["unknown.toml:7:1: there is no key `sise`"],
         ),
         ("value.toml", "", vec!["value.toml:8:8: ", "100 longwords"]),
         ("element.toml", "", vec!["element.toml:6:20: ", "`rutes`"]),
@@ -214,7 +216,7 @@ fn mistakes_are_shown_where_they_were_typed() {
         (
             "lacks.toml",
             "",
-            vec!["lacks.toml:5:1: missing field `source`"],
+            vec!["lacks.toml:5:1: the key `source` is missing"],
         ),
         (
             "broken.toml",

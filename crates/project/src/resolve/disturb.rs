@@ -283,7 +283,10 @@ mod tests {
         let changed = set("disturb.dram=400").unwrap();
         assert_eq!(good(&changed).boot.disturbances.late.dram, 400);
         for (setting, expected) in [
-            ("disturb.dram=-1", "expected u32"),
+            (
+                "disturb.dram=-1",
+                "must be a whole number from 0 to 4294967295",
+            ),
             ("disturb.dam=1", "did you mean `dram`?"),
             ("stall.0.for=1us", "the project has no [[stall]]"),
         ] {

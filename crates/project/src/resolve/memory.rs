@@ -102,10 +102,11 @@ impl Resolver<'_> {
                 "memory `{}` cannot have {size} bytes",
                 section.name.get_ref()
             );
-            let help = format!(
-                "give a multiple of 4 that holds the {} `words`",
-                section.words.len()
-            );
+            let help = match (section.words.len(), &section.size) {
+                (0, None) => "give `size`, a multiple of 4, or `words`".to_owned(),
+                (0, Some(_)) => "give a multiple of 4".to_owned(),
+                (words, _) => format!("give a multiple of 4 that holds the {words} `words`"),
+            };
             self.fail(span, message, "", &help);
             return None;
         }

@@ -7,6 +7,7 @@ use npsim_image::{ContextMode, NnMode};
 
 use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names, join};
 use crate::file::{Ids, MeSection, NnModeKind, ProjectFile};
+use crate::files::Kind;
 use crate::firmware_file::is_bare;
 use crate::problem::Problem;
 use crate::text::{is_name, parse_ids, value_of};
@@ -81,6 +82,21 @@ impl Resolver<'_> {
             .into_iter()
             .map(|(plan, section)| self.with_defines(plan, section, overrides))
             .collect()
+    }
+
+    /// Folders for `#include` have to be there: else each `#include` would fail.
+    pub(super) fn include(&mut self, folders: &[toml::Spanned<String>]) {
+        for folder in folders {
+            let path = join(&self.text.folder, Path::new(folder.get_ref()));
+            let found = self.files.kind(&path);
+            let message = match found {
+                Ok(Kind::Folder) => continue,
+                Ok(_) => format!("`{}` is not a folder", path.display()),
+                Err(_) => format!("there is no folder `{}`", path.display()),
+            };
+            let label = "looked for relative to the project's folder";
+            self.fail(folder.span(), message, label, "");
+        }
     }
 
     /// What sources know of a stage that has a name.

@@ -476,7 +476,7 @@ fn stages_have_names() {
     let names = ["WORK_FIRST", "WORK_COUNT", "OUT_FIRST", "OUT_COUNT"];
     assert_eq!(names.map(|name| value(&plan, name)), ["2", "3", "0", "1"]);
     assert!(bad(&text.replace("\"work\"", "\"a stage\""), 1).contains("not a name"));
-    let problems = bad(&text.replace("\"out\"", "\"work\""), 2);
+    let problems = bad(&text.replace("\"out\"", "\"work\""), 1);
     assert!(
         problems.contains("the stage `work` is given twice"),
         "{problems}"

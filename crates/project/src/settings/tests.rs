@@ -100,7 +100,10 @@ fn a_path_that_leads_nowhere_names_its_neighbours() {
         ("me.forward=1", "say which of its keys"),
         ("me=1", "`me` is a list of tables"),
         ("ring.TX_RING.size.x=1", "is a value"),
-        ("ring.TX_RING.size=many", "expected u16"),
+        (
+            "ring.TX_RING.size=many",
+            "must be a whole number from 0 to 65535",
+        ),
         ("gpp.tasks.4=x", "a list of 1 values"),
         ("profile.sram=1", "a group and a name"),
         ("define.1x=1", "a define is one name"),

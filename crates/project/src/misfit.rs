@@ -1,0 +1,227 @@
+//! What does not fit a key of a project file, in the words of whoever typed it.
+//!
+//! The reader of TOML speaks of the types of this program ("invalid type: string "big",
+//! expected u16"). Its sentences have a few fixed forms, which are taken apart here and
+//! said with the key that the place belongs to.
+
+use std::ops::Range;
+
+use npsim_asm::spelling::closest;
+use toml_edit::{Document, Item};
+
+use super::origins::{Step, Steps, smallest};
+
+/// What the reader calls a section that is there once.
+pub(super) const SECTION: &str = "struct";
+
+/// A mistake and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Misfit {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl From<String> for Misfit {
+    fn from(message: String) -> Self {
+        Self {
+            message,
+            help: None,
+        }
+    }
+}
+
+/// What keys of these names have, where that is more than a type says.
+const FORMS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "at", "delay", "for", "from", "grace", "period", "sample", "time", "window",
+        ],
+        "a time in quotes, such as \"2ms\", or \"60000\" for cycles",
+    ),
+    (&["rate", "capacity"], "a rate in quotes, such as \"1Gbps\""),
+    (
+        &["mac"],
+        "an address in quotes, such as \"02:00:00:00:01:00\"",
+    ),
+    (
+        &["prefix", "add", "change", "remove"],
+        "a prefix in quotes, such as \"10.0.0.0/8\"",
+    ),
+];
+
+/// What the reader's types are.
+const TYPES: &[(&str, &str)] = &[
+    ("a string", "text in quotes"),
+    ("a boolean", "`true` or `false`"),
+    ("a sequence", "a list in brackets"),
+    ("a map", "a section with keys of its own"),
+    ("u8", "a whole number from 0 to 255"),
+    ("u16", "a whole number from 0 to 65535"),
+    ("u32", "a whole number from 0 to 4294967295"),
+    ("u64", "a whole number from 0 on"),
+    ("i64", "a whole number"),
+    ("usize", "a whole number from 0 on"),
+    ("f64", "a number"),
+];
+
+/// What the reader said of a place in a text.
+pub(super) fn told(text: &str, said: &str, span: &Range<usize>) -> Misfit {
+    if said.starts_with("duplicate key") {
+        // Such a text cannot be read as keys and values.
+        let key = text.get(span.clone()).unwrap_or_default();
+        return format!("`{key}` is given twice").into();
+    }
+    let Ok(document) = Document::parse(text) else {
+        return said.to_owned().into();
+    };
+    let hit = smallest(document.as_table(), span);
+    let steps = hit.map(|hit| hit.steps).unwrap_or_default();
+    in_words(said, &steps, is_in_list(document.as_item(), &steps))
+}
+
+/// Whether the steps lead through a list of sections.
+fn is_in_list(root: &Item, steps: &[Step]) -> bool {
+    let mut item = Some(root);
+    let mut keys = steps.iter().filter_map(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Place(_) => None,
+    });
+    keys.any(|key| {
+        item = item.and_then(|above| above.get(key));
+        item.is_some_and(Item::is_array_of_tables)
+    })
+}
+
+/// What the reader said of the key, or the section, to which these steps lead, perhaps
+/// through a list of sections.
+fn in_words(said: &str, steps: &[Step], in_list: bool) -> Misfit {
+    let name = last_key(steps);
+    if let Some(missing) = quoted_after(said, "missing field ") {
+        let section = section(steps, in_list);
+        let message = format!("the key `{missing}` is missing in {section}");
+        return message.into();
+    }
+    if let Some(unknown) = quoted_after(said, "unknown field ") {
+        let known = all_quoted(said).skip(1);
+        let above = steps.split_last().map_or(steps, |(_, above)| above);
+        let section = section(above, in_list);
+        let message = format!("there is no key `{unknown}` in {section}");
+        let all: Vec<_> = known.clone().map(|key| format!("`{key}`")).collect();
+        let help = match closest(unknown, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", all.join(", ")),
+        };
+        let help = Some(help);
+        return Misfit { message, help };
+    }
+    if let Some(unknown) = quoted_after(said, "unknown variant ") {
+        let known: Vec<_> = all_quoted(said).skip(1).collect();
+        let all: Vec<_> = known.iter().map(|word| format!("\"{word}\"")).collect();
+        let message = format!("{name} must be {}, not \"{unknown}\"", all.join(" or "));
+        let near = closest(unknown, known.iter().copied());
+        let help = near.map(|near| format!("did you mean \"{near}\"?"));
+        return Misfit { message, help };
+    }
+    let wrong = ["invalid type: ", "invalid value: "];
+    let rest = wrong.iter().find_map(|form| said.strip_prefix(form));
+    if let Some((found, expected)) = rest.and_then(|rest| rest.rsplit_once(", expected ")) {
+        let message = format!(
+            "{name} must be {}, not {}",
+            wanted(expected, steps),
+            thing(found)
+        );
+        let help = match (steps, found) {
+            ([Step::Key(key)], "map") => Some(format!("write [[{key}]]")),
+            ([Step::Key(key)], "sequence") if expected.starts_with(SECTION) => {
+                Some(format!("write [{key}]"))
+            }
+            _ => None,
+        };
+        return Misfit { message, help };
+    }
+    if said == "wanted string or table" {
+        return format!("{name} must be a word in quotes").into();
+    }
+    // What a type of its own expects is said alone, such as "a string or an integer".
+    let alone = said.starts_with("a ") || said.starts_with("an ");
+    if alone && said.contains(" or ") && !said.contains(':') {
+        return format!("{name} must be {said}").into();
+    }
+    said.to_owned().into()
+}
+
+/// The name behind the beginning of a sentence.
+fn quoted_after<'a>(said: &'a str, begin: &str) -> Option<&'a str> {
+    said.strip_prefix(begin)?.split('`').nth(1)
+}
+
+fn all_quoted(said: &str) -> impl Iterator<Item = &str> + Clone {
+    said.split('`').skip(1).step_by(2)
+}
+
+/// The key at the end of a path.
+fn last_key(steps: &[Step]) -> String {
+    let key = steps.iter().rev().find_map(|step| match step {
+        Step::Key(key) => Some(key),
+        Step::Place(_) => None,
+    });
+    let entry = matches!(steps, [.., Step::Key(_), Step::Place(_)]);
+    match key {
+        Some(key) if entry => format!("an entry of `{key}`"),
+        Some(key) => format!("`{key}`"),
+        None => "this".to_owned(),
+    }
+}
+
+/// A section as it is typed: `[[ring]]`, `[gpp.exceptions]`.
+fn section(steps: &[Step], is_list: bool) -> String {
+    let keys: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Place(_) => None,
+        })
+        .collect();
+    match (keys.is_empty(), is_list) {
+        (true, _) => "the project file".to_owned(),
+        (false, true) => format!("[[{}]]", keys.join(".")),
+        (false, false) => format!("[{}]", keys.join(".")),
+    }
+}
+
+/// What a key must be.
+fn wanted(expected: &str, steps: &[Step]) -> String {
+    let keys = steps.iter().rev().find_map(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Place(_) => None,
+    });
+    let form = FORMS
+        .iter()
+        .find(|(names, _)| expected == "a string" && keys.is_some_and(|key| names.contains(&key)));
+    if let Some((_, form)) = form {
+        return (*form).to_owned();
+    }
+    if expected.starts_with(SECTION) {
+        return "a section with keys of its own".to_owned();
+    }
+    let known = TYPES.iter().find(|(name, _)| *name == expected);
+    known.map_or(expected, |(_, words)| words).to_owned()
+}
+
+/// What stands there, as the reader calls it.
+fn thing(found: &str) -> String {
+    let value = || all_quoted(found).next().unwrap_or(found).to_owned();
+    match found.split([' ', '`']).next().unwrap_or_default() {
+        "string" => format!("the text {}", found.trim_start_matches("string ")),
+        "integer" | "boolean" | "floating" => value(),
+        "sequence" => "a list".to_owned(),
+        "map" => "a section".to_owned(),
+        _ => found.to_owned(),
+    }
+}
+
+/// The same for a value that was set to a path of keys.
+pub(super) fn of_setting(said: &str, keys: &[String]) -> Misfit {
+    let steps: Steps = keys.iter().cloned().map(Step::Key).collect();
+    in_words(said, &steps, false)
+}

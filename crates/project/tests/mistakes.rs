@@ -1,0 +1,362 @@
+//! What a mistake in a project file is told as: once, at its key, in the words of a project
+//! file.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use npsim_project::files::MemoryFiles;
+use npsim_project::problem::Problems;
+use npsim_project::{Overrides, Project, Registry};
+
+/// Every key that a project file has by itself, in a project that is right.
+const WHOLE: &str = r#"name = "whole"
+include = ["lib"]
+
+[chip]
+profile = "ixp2400"
+board = "ixp2400-plain"
+
+[[me]]
+name = "work"
+id = "0-2,4"
+source = "a.uc"
+define = { FAST = 1 }
+import = { TABLE = 4 }
+spill_moves = true
+
+[[me]]
+id = 5
+source = "words.hex"
+contexts = 4
+nn_mode = "self"
+
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:01:00"
+
+[media]
+element_size = 64
+transmit_element_size = 128
+
+[[ring]]
+name = "R"
+number = 1
+size = 128
+status = "empty"
+
+[[queue]]
+name = "Q"
+channel = 0
+entry = 2
+count = 1
+
+[buffers]
+count = 16
+size = 2048
+descriptor = 4
+channel = 0
+queue = "Q"
+
+[[memory]]
+name = "M"
+space = "sram1"
+size = 64
+align = 16
+address = 1024
+words = [1, 2]
+
+[[counter]]
+name = "C"
+drop = true
+text = "counts"
+
+[[lock]]
+name = "L"
+memory = "M"
+offset = 16
+
+[routes]
+channel = 1
+blocks = 8
+grace = "50us"
+
+[[route]]
+prefix = "10.0.0.0/8"
+port = 0
+mac = "02:00:00:00:00:01"
+mtu = 1400
+
+[[route]]
+prefix = "10.9.0.0/16"
+local = true
+
+[[route]]
+prefix = "10.8.0.0/16"
+discard = true
+
+[[route_change]]
+at = "1ms"
+add = "10.1.0.0/16"
+port = 0
+mac = "02:00:00:00:00:02"
+mtu = 1400
+
+[[route_change]]
+at = "2ms"
+change = "10.1.0.0/16"
+discard = true
+
+[[route_change]]
+at = "3ms"
+remove = "10.1.0.0/16"
+
+[flows]
+channel = 1
+buckets = 16
+
+[[flow]]
+source = "10.0.0.1"
+destination = "10.1.0.1"
+protocol = 6
+source_port = 1000
+destination_port = 179
+class = 3
+count = 2
+reverse = true
+
+[gpp]
+tasks = ["routes", "exceptions"]
+
+[gpp.exceptions]
+ring = "R"
+period = "2us"
+reasons = ["", "ttl"]
+
+[load]
+rate = 0.33
+arrivals = "poisson"
+size = "imix"
+flows = 8
+ttl = 64
+time = "1ms"
+seed = 7
+
+[load.special]
+tcp = 0.1
+
+[[stall]]
+me = "0-1"
+context = 3
+from = "100us"
+for = "1ms"
+
+[disturb]
+seed = 7
+dram = 400
+sram = 200
+scratch = 100
+
+[chain]
+delay = "1us"
+"#;
+
+fn loaded(text: &str) -> Result<Project, Problems> {
+    let files = [
+        ("p/npsim.toml", text),
+        ("p/a.uc", "nop\n"),
+        ("p/words.hex", "0000000000\n"),
+        ("p/lib/x.uc", "nop\n"),
+        (
+            "p/changes.csv",
+            "1ms,add,10.1.0.0/16,0,02:00:00:00:00:02\n1ms,remove,10.1.0.0/16\n",
+        ),
+        ("p/wrong.csv", "# a comment\n1ms,put,10.1.0.0/16\n2ms,add\n"),
+        (
+            "p/late.csv",
+            "2ms,add,10.1.0.0/16,discard\n1ms, remove , 10.1.0.0/16\n",
+        ),
+    ];
+    let files: MemoryFiles = files.into_iter().collect();
+    let overrides = Overrides::default();
+    Project::load_from(&files, Path::new("p"), &overrides, &Registry::default())
+}
+
+/// The only mistake of a project.
+fn mistake(text: &str) -> String {
+    match loaded(text) {
+        Ok(_) => "no mistake".to_owned(),
+        Err(problems) if problems.0.len() == 1 => problems.to_string(),
+        Err(problems) => format!("{} mistakes:\n{problems}", problems.0.len()),
+    }
+}
+
+/// The lines that give a key: their number from 1, the key and its value.
+fn keys() -> impl Iterator<Item = (usize, &'static str, &'static str)> {
+    let lines = WHOLE.lines().enumerate();
+    lines.filter_map(|(number, line)| {
+        let (key, value) = line.split_once(" = ")?;
+        Some((number + 1, key, value))
+    })
+}
+
+/// The whole project with other lines in the place of one.
+fn with_line(number: usize, other: &str) -> String {
+    let lines = WHOLE.lines().enumerate();
+    lines.fold(String::new(), |mut text, (at, line)| {
+        let line = if at + 1 == number { other } else { line };
+        writeln!(text, "{line}").unwrap();
+        text
+    })
+}
+
+/// Checks every key; tells all that fail together.
+fn every_key(check: impl Fn(usize, &str, &str) -> Result<(), String>) {
+    let wrong: Vec<String> = keys()
+        .filter_map(|(number, key, value)| check(number, key, value).err())
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// Whether a text has all of these parts and none of the types of this program.
+fn says(told: &str, parts: &[&str]) -> Result<(), String> {
+    let own = [
+        "expected",
+        "invalid",
+        "field",
+        "struct ",
+        "u16",
+        "u32",
+        "i64",
+        "mistakes:",
+    ];
+    let foreign = own.iter().any(|word| told.contains(word));
+    if parts.iter().all(|part| told.contains(part)) && !foreign {
+        return Ok(());
+    }
+    Err(format!("{told}\n  is to have {parts:?}"))
+}
+
+#[test]
+fn the_whole_project_is_right() {
+    if let Err(problems) = loaded(WHOLE) {
+        panic!("{problems}");
+    }
+}
+
+#[test]
+fn a_value_of_another_kind_is_told_at_its_key() {
+    every_key(|number, key, value| {
+        let other = match value.as_bytes()[0] {
+            b'"' if key == "me" || key == "context" || key == "id" => "[]",
+            b'"' => "true",
+            _ => "[[]]",
+        };
+        let told = mistake(&with_line(number, &format!("{key} = {other}")));
+        let place = format!("npsim.toml:{number}:");
+        says(&told, &[&place, &format!("`{key}` must be ")])
+    });
+}
+
+#[test]
+fn a_number_beyond_every_range_is_told_at_its_key() {
+    every_key(|number, key, value| {
+        if value.parse::<u64>().is_err() || matches!(key, "seed" | "offset") {
+            return Ok(());
+        }
+        let told = mistake(&with_line(number, &format!("{key} = 99999999999")));
+        says(&told, &[&format!("npsim.toml:{number}:")])?;
+        let told = mistake(&with_line(number, &format!("{key} = -1")));
+        says(&told, &[&format!("npsim.toml:{number}:")])
+    });
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_told_at_the_second() {
+    every_key(|number, key, value| {
+        let twice = format!("{key} = {value}\n{key} = {value}");
+        let told = mistake(&with_line(number, &twice));
+        let place = format!("npsim.toml:{}:1: ", number + 1);
+        says(&told, &[&place, "twice", &format!("`{key}`")])
+    });
+}
+
+#[test]
+fn a_key_that_is_mistyped_is_told_with_the_right_one() {
+    every_key(|number, key, value| {
+        // A short one may be taken for another key.
+        if key.len() < 4 {
+            return Ok(());
+        }
+        let longer = format!("{key}q");
+        let told = mistake(&with_line(number, &format!("{longer} = {value}")));
+        let parts = [
+            format!("npsim.toml:{number}:1: there is no key `{longer}`"),
+            format!("did you mean `{key}`?"),
+        ];
+        says(&told, &[&parts[0], &parts[1]])
+    });
+}
+
+#[test]
+fn a_key_that_has_to_be_there_is_told_when_it_is_not() {
+    every_key(|number, key, _| {
+        let told = mistake(&with_line(number, ""));
+        // Without `tasks` two sections have nobody, and a lock is where its memory's size
+        // lets it be.
+        if told == "no mistake" || key == "tasks" || key == "size" {
+            return Ok(());
+        }
+        says(&told, &["npsim.toml:"])?;
+        let what = [
+            "there is no",
+            "leads to no port",
+            "has no next hop",
+            &format!("`{key}`"),
+        ];
+        if what.iter().any(|what| told.contains(what)) {
+            return Ok(());
+        }
+        Err(format!("without {key}: {told}"))
+    });
+}
+
+/// Wrong projects, each behind a line `=== what is wrong`, and behind a line `---` what is
+/// told of them. Who gives no `[[me]]` gets one at the end.
+const TOLD: &str = include_str!("mistakes.txt");
+
+#[test]
+fn mistakes_are_told_as_they_are_listed() {
+    let mut now = String::new();
+    for case in TOLD.split("=== ").skip(1) {
+        let (what, rest) = case.split_once('\n').unwrap();
+        let (project, _) = rest.split_once("---\n").unwrap();
+        let mut whole = project.to_owned();
+        if !project.contains("[[me]]") {
+            whole += "[[me]]\nid = 0\nsource = \"a.uc\"\n";
+        }
+        writeln!(now, "=== {what}\n{project}---\n{}\n", mistake(&whole)).unwrap();
+    }
+    let now = now.trim_end().to_owned() + "\n";
+    if std::env::var_os("NPSIM_UPDATE_MISTAKES").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mistakes.txt");
+        std::fs::write(path, now).unwrap();
+        return;
+    }
+    assert!(!TOLD.contains("mistakes:") && !TOLD.contains("no mistake"));
+    for (listed, told) in TOLD.split("=== ").zip(now.split("=== ")) {
+        assert_eq!(told, listed);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_utf_8_is_told_as_such() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(OsStr::from_bytes(b"caf\xe9.uc"));
+    std::fs::write(&path, "nop\n").unwrap();
+    let problems = Project::load(&path, &Overrides::default(), &Registry::default()).unwrap_err();
+    assert!(problems.to_string().contains("is not UTF-8"), "{problems}");
+}
