@@ -77,6 +77,7 @@ impl Command {
             Self::Asm(it) => Some(it.format),
             Self::Explain(it) => Some(it.format),
             Self::Check(it) => Some(it.format),
+            Self::CheckExercise(it) => Some(it.format),
             Self::Network(it) => Some(it.format),
             Self::Sweep(it) => Some(it.format),
             Self::Reproduce(it) => Some(it.format),

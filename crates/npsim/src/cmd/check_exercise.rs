@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::assemble::{Program, assemble_project_from};
 use npsim::diagnostics::render_fault;
 use npsim::docs::terminal_text;
@@ -14,6 +14,7 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::goals::MeasureKind;
 
+use super::format::Format;
 use super::message_options::MessageOptions;
 use super::run::results::show_fault;
 use super::source_options::SourceOptions;
@@ -40,22 +41,13 @@ project; 2 wrong usage; 3 the microcode did in the run what a check forbids.";
 pub struct Arguments {
     /// A project file or its folder
     target: PathBuf,
-    /// Text for people, or JSON
+    /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
+    pub format: Format,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text
-    #[default]
-    Human,
-    /// An object
-    Json,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -75,13 +67,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(1));
     };
     let verdict = judge(&project, &programs)?;
-    match arguments.format {
-        Format::Human => output::print(&text(&verdict))?,
-        Format::Json => {
-            let file = VerdictFile::from(&verdict);
-            output::print(&(serde_json::to_string_pretty(&file)? + "\n"))?;
-        }
-    }
+    let file = VerdictFile::from(&verdict);
+    arguments.format.print(&file, || text(&verdict))?;
     Ok(tell(&verdict, &programs))
 }
 

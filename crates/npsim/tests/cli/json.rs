@@ -28,6 +28,9 @@ values = [10]
 fn commands() -> Vec<(&'static str, String, i32)> {
     let networks = root().join("traces/networks").canonicalize();
     let network = networks.expect("networks").join("dumbbell.toml");
+    let course = root().join("microcode/course/solutions").canonicalize();
+    let exercise = course.expect("solutions").join("one-reader");
+    let exercise = exercise.display();
     let row = |heading, arguments: &str| (heading, arguments.to_owned(), 0);
     vec![
         row("npsim run", "run loop.uc --trace in.pcap --until 20us"),
@@ -54,6 +57,10 @@ fn commands() -> Vec<(&'static str, String, i32)> {
         row("npsim sweep --list", "sweep study.toml --list"),
         row("npsim sensitivity --list", "sensitivity study.toml --list"),
         row("npsim sensitivity", "sensitivity study.toml --samples 0"),
+        row(
+            "npsim check-exercise",
+            &format!("check-exercise {exercise}"),
+        ),
         row("npsim trace info", "trace info in.pcap"),
         row("npsim trace order", "trace order flows.pcap --each"),
     ]

@@ -78,6 +78,13 @@ fn rows() -> Vec<Row> {
         row("checks", "", Lines::Fit),
         row("checks", "deadlock", Lines::Fit),
         row("check", "loop.uc", Lines::Fit),
+        row(
+            "check-exercise",
+            &format!("{root}/microcode/course/one-reader"),
+            Lines::Fit,
+        ),
+        row("docs", "", Lines::Fit),
+        row("docs", "course-1", Lines::Free),
         row("codes", "", Lines::Fit),
         row("codes", "bank-conflict", Lines::Fit),
         row("isa", "", Lines::Fit),
