@@ -100,9 +100,12 @@ const REQUESTS: &[(&str, Answer)] = &[
     (HoverRequest::METHOD, |workspace, request| {
         reply::<HoverRequest, _>(workspace, request, |workspace, asked| {
             let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.and_then(|spot| match of_project(workspace, &spot) {
-                true => project::hover(&spot),
-                false => hover::hover(workspace, &spot),
+            Ok(spot.and_then(|spot| {
+                if of_project(workspace, &spot) {
+                    project::hover(&spot)
+                } else {
+                    hover::hover(workspace, &spot)
+                }
             }))
         })
     }),
@@ -132,9 +135,12 @@ const REQUESTS: &[(&str, Answer)] = &[
     (Completion::METHOD, |workspace, request| {
         reply::<Completion, _>(workspace, request, |workspace, asked| {
             let spot = spot(workspace, &asked.text_document_position);
-            Ok(spot.map(|spot| match of_project(workspace, &spot) {
-                true => project::completion(workspace, &spot),
-                false => completion::completion(workspace, &spot),
+            Ok(spot.map(|spot| {
+                if of_project(workspace, &spot) {
+                    project::completion(workspace, &spot)
+                } else {
+                    completion::completion(workspace, &spot)
+                }
             }))
         })
     }),

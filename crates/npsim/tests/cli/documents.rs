@@ -140,14 +140,18 @@ fn the_example_project_can_be_loaded() {
         .and_then(|rest| rest.split("```").next())
         .unwrap();
     let dir = tempfile::tempdir().unwrap();
+    let (own, library) = (dir.path().join("forward"), dir.path().join("lib"));
+    for folder in [&own, &library] {
+        std::fs::create_dir(folder).unwrap();
+    }
     for (name, contents) in [
         ("npsim.toml", example),
         ("rx.uc", "nop\n"),
         ("tx.uc", "nop\n"),
     ] {
-        std::fs::write(dir.path().join(name), contents).unwrap();
+        std::fs::write(own.join(name), contents).unwrap();
     }
-    let project = Project::load(dir.path(), &Overrides::default(), &npsim::registry()).unwrap();
+    let project = Project::load(&own, &Overrides::default(), &npsim::registry()).unwrap();
     assert_eq!(
         (
             project.programs.len(),

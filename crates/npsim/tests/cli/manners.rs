@@ -176,7 +176,7 @@ fn ended(mut child: Child, what: &str) -> Came {
         if let Some(status) = child.try_wait().expect("its state") {
             break status;
         }
-        if begun.elapsed() > Duration::from_secs(120) {
+        if begun.elapsed() > Duration::from_mins(2) {
             child.kill().expect("end it");
             panic!("`{what}` does not end");
         }

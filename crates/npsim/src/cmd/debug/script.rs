@@ -94,7 +94,7 @@ pub fn file(debugger: &mut Debugger<'_>, sources: Sources<'_>, path: &Path) -> a
     // All of it is looked at before anything is done.
     if let Err(error) = std::str::from_utf8(&bytes) {
         let before = &bytes[..error.valid_up_to()];
-        let line = 1 + before.iter().filter(|it| **it == b'\n').count();
+        let line = before.split(|it| *it == b'\n').count();
         return Err(unreadable(&io::ErrorKind::InvalidData.into(), line, &name).into());
     }
     let lines = bytes.lines();

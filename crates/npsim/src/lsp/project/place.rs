@@ -165,7 +165,7 @@ impl Scan<'_> {
     }
 
     fn start_of_string(&self, quote: usize) -> usize {
-        let mark = &self.text[quote..quote + 1];
+        let mark = &self.text[quote..=quote];
         quote
             + if self.text[quote..].starts_with(&mark.repeat(3)) {
                 3
