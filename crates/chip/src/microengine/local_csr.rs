@@ -74,7 +74,7 @@ impl Microengine {
 
     /// The value of a local CSR for a context at a cycle; `None` for none. Whatever
     /// reading it changes is left as it is.
-    #[inline(always)]
+    #[inline]
     pub(super) fn csr_at(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
         let viewed = self.viewed(csr, context);
         let it = &self.contexts[viewed];

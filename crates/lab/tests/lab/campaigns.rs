@@ -119,10 +119,6 @@ impl Bench {
         })
     }
 
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method alone is not general enough in its lifetimes"
-    )]
     fn merge(&self) -> Result<Results, Problems> {
         self.with(STUDY, false, 1, |campaign, points| {
             campaign.merge(points, &AtomicBool::new(false))

@@ -100,9 +100,12 @@ fn pcapng(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
+/// An ARP message: operation, destination on the link, sender's addresses and target's.
+type Heard = (ArpOperation, Mac, [u8; 4], Mac, [u8; 4]);
+
 /// The ARP messages among frames, with the addresses of the Ethernet header, as another
 /// reader of packets sees them.
-fn heard(frames: &[Vec<u8>]) -> Vec<(ArpOperation, Mac, [u8; 4], Mac, [u8; 4])> {
+fn heard(frames: &[Vec<u8>]) -> Vec<Heard> {
     let arp = |frame: &Vec<u8>| {
         let packet = SlicedPacket::from_ethernet(frame).expect("a sound frame");
         let Some(NetSlice::Arp(arp)) = packet.net else {

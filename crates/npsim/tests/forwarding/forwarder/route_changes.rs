@@ -1,7 +1,7 @@
 //! A hundred thousand changes of the routes under load: every packet goes the way that is
 //! the longest prefix's before or after one of the changes made while it was inside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
@@ -43,7 +43,7 @@ impl Random {
             return 0x1400_0001 | (40 + self.below(4)) << 16;
         }
         let third = self.below(4) * 64;
-        0x1400_0000 | self.below(40) << 16 | third << 8 | self.below(4) * 21
+        0x1400_0000 | self.below(40) << 16 | third << 8 | (self.below(4) * 21)
     }
 }
 
@@ -75,7 +75,7 @@ impl Change {
 
 /// The changes, and the file that tells npsim of them.
 fn changes(random: &mut Random) -> (Vec<Change>, String) {
-    let (mut there, mut text) = (BTreeMap::new(), String::from("# time,kind,prefix,way\n"));
+    let (mut there, mut text) = (BTreeSet::new(), String::from("# time,kind,prefix,way\n"));
     let each = |number: u32| {
         let address = random.address();
         let length = match address >> 16 & 0xff {
@@ -83,7 +83,7 @@ fn changes(random: &mut Random) -> (Vec<Change>, String) {
             _ => LENGTHS[random.below(12) as usize],
         };
         let prefix = address >> (32 - length) << (32 - length);
-        let is_there = there.contains_key(&(length, prefix));
+        let is_there = there.contains(&(length, prefix));
         let goes = is_there && random.below(3) > 0;
         let kind = match (is_there, goes) {
             (false, _) => "add",
@@ -93,16 +93,13 @@ fn changes(random: &mut Random) -> (Vec<Change>, String) {
         let (at, shown) = (number * 200, Ipv4Addr::from_bits(prefix));
         write!(text, "{at},{kind},{shown}/{length}").unwrap();
         let way = (!goes).then(|| way(number));
-        match way {
-            Some((port, mac)) => {
-                there.insert((length, prefix), ());
-                let mac = mac.map(|byte| format!("{byte:02x}")).join(":");
-                writeln!(text, ",{port},{mac}").unwrap();
-            }
-            None => {
-                there.remove(&(length, prefix));
-                text.push('\n');
-            }
+        if let Some((port, mac)) = way {
+            there.insert((length, prefix));
+            let mac = mac.map(|byte| format!("{byte:02x}")).join(":");
+            writeln!(text, ",{port},{mac}").unwrap();
+        } else {
+            there.remove(&(length, prefix));
+            text.push('\n');
         }
         Change {
             prefix,
@@ -167,7 +164,8 @@ fn project(folder: &std::path::Path, changes: &str) -> Project {
         writeln!(anchors, "[[route]]\nprefix = {prefix:?}\n{next_hop}").unwrap();
     }
     let text = format!(
-        "extends = {forward:?}\n[routes]\nchanges = \"changes.csv\"\ngrace = \"20us\"\n{anchors}"
+        "extends = \"{}\"\n[routes]\nchanges = \"changes.csv\"\ngrace = \"20us\"\n{anchors}",
+        forward.display()
     );
     std::fs::write(folder.join("npsim.toml"), text).unwrap();
     std::fs::write(folder.join("changes.csv"), changes).unwrap();
@@ -240,7 +238,7 @@ fn every_packet_goes_a_way_before_or_after_a_change() {
         may_go(sent, older).iter().any(|(_, right)| *right == way)
     };
     for sent in &lines.departures {
-        assert!(is_right(&sent, 0), "{sent:?} may go {:?}", may_go(sent, 0));
+        assert!(is_right(sent, 0), "{sent:?} may go {:?}", may_go(sent, 0));
     }
     // The model says which way: nearly always a single one, and not that of long ago.
     let count = |is: &dyn Fn(&&Sent) -> bool| lines.departures.iter().filter(is).count();
