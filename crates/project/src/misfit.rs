@@ -92,6 +92,9 @@ fn is_in_list(root: &Item, steps: &[Step]) -> bool {
     })
 }
 
+/// Of so many values a message names each, and of more the help.
+const FEW: usize = 5;
+
 /// What the reader said of the key, or the section, to which these steps lead, perhaps
 /// through a list of sections.
 fn in_words(said: &str, steps: &[Step], in_list: bool) -> Misfit {
@@ -117,9 +120,19 @@ fn in_words(said: &str, steps: &[Step], in_list: bool) -> Misfit {
     if let Some(unknown) = quoted_after(said, "unknown variant ") {
         let known: Vec<_> = all_quoted(said).skip(1).collect();
         let all: Vec<_> = known.iter().map(|word| format!("\"{word}\"")).collect();
-        let message = format!("{name} must be {}, not \"{unknown}\"", all.join(" or "));
         let near = closest(unknown, known.iter().copied());
-        let help = near.map(|near| format!("did you mean \"{near}\"?"));
+        let near = near.map(|near| format!("did you mean \"{near}\"?"));
+        let (message, help) = match all.split_last() {
+            Some((last, rest)) if (1..FEW).contains(&rest.len()) => {
+                let all = format!("{} or {last}", rest.join(", "));
+                (format!("{name} must be {all}, not \"{unknown}\""), near)
+            }
+            _ => {
+                let all = || format!("there are {}", all.join(", "));
+                let message = format!("{name} cannot be \"{unknown}\"");
+                (message, near.or_else(|| Some(all())))
+            }
+        };
         return Misfit { message, help };
     }
     let wrong = ["invalid type: ", "invalid value: "];

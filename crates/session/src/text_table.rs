@@ -12,6 +12,8 @@ pub const WIDTH: usize = 100;
 const GAP: u16 = 3;
 /// Spaces between columns where there is none.
 const NARROW_GAP: u16 = 2;
+/// A cell that is no longer stays on one line: it is a figure with what belongs to it.
+const SHORT_CELL: u16 = 14;
 /// A word that is longer may be broken, where a column of words has to be narrow.
 const LONGEST_WORD: u16 = 40;
 
@@ -101,7 +103,9 @@ impl TextTable {
             let below = self.rows.iter().filter_map(|row| row.get(at));
             longest(&mut below.map(|cell| &**cell)).max(word)
         } else {
-            word.min(LONGEST_WORD)
+            let below = self.rows.iter().filter_map(|row| row.get(at));
+            let short = longest(&mut below.map(|cell| &**cell).filter(|cell| is_short(cell)));
+            word.min(LONGEST_WORD).max(short)
         };
         // No column is so narrow that nothing can be read in it.
         Column {
@@ -136,6 +140,10 @@ impl TextTable {
             .collect();
         lines.join("\n")
     }
+}
+
+fn is_short(cell: &str) -> bool {
+    cell.chars().count() <= usize::from(SHORT_CELL)
 }
 
 /// How wide a column may be.
@@ -222,7 +230,7 @@ mod tests {
         let text = table.fitted(40);
         assert!(widest(&text) <= 40, "{text}");
         assert!(text.contains("1,000,000"), "{text}");
-        assert_eq!(text.split_whitespace().count(), 3 + 2 + 10, "{text}");
+        assert_eq!(text.split_whitespace().count(), 3 + 2 + 11, "{text}");
     }
 
     #[test]
@@ -254,8 +262,8 @@ mod tests {
             "one     the first of all\nthree   the last"
         );
         assert_eq!(
-            list.fitted(14),
-            "one    the\n       first of\n       all\nthree  the\n       last"
+            list.fitted(15),
+            "one    the\n       first of\n       all\nthree  the last"
         );
         assert_eq!(TextTable::list().fitted(80), "");
     }

@@ -331,7 +331,7 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
         ("[[port]]\naddress = []", "a port has no address"),
         ("[gpp.icmp]\nrate = 0", "at least 1"),
         ("[gpp.icmp]\nttl = 0", "leads nowhere"),
-        ("[gpp.icmp]\ntime = 1", "unknown field `time`"),
+        ("[gpp.icmp]\ntime = 1", "there is no key `time`"),
         ("[gpp]\ntasks = [\"exceptions\", \"icmp\"]\n", "\"routes\""),
     ];
     for (text, message) in rows {

@@ -263,7 +263,10 @@ fn flows_end_and_are_drawn_as_a_project_or_an_option_says() {
             table.replace("\"random\"", "\"both\""),
             &["npsim.toml", "both", "turn"],
         ),
-        (table.replace("= 5", "= -5"), &["npsim.toml", "-5", "u64"]),
+        (
+            table.replace("= 5", "= -5"),
+            &["npsim.toml", "-5", "whole number"],
+        ),
     ] {
         let project = project.replace(table, &wrong);
         let dir = Dir::new().with("a.uc", LOOP).with("npsim.toml", project);

@@ -60,7 +60,7 @@ fn a_buffer_leak() {
             3,
             &[
                 " of 1024 packet buffers never came back to their freelist",
-                "their handles were seen last in the command of microengine 1 at transmit.uc:60",
+                "their handles were seen last in the command of microengine 1 at transmit.uc:73",
             ],
         );
     let count = { done.err.split("error[buffer-leak]: ").nth(1) }

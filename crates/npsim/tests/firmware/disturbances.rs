@@ -204,12 +204,13 @@ fn a_disturbed_run_says_so_everywhere() {
     let dir = Dir::new();
     let options = "--stats @s.json --timeline @t.json --report @page --window 90us..100us";
     let late = "completions come late at random: dram up to 400 cycles, sram up to 200 cycles, scratch up to 100 cycles (seed 1)";
+    let folded = late.replace("scratch up", "scratch\n             up");
     let hang = "microengine 0 context 3 hangs from cycle 30000 until 90000";
     dir.npsim(
         &format!("{FORWARD} {options} {LATE} {HANG}"),
         0,
         &[
-            &format!("disturbed    {late}"),
+            &format!("disturbed    {folded}"),
             &format!("disturbed    {hang}"),
         ],
     );
@@ -291,7 +292,7 @@ fn wrong_disturbances_are_refused() {
         ("--stall 0.8@1us+1us", 1, "there is no context 8"),
         ("--stall 9.0@1us+1us", 1, "there is no microengine 9"),
         ("--stall 7.0@1us+1us", 1, "nothing runs on microengine 7"),
-        ("--set disturb.dram=many", 1, "expected u32"),
+        ("--set disturb.dram=many", 1, "must be a whole number"),
         ("--set disturb.dram=2000000", 1, "use 0 to 1000000 cycles"),
         ("--set disturb.drum=2", 1, "did you mean `dram`?"),
     ] {

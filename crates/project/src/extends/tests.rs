@@ -1,7 +1,6 @@
 //! Files that extend others, on disk in a folder of their own.
 
 use std::fs;
-use std::path::PathBuf;
 
 use super::super::{Overrides, Project};
 
@@ -73,10 +72,7 @@ fn entries_go_by_their_name_and_tables_key_by_key() {
     assert!(of("T").is_some() && of("S").is_some());
     assert_eq!(project.boot.element_size, 128);
     assert_eq!(project.routed.len(), 2);
-    let folders: Vec<PathBuf> = ["../base/lib", "mine"]
-        .iter()
-        .map(|name| dir.path().join("own").join(name))
-        .collect();
+    let folders = ["base/lib", "own/mine"].map(|name| dir.path().join(name));
     assert_eq!(project.include, folders);
     assert_eq!(project.text.files.len(), 2);
     let text = &project.text.text;
