@@ -1,4 +1,4 @@
-//! What things are called: by the project, and by the programs where a name is alive.
+//! What things are called: by the project, and by the programs where a name is live.
 
 use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
 use npsim_observe::series::{PlaceKind, Series};
@@ -181,16 +181,16 @@ impl Named<'_> {
     }
 }
 
-/// All names that are alive at a point and mean what they do there, by name. An image
+/// All names that are live at a point and mean what they do there, by name. An image
 /// that knows no live ranges has all its names everywhere.
 #[must_use]
-pub fn alive_at(image: &Image, point: Point) -> Vec<Named<'_>> {
+pub fn live_at(image: &Image, point: Point) -> Vec<Named<'_>> {
     let mut found: Vec<Named<'_>> = Vec::new();
     if image.has_live_ranges() {
-        let registers = image.registers_alive(point).into_iter();
+        let registers = image.registers_live_at(point).into_iter();
         let registers = registers.filter(|it| it.visible);
         found.extend(registers.map(|it| Named::Register(it.symbol, it.side)));
-        let signals = image.signals_alive(point).into_iter();
+        let signals = image.signals_live_at(point).into_iter();
         found.extend(
             signals
                 .filter(|it| it.visible)
@@ -217,7 +217,7 @@ pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>
     if let Some(symbol) = image.signal_named(name, point) {
         return Ok(Named::Signal(symbol));
     }
-    let here = alive_at(image, point);
+    let here = live_at(image, point);
     // Without live ranges a name is itself.
     if let Some(it) = here.iter().find(|it| it.name() == name) {
         return Ok(*it);
@@ -233,12 +233,12 @@ pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>
         return Err(
             Complaint::new(format!("nothing is called `{name}` at {place}"))
                 .or_similar(name, names)
-                .or_help("`names` lists what is alive here"),
+                .or_help("`names` lists what is live here"),
         );
     };
     Err(
-        Complaint::new(format!("`{name}` is not alive at {place}")).help(format!(
-            "its register is used otherwise here; it is alive at {}, for one",
+        Complaint::new(format!("`{name}` is not live at {place}")).help(format!(
+            "its register is used otherwise here; it is live at {}, for one",
             image.place(first.address)
         )),
     )

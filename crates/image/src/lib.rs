@@ -6,18 +6,17 @@
 //! text format (`.npi`), [`disassemble`] and [`listing`] its views for people.
 //! The chip, the reports and the editor know images, not the assembler.
 
-mod alive;
 mod disassemble;
 pub mod file;
 mod image;
 pub mod import;
 mod listing;
 mod live;
+mod live_names;
 mod names;
 mod source;
 mod words;
 
-pub use alive::{AliveRegister, AliveSignal};
 pub use disassemble::disassemble;
 pub use image::{
     ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
@@ -25,6 +24,7 @@ pub use image::{
 };
 pub use listing::listing;
 pub use live::{LiveRange, Point};
+pub use live_names::{LiveRegister, LiveSignal};
 pub use names::{RegisterUse, SignalUse};
 pub use source::SourceFrame;
 pub use words::{words_text, words_text_with_parity};

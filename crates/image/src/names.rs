@@ -43,7 +43,7 @@ impl RegisterSymbol {
 }
 
 impl Image {
-    /// Whether the image says where its names are alive, as those of the
+    /// Whether the image says where its names are live, as those of the
     /// assembler do. Bare words and files of format 1 do not.
     #[must_use]
     pub fn has_live_ranges(&self) -> bool {

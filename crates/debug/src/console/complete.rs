@@ -4,7 +4,7 @@ use npsim_chip::kernel::check::Check;
 
 use super::table::{COMMANDS, Completes, find};
 use crate::debugger::Debugger;
-use crate::names::alive_at;
+use crate::names::live_at;
 
 /// The words that the last word of a line, up to the cursor, can be made; with where that
 /// word begins, in bytes.
@@ -67,8 +67,8 @@ fn of(debugger: &Debugger<'_>, completes: Completes) -> Vec<String> {
             all.extend(names.rings().iter().map(|it| it.0.clone()));
             all.extend(names.memories().iter().map(|it| it.0.clone()));
             if let Some(image) = debugger.image(thread.me) {
-                let alive = alive_at(image, debugger.point(thread));
-                all.extend(alive.iter().map(|it| it.name().to_owned()));
+                let live = live_at(image, debugger.point(thread));
+                all.extend(live.iter().map(|it| it.name().to_owned()));
             }
             all
         }

@@ -8,7 +8,7 @@ use super::table::Verb;
 use super::{Answer, Call, last_count, show};
 use crate::complaint::Complaint;
 use crate::expression::{Expression, Location};
-use crate::names::{Named, Ring, alive_at};
+use crate::names::{Named, Ring, live_at};
 
 /// Longwords of a line.
 const PER_LINE: usize = 4;
@@ -137,7 +137,7 @@ impl Call<'_, '_, '_> {
         };
         let come = view.context(thread.context).signals;
         let mut lines = Vec::new();
-        for named in alive_at(image, self.debugger.point(thread)) {
+        for named in live_at(image, self.debugger.point(thread)) {
             match named {
                 Named::Register(symbol, side) => {
                     let Some(it) = view.register(symbol.operand, side, thread.context) else {
@@ -181,7 +181,7 @@ impl Call<'_, '_, '_> {
             }
         }
         if lines.is_empty() {
-            lines.push("no name is alive here".to_owned());
+            lines.push("no name is live here".to_owned());
         }
         lines
     }

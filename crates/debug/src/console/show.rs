@@ -377,7 +377,7 @@ pub(super) fn command_text(info: &CommandInfo) -> Vec<String> {
 
 pub(super) fn expressions_text() -> Vec<String> {
     [
-        "bytes > 64 && port == 2       names alive where the context is, and operators as in C",
+        "bytes > 64 && port == 2       names that are live where the context is, and operators as in C",
         "$3  $$0  out($3)  a4  @b7     registers by number; out(..) is the OUT side",
         "scratch[64]  sram0[0x100]     longwords by byte address; also dram[..], lm[..]",
         "ROUTES[8]  scratch[COUNTERS]  memories by the project's names",

@@ -5,7 +5,7 @@
 pub enum Completes {
     /// Nothing that is known.
     Nothing,
-    /// Names that are alive, memories, rings.
+    /// Names that are live, memories, rings.
     Expression,
     /// Files of the programs.
     File,
@@ -195,7 +195,7 @@ Look:
     "list" ["l"], "[[FILE:]LINE]", File, List, "Shows the source around a line", "list";
     "disassemble" ["dis"], "[COUNT]", Nothing, Disassemble, "Shows the words around the context's", "disassemble 8";
     "print" ["p"], "EXPRESSION", Expression, Print, "Shows a value", "print bytes << 2";
-    "names" [], "", Nothing, Names, "Lists the names that are alive where the context is, with registers, values and owners", "names";
+    "names" [], "", Nothing, Names, "Lists the names that are live where the context is, with registers, values and owners", "names";
     "registers" ["regs"], "", Nothing, Registers, "Shows the registers of the context by number", "registers";
     "signals" [], "", Nothing, Signals, "Shows the signals of the context", "signals";
     "memory" ["m"], "LONGWORD [COUNT]", Expression, Memory, "Shows longwords of a memory", "memory scratch[0] 8";

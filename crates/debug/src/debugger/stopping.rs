@@ -37,7 +37,7 @@ impl Debugger<'_> {
                 None => Ok(()),
             };
             let mut results = places.iter().map(check);
-            // What is alive at one of the places is enough.
+            // What is live at one of the places is enough.
             let first = results.next().unwrap_or(Ok(()));
             if first.is_err() && !results.any(|it| it == Ok(())) {
                 first?;

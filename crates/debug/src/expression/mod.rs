@@ -2,7 +2,7 @@
 //! memories, rings and the run's own numbers.
 //!
 //! ```text
-//! bytes > 64 && port == 2          names alive where the context is
+//! bytes > 64 && port == 2          names that are live where the context is
 //! $3, $$0, out($3), a4, b0, @a7    registers by number; `out` is the OUT side
 //! sram0[0x100], scratch[TABLE], dram[buffer << 8], lm[64], ROUTES[8]
 //! ring(RX_RING).fill, queue(FREE).count, signal(done), cam(3).tag, cam(3).state

@@ -9,7 +9,7 @@ use npsim_observe::names;
 
 use crate::debugger::Debugger;
 use crate::machine::Moment;
-use crate::names::{Named, Ring, alive_at};
+use crate::names::{Named, Ring, live_at};
 use crate::questions::Deed;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 
@@ -180,7 +180,7 @@ impl Debugger<'_> {
                 continue;
             };
             let scope = self.scope(it.thread);
-            for named in alive_at(image, scope.point) {
+            for named in live_at(image, scope.point) {
                 if let Named::Register(symbol, side) = named
                     && let Ok(value) = scope.register(symbol.operand, side)
                     && is(&value)

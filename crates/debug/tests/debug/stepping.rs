@@ -365,7 +365,7 @@ fn mistakes_are_answered_and_change_nothing() {
             "break wire8.uc:47 if nothing > 3",
             "nothing is called `nothing`",
         ),
-        ("break wire8.uc:47 if bytes > 3", "`bytes` is not alive at"),
+        ("break wire8.uc:47 if bytes > 3", "`bytes` is not live at"),
         ("break wire8.uc:47 in 5", "none of these microengines"),
         ("break wire8.uc:47 hit 0", "no number of hits"),
         ("watch statu", "nothing is called `statu`"),

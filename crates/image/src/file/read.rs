@@ -175,7 +175,7 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
             && usize::from(range.last.address) >= words
         {
             return Err(format!(
-                "`{name}` is alive at {range}, but there are {words} words"
+                "`{name}` is live at {range}, but there are {words} words"
             ));
         }
     }

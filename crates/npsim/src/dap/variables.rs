@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
-use npsim_debug::names::{Named, Ring, alive_at};
+use npsim_debug::names::{Named, Ring, live_at};
 use npsim_debug::{Complaint, Thread};
 use npsim_image::Direction as Side;
 use npsim_isa::{Bank, Operand};
@@ -183,7 +183,7 @@ impl Session<'_, '_> {
             return Vec::new();
         };
         let mut all = Vec::new();
-        for it in alive_at(image, self.debugger.point(thread)) {
+        for it in live_at(image, self.debugger.point(thread)) {
             let Named::Register(symbol, side) = it else {
                 continue;
             };

@@ -1,9 +1,9 @@
-//! Names that are alive where the context is, with their values and who will fill them.
+//! Names that are live where the context is, with their values and who will fill them.
 
 use crate::theme::Theme;
 use npsim_chip::core::{ContextPhase, Owner};
 use npsim_chip::inspect::Inspect;
-use npsim_debug::names::{Named, alive_at};
+use npsim_debug::names::{Named, live_at};
 use npsim_image::Direction;
 use ratatui::text::{Line, Span};
 
@@ -26,7 +26,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
     let context = view.context(thread.context);
     let theme = look.theme;
     let mut items = Vec::new();
-    for named in alive_at(image, debugger.point(thread)) {
+    for named in live_at(image, debugger.point(thread)) {
         let name = named.name();
         let mut spans = vec![Span::styled(
             format!("{:<NAME$} ", cut(name, NAME)),
@@ -79,7 +79,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
         });
     }
     if items.is_empty() {
-        items.push(Item::plain("no name is alive here"));
+        items.push(Item::plain("no name is live here"));
     }
     items
 }

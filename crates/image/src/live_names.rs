@@ -7,7 +7,7 @@ use crate::live::{LiveRange, Point};
 
 /// A register that holds a value of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AliveRegister<'a> {
+pub struct LiveRegister<'a> {
     /// Name, register and scope.
     pub symbol: &'a RegisterSymbol,
     /// The side of a transfer register that holds it: `Read` for IN, `Write` for OUT;
@@ -20,7 +20,7 @@ pub struct AliveRegister<'a> {
 
 /// A signal whose number belongs to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AliveSignal<'a> {
+pub struct LiveSignal<'a> {
     /// Name, number and scope.
     pub symbol: &'a SignalSymbol,
     /// The source means it by its name there.
@@ -50,9 +50,9 @@ impl Image {
     /// ranges](Self::has_live_ranges). With absolute registers, which all contexts
     /// share, and a transfer register that a command fills or empties.
     #[must_use]
-    pub fn registers_alive(&self, point: Point) -> Vec<AliveRegister<'_>> {
-        let alive = self.live_registers(point);
-        let with_scope = alive.map(|(symbol, side)| AliveRegister {
+    pub fn registers_live_at(&self, point: Point) -> Vec<LiveRegister<'_>> {
+        let live = self.live_registers(point);
+        let with_scope = live.map(|(symbol, side)| LiveRegister {
             symbol,
             side,
             visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Register),
@@ -74,36 +74,36 @@ impl Image {
                 Direction::Both
             };
             let sides = [(own, &symbol.live), (Direction::Write, &symbol.live_out)];
-            let alive = sides
+            let live = sides
                 .into_iter()
                 .filter(move |(_, live)| holds(live, point));
-            alive.map(move |(side, _)| (symbol, side))
+            live.map(move |(side, _)| (symbol, side))
         })
     }
 
     /// The signals whose number belongs to a name at a point.
     #[must_use]
-    pub fn signals_alive(&self, point: Point) -> Vec<AliveSignal<'_>> {
+    pub fn signals_live_at(&self, point: Point) -> Vec<LiveSignal<'_>> {
         if !self.has_live_ranges() {
             return Vec::new();
         }
-        let alive = self.signals.iter().filter(|it| holds(&it.live, point));
-        let alive = alive.map(|symbol| AliveSignal {
+        let live = self.signals.iter().filter(|it| holds(&it.live, point));
+        let live = live.map(|symbol| LiveSignal {
             symbol,
             visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Signal),
         });
-        alive.collect()
+        live.collect()
     }
 
     /// What the source means by a register's name or a synonym of it at a point, with
     /// the sides that hold a value there; none where it holds none, or means none.
     #[must_use]
-    pub fn registers_named(&self, name: &str, point: Point) -> Vec<AliveRegister<'_>> {
+    pub fn registers_named(&self, name: &str, point: Point) -> Vec<LiveRegister<'_>> {
         let name = self.without_synonym(name, point.address);
         let called = self.live_registers(point).filter(|(it, _)| it.name == name);
         let meant =
             called.filter(|(it, _)| self.means(&it.name, it.scope, point.address, Kind::Register));
-        let visible = meant.map(|(symbol, side)| AliveRegister {
+        let visible = meant.map(|(symbol, side)| LiveRegister {
             symbol,
             side,
             visible: true,
@@ -115,7 +115,7 @@ impl Image {
     #[must_use]
     pub fn signal_named(&self, name: &str, point: Point) -> Option<&SignalSymbol> {
         let name = self.without_synonym(name, point.address);
-        let all = self.signals_alive(point);
+        let all = self.signals_live_at(point);
         let found = all
             .into_iter()
             .find(|it| it.visible && it.symbol.name == name);
