@@ -53,7 +53,8 @@ fn break_in(text: &str, room: usize, first: bool) -> Option<(&str, &str)> {
     // The indentation of a first line, and its label, are no place for a break.
     let start = if first { hanging_bytes(text) } else { 0 };
     // A space at the very end of the room may be the break.
-    let reach = &text[..=end.min(text.len() - 1)];
+    let last = text[end..].chars().next().map_or(0, char::len_utf8);
+    let reach = &text[..end + last];
     let spaces = |pattern: &str| {
         let found = reach.rmatch_indices(pattern).map(|(at, _)| at);
         found.filter(|&at| at > start).max()
@@ -95,6 +96,19 @@ mod tests {
         assert_eq!(folded("averylongword b", 6), "averylongword\nb");
         assert_eq!(folded("averylongword", 6), "averylongword");
         assert_eq!(folded("über größe maß", 10), "über größe\nmaß");
+    }
+
+    #[test]
+    fn no_character_is_cut_at_any_width() {
+        let text = "path  größe/日本 über ëïö üü, äß → ø 𝕏 end";
+        for width in 1..60 {
+            let words = |text: &str| {
+                text.split_whitespace()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(words(&folded(text, width)), words(text), "{width}");
+        }
     }
 
     #[test]

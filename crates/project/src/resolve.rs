@@ -181,7 +181,6 @@ pub(crate) fn resolve(
         addresses: Vec::new(),
         own: Vec::new(),
         gateways: Vec::new(),
-        local_prefixes: Vec::new(),
         flow_classes: Vec::new(),
         stages: Vec::new(),
         node_stalls: Vec::new(),
@@ -290,7 +289,6 @@ pub struct Resolver<'a> {
     /// Next hops of which the IPv4 address is given.
     gateways: Vec<Gateway>,
     /// Prefixes that are typed as the router's own: address and length.
-    local_prefixes: Vec<(u32, u8)>,
     /// The class of each flow of the flow table, by number from 1 on.
     flow_classes: Vec<u8>,
     stages: Vec<(String, Vec<u8>)>,

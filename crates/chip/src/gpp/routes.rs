@@ -11,9 +11,9 @@ pub use changes::{Change, ChangeError, Ledger, Needs, Network, RouteChange, Tabl
 pub use task::Routes;
 
 /// Entries of the root block.
-pub(crate) const ROOT_ENTRIES: usize = 1 << 16;
+pub const ROOT_ENTRIES: usize = 1 << 16;
 /// Entries of a lower block.
-pub(crate) const BLOCK_ENTRIES: usize = 1 << 8;
+pub const BLOCK_ENTRIES: usize = 1 << 8;
 /// Longwords of a next hop.
 pub const NEXT_HOP_LONGWORDS: usize = 4;
 /// Marks an entry that leads to a lower block.

@@ -117,7 +117,8 @@ impl Schedule {
     /// It has taken a packet that it can look at from `at` on: when its job has to be
     /// posted, if it waits for one.
     pub fn takes_packet(&mut self, at: Cycle) -> Option<Cycle> {
-        if self.waits != Waits::Packet {
+        // A job that was due already, and waits for the core, will find the packet.
+        if self.waits != Waits::Packet || self.parked {
             return None;
         }
         self.waits = Waits::Nothing;

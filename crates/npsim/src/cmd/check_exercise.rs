@@ -25,7 +25,7 @@ const COLUMNS: usize = 80;
 
 const EXAMPLES: &str = "\
 Examples:
-  npsim check-exercise microcode/course/one-walker
+  npsim check-exercise microcode/course/one-reader
   npsim check-exercise microcode/course/lost-additions --format json | jq '.goals[] | select(.passed | not)'
 
 Exit codes: 0 all goals are met; 1 a goal is missed, or a mistake in a source or the

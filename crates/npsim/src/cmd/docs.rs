@@ -47,11 +47,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let topic = arguments.topic.join(" ");
     match find(&topic) {
         Found::Page(page) => {
-            let text = terminal_text::render(&blocks(page.text), columns());
+            let text = terminal_text::render(&blocks(page.text), output::width());
             show(&(text + &leads_to(&page)))?;
         }
         Found::Section(page, section) => {
-            let text = terminal_text::render(&section, columns());
+            let text = terminal_text::render(&section, output::width());
             show(&format!(
                 "{text}\n(from `npsim docs {}`, {})\n",
                 page.name, page.title
@@ -85,7 +85,7 @@ fn leads_to(page: &Page) -> String {
         return String::new();
     }
     let topics = topics.join(", ");
-    let lines = terminal_text::wrapped(&topics, columns(), "Pages named here: ", "  ");
+    let lines = terminal_text::wrapped(&topics, output::width(), "Pages named here: ", "  ");
     format!("\n{}\n", lines.join("\n"))
 }
 
@@ -127,12 +127,6 @@ fn list(places: &[Place]) -> String {
         .iter()
         .map(|place| format!("{:widest$}  {}\n", shown(place), place.heading));
     lines.collect()
-}
-
-/// Columns of the terminal.
-fn columns() -> usize {
-    let of_terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    of_terminal.unwrap_or(80)
 }
 
 /// Writes a text to the standard output, by way of the reader's pager if there is one.

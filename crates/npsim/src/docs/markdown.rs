@@ -159,7 +159,7 @@ fn push(cells: &mut [String], character: char) {
     }
 }
 
-/// The cells of a row. `\|` is no border, nor is what stands in code.
+/// The cells of a row. `\|` is no border.
 fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|');
     let mut cells = vec![String::new()];

@@ -78,12 +78,6 @@ impl Resolver<'_> {
         &self.gateways
     }
 
-    /// Prefixes that routes say are the router's own: address and length.
-    #[must_use]
-    pub fn local_prefixes(&self) -> &[(u32, u8)] {
-        &self.local_prefixes
-    }
-
     /// The next hop of a route that gives its IPv4 address.
     pub(super) fn gateway(
         &mut self,
@@ -124,6 +118,15 @@ impl Resolver<'_> {
             );
             return None;
         };
+        if { self.addresses.iter().flatten() }.any(|own| own.address == address) {
+            let message = format!("{address} is the router's own address");
+            wrong(
+                self,
+                message,
+                "give the address of the router or host that is next",
+            );
+            return None;
+        }
         let gateway = Gateway {
             port,
             address,

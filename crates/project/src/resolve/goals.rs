@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use npsim_chip::gpp::boot::Space;
-
 use super::super::file::ProjectFile;
 use super::super::goals::{BoundValue, Goal, GoalSection, Measure, MeasureKind};
 use super::{Resolver, suggestion};
@@ -249,10 +247,6 @@ impl Resolver<'_> {
         } else {
             // Without a place the memory itself is wrong, which has been said.
             let named = *self.memories.get(wanted)?;
-            debug_assert!(matches!(
-                named.space,
-                Space::Scratch | Space::Sram(_) | Space::Dram
-            ));
             named.size
         };
         let offset = section.offset.as_ref().map_or(0, |it| *it.get_ref());

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use npsim_chip::gpp::boot::RouteChangesSetup;
 use npsim_chip::gpp::routes::{
-    Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, Route, RouteChange, needs,
+    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, ROOT_ENTRIES, Route,
+    RouteChange, needs,
 };
 
 use super::routing::{Mistake, TypedRoute, network};
@@ -16,9 +17,6 @@ use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 
-/// Entries of the table's root and of a block.
-const ROOT_ENTRIES: usize = 1 << 16;
-const BLOCK_ENTRIES: usize = 1 << 8;
 /// Mistakes of a file of changes that are told; what made them is then clear.
 const TOLD: usize = 10;
 /// What a line of the file is.
@@ -279,6 +277,7 @@ fn route_change(
             mtu: section.mtu,
             local: section.local,
             discard: section.discard,
+            no_next_hop: "add `mac`, the next hop's address; next hops that the task `arp` finds are those of [[route]] alone",
         };
         typed.route(macs)
     };

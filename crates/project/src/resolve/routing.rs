@@ -120,6 +120,9 @@ impl Resolver<'_> {
             return;
         }
         self.own_routes(&mut routes);
+        if !self.chains_agree(file) {
+            return;
+        }
         let table = match RouteTable::build(&routes) {
             Ok(table) => table,
             Err(error) => {
@@ -190,6 +193,7 @@ impl Resolver<'_> {
             mtu: section.mtu,
             local: section.local,
             discard: section.discard,
+            no_next_hop: "add `mac`, the next hop's address, or `next_hop`, its IPv4 address, for the task `arp`",
         };
         let made = match &section.next_hop {
             None => typed.route(&self.macs),
@@ -204,13 +208,36 @@ impl Resolver<'_> {
                 Err(mistake) => Err(mistake),
             },
         };
-        let route = made
-            .map_err(|mistake| self.problems.push(mistake.at(self.text)))
-            .ok()?;
-        if section.local {
-            self.local_prefixes.push((route.prefix, route.length));
-        }
-        Some(route)
+        made.map_err(|mistake| self.problems.push(mistake.at(self.text)))
+            .ok()
+    }
+
+    /// Each router of a chain has its own addresses in its table, which `icmp` writes there
+    /// at the start; whatever changes routes later does not know of them.
+    fn chains_agree(&mut self, file: &ProjectFile) -> bool {
+        let Some(port) = self.addresses.iter().position(|all| all.len() > 1) else {
+            return true;
+        };
+        let typed = file.port.get(port).and_then(|port| port.address.as_ref());
+        let span = typed.map_or(0..0, Spanned::span);
+        let (message, help) = if let Some(change) = first_change(file) {
+            self.fail(
+                change,
+                "routes do not change in a chain whose routers have addresses of their own",
+                "",
+                "give the port one address, or leave the changes out",
+            );
+            return false;
+        } else if !has_task(file, "icmp") {
+            (
+                "nobody writes the addresses of each router into its table",
+                "add \"icmp\" to `tasks` in [gpp], or give the port one address",
+            )
+        } else {
+            return true;
+        };
+        self.fail(span, message, "", help);
+        false
     }
 
     fn route_error(&mut self, file: &ProjectFile, routes: &[Route], error: &RouteError) {
@@ -314,6 +341,8 @@ pub(super) struct TypedRoute<'a> {
     pub mtu: Option<u16>,
     pub local: bool,
     pub discard: bool,
+    /// What helps where it has no next hop.
+    pub no_next_hop: &'static str,
 }
 
 /// What is wrong at a place of a file.
@@ -398,7 +427,7 @@ impl TypedRoute<'_> {
                 return Err(Mistake::new(
                     self.prefix.span(),
                     format!("the route {} has no next hop", self.prefix.get_ref()),
-                    "add `mac`, the next hop's address, or `next_hop`, its IPv4 address, for the task `arp`",
+                    self.no_next_hop,
                 ));
             }
         };

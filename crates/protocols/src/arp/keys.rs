@@ -97,7 +97,6 @@ impl TaskKind for ArpKind {
             arp_reason: keys.arp_reason,
             local_reason: keys.local_reason,
             ports,
-            local: resolver.local_prefixes().to_vec(),
             entries,
             table: table?,
             retry,

@@ -63,8 +63,6 @@ pub struct ArpSetup {
     pub local_reason: Option<u8>,
     /// By number.
     pub ports: Vec<ArpPort>,
-    /// Prefixes that are the router's own: address and length.
-    pub local: Vec<(u32, u8)>,
     /// Entries of next hops that are to be found.
     pub entries: Vec<ArpEntry>,
     /// Where routes are looked up.
@@ -195,15 +193,6 @@ impl Arp {
                 .is_ok_and(|port| self.neighbours.find(port, message.sender.1).is_some())
     }
 
-    /// Whether an address is the router's own.
-    fn is_own(&self, address: Ipv4Addr) -> bool {
-        let is_in = |&(prefix, length): &(u32, u8)| {
-            let host = u32::MAX.checked_shr(length.into()).unwrap_or(0);
-            (prefix ^ address.to_bits()) & !host == 0
-        };
-        self.addresses.contains(&address) || self.setup.local.iter().any(is_in)
-    }
-
     /// The entry of a next hop as it stands in the table once its address is known.
     fn words(&self, entry: &ArpEntry) -> Option<[u32; NEXT_HOP_LONGWORDS]> {
         let (port, address) = entry.neighbour;
@@ -251,7 +240,7 @@ impl Arp {
     }
 
     /// A packet's entry has been read.
-    fn found(&mut self, way: Way, packet: Exception) -> Step {
+    fn found(&mut self, way: Way, packet: Exception, access: &mut Access<'_>) -> Step {
         if way.leads_out() {
             // The address has come since the fast path looked.
             self.work.push_front(Work::Forward(Waiting { packet, way }));
@@ -260,8 +249,8 @@ impl Arp {
         let neighbour = self.entry(way.index).map(|entry| entry.neighbour);
         let number = neighbour.and_then(|(port, address)| self.neighbours.find(port, address));
         let Some(number) = number else {
-            self.counts.given_up += 1;
-            return Step::Free(packet.buffer);
+            // A prefix that is the router's own, or what has no way any more.
+            return hand_on(&packet, packet.reason, access);
         };
         match self.neighbours.wait(number, Waiting { packet, way }) {
             Some(before) => {
@@ -420,23 +409,23 @@ impl Task for Arp {
     }
 
     fn offer(&mut self, packet: &Exception, _now: Cycle) -> bool {
-        if self.work.len() >= MOST_WAITING {
-            return false;
-        }
+        let full = self.work.len() >= MOST_WAITING;
         let work = if packet.reason == self.setup.arp_reason {
             match Message::in_frame(&packet.header) {
-                Some(message) if self.concerns(packet, &message) => {
+                Some(message) if !full && self.concerns(packet, &message) => {
                     Work::Heard(packet.clone(), message)
                 }
                 _ => return false,
             }
-        } else if packet.reason == reason::NO_WAY {
+        } else if packet.reason == reason::NO_WAY && !full {
             Work::Unresolved(packet.clone())
         } else if Some(packet.reason) == self.setup.local_reason {
             let datagram = Datagram::in_frame(&packet.header);
-            if datagram.is_none_or(|datagram| self.is_own(datagram.destination())) {
+            if datagram.is_none_or(|datagram| self.addresses.contains(&datagram.destination())) {
                 return false;
             }
+            // Nobody else may take it for the router's own, however many wait: each has a
+            // buffer, and so there is an end to them.
             Work::Unresolved(packet.clone())
         } else {
             return false;
@@ -468,7 +457,7 @@ impl Task for Arp {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
                     Found::NotYet => Step::Find(lookup, packet),
-                    Found::Way(way) => self.found(way, packet),
+                    Found::Way(way) => self.found(way, packet, access),
                     Found::Nothing => {
                         self.counts.given_up += 1;
                         Step::Free(packet.buffer)

@@ -307,6 +307,8 @@ impl Icmp {
             output: u32::from(way.port()) << 24,
             next_hop: way.index,
         };
+        // Behind a header without options the rest of an echo stays where it is.
+        let in_place = job.answer == Answer::Echo && job.packet.header[LINK_HEADER] & 0xf == 5;
         // Another task may have to send it.
         job.packet.reason = reason::NO_WAY;
         let begins = frame.len().min(job.packet.header.len());
@@ -319,8 +321,7 @@ impl Icmp {
             ..
         } = descriptor;
         job.packet.descriptor = [link, length, input, output];
-        if job.answer == Answer::Echo {
-            // The rest is there already.
+        if in_place {
             frame.truncate(LINK_HEADER + HEADER + MESSAGE_HEADER);
         }
         job.out = Some(Outgoing::new(job.packet.buffer, frame, descriptor));
