@@ -1,8 +1,8 @@
 //! Packet buffers that nobody will ever give back.
 //!
 //! A buffer that is not on its freelist when a run has come to rest may be kept on
-//! purpose: on another queue, on a ring, in memory that microcode looks at, or in a
-//! register that a context will still read. So all of these are looked through, and what
+//! purpose: on another queue, on a ring, by a task of the core, in memory that microcode
+//! looks at, or in a register that a context will still read. So all of these are looked through, and what
 //! is in none of them is lost. A register counts where a name of the program is alive in
 //! it; what a buffer leaves behind in one that is free again counts for nothing.
 //!
@@ -58,6 +58,9 @@ impl Chip {
         }
         for word in self.units.scratch.words_kept() {
             keep(&mut kept, buffers, word);
+        }
+        for handle in self.gpp.kept_buffers() {
+            keep(&mut kept, buffers, handle);
         }
         for flight in self.fabric.flights() {
             keep(&mut kept, buffers, flight.command.address);

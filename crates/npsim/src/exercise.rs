@@ -204,8 +204,13 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
         reordered: departures.reordered(),
         stopped: matches!(ending, Some(Ending::Reached)),
     };
+    let faulted = matches!(ending, Some(Ending::Fault(_)));
     let goals = goals.iter().map(|goal| Outcome {
-        figure: run.figure(&goal.measure),
+        // Of a part of a run no figure says anything.
+        figure: match faulted {
+            true => Err("a check stopped the run"),
+            false => run.figure(&goal.measure),
+        },
         goal: goal.clone(),
     });
     let fault = match &ending {

@@ -287,6 +287,11 @@ impl Gpp {
             && self.running != Some(index as u16)
     }
 
+    /// Handles of the packet buffers that tasks keep.
+    pub(crate) fn kept_buffers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tasks.iter().flat_map(|task| task.keeps())
+    }
+
     /// A task goes on.
     pub fn event(
         &mut self,

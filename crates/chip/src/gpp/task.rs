@@ -105,6 +105,11 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         0
     }
 
+    /// Handles of the packet buffers that the task keeps between two jobs.
+    fn keeps(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Whether there is something on a scratch ring for a task whose last poll
     /// found nothing.
     fn has_work(&self, _scratch: &Scratch) -> bool {

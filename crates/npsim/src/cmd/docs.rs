@@ -11,6 +11,7 @@ use npsim::docs::{Found, Page, Place, find, html, pages, terminal_text};
 use npsim::problem::Problem;
 use npsim::whole_file::write_whole;
 
+use super::value::folder;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -31,7 +32,7 @@ pub struct Arguments {
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
     /// Write all pages as HTML into DIR
-    #[arg(long, value_name = "DIR", conflicts_with = "topic")]
+    #[arg(long, value_name = "DIR", conflicts_with = "topic", value_parser = folder())]
     html: Option<PathBuf>,
 }
 

@@ -291,6 +291,17 @@ fn a_run_that_is_saved_while_a_packet_waits_goes_on_the_same() {
 }
 
 #[test]
+fn packets_that_wait_at_the_end_are_not_lost() {
+    for case in &CASES {
+        let project = root().join("microcode").join(case.project);
+        let project = project.canonicalize().expect("a project");
+        let dir = Dir::new();
+        let run = format!("run {} --rate 100kpps --time 200us", project.display());
+        dir.npsim(&run).expect(0, &["packets "]);
+    }
+}
+
+#[test]
 fn mistakes_are_shown_where_they_are() {
     let base = root()
         .join("microcode/forward/arp.toml")
@@ -308,6 +319,10 @@ fn mistakes_are_shown_where_they_are() {
         (
             "[[route]]\nprefix = \"10.1.0.0/16\"\nnext_hop = \"10.1.0\"",
             "not the address of a next hop",
+        ),
+        (
+            "[[route]]\nprefix = \"10.1.0.0/16\"\nnext_hop = \"10.1.0.1\"",
+            "10.1.0.1 is the router's own address",
         ),
         (
             "[[route]]\nprefix = \"10.9.0.0/16\"\nport = 0\nmac = \"arp\"",

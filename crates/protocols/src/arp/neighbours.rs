@@ -65,6 +65,12 @@ impl<P> Neighbours<P> {
         &self.all
     }
 
+    /// The packets that wait.
+    pub fn waiting(&self) -> impl Iterator<Item = &P> {
+        let asking = self.all.iter().filter_map(|it| it.asking.as_ref());
+        asking.map(|(_, packet)| packet)
+    }
+
     /// The number of the next hop with this address.
     #[must_use]
     pub fn find(&self, port: u8, address: Ipv4Addr) -> Option<usize> {

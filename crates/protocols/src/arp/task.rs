@@ -404,6 +404,18 @@ impl Task for Arp {
         false
     }
 
+    fn keeps(&self) -> Vec<u32> {
+        let work = self.work.iter().filter_map(|work| match work {
+            Work::Heard(packet, _) | Work::Unresolved(packet) | Work::GiveUp(packet) => {
+                Some(packet.buffer)
+            }
+            Work::Forward(waiting) => Some(waiting.packet.buffer),
+            Work::Ask(_) => None,
+        });
+        let waiting = self.neighbours.waiting().map(|it| it.packet.buffer);
+        work.chain(waiting).collect()
+    }
+
     fn made(&self) -> u64 {
         self.counts.requests + self.counts.replies + self.counts.forwarded
     }

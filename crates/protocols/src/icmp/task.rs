@@ -399,6 +399,12 @@ impl Task for Icmp {
         false
     }
 
+    fn keeps(&self) -> Vec<u32> {
+        let waiting = self.waiting.iter().map(|(packet, _)| packet.buffer);
+        let job = self.job.iter().map(|job| job.packet.buffer);
+        waiting.chain(job).collect()
+    }
+
     fn made(&self) -> u64 {
         self.counts.sent() - self.handed_on
     }

@@ -332,7 +332,8 @@ fn hints(arguments: &Arguments, report: &Report, session: &Session<'_>) {
 
 /// Says so when a capture came so slowly that there was little to do.
 fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
-    let as_captured = arguments.system.speed.is_none()
+    let as_captured = arguments.system.trace.is_some()
+        && arguments.system.speed.is_none()
         && "trace"
             .parse()
             .is_ok_and(|pace: Pace| pace == arguments.system.pace);
