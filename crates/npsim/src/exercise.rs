@@ -207,9 +207,10 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
     let faulted = matches!(ending, Some(Ending::Fault(_)));
     let goals = goals.iter().map(|goal| Outcome {
         // Of a part of a run no figure says anything.
-        figure: match faulted {
-            true => Err("a check stopped the run"),
-            false => run.figure(&goal.measure),
+        figure: if faulted {
+            Err("a check stopped the run")
+        } else {
+            run.figure(&goal.measure)
         },
         goal: goal.clone(),
     });

@@ -190,7 +190,7 @@ ctx_arb[kill]
     assert_eq!((outer.0, inner.0), (0, 1));
     assert_ne!(outer.1, inner.1, "both are alive at word 2");
     // Both are alive, and only one is meant.
-    let alive = image.registers_alive(Point::before(2));
+    let alive = image.registers_live_at(Point::before(2));
     let x: Vec<_> = alive.iter().filter(|it| it.symbol.name == "x").collect();
     assert_eq!(x.len(), 2);
     assert_eq!(x.iter().filter(|it| it.visible).count(), 1);
