@@ -426,12 +426,12 @@ fn what_is_wrong_is_named_with_its_line() {
         (
             "npsim-image 2\nsignal \"s\" 0 1 0\nend\n",
             3,
-            "`s` is alive at 0",
+            "`s` is live at 0",
         ),
         (
             "npsim-image 2\nregister \"x\" 0 $0 both 0 out 5\nend\n",
             3,
-            "`x` is alive at 0",
+            "`x` is live at 0",
         ),
         (
             "npsim-image 2\nregister \"x\" 0 $0 both inside 5\nend\n",
