@@ -99,6 +99,29 @@ const STRUCTURED: &[(&str, Role)] = &[
     (".continue", Stands),
 ];
 
+/// What is written for the end of a block, or for its next arm, by slips of the hand and by
+/// habits from other languages.
+const MEANT: &[(&str, &str)] = &[
+    (".endf", ".endif"),
+    (".endfi", ".endif"),
+    (".end_if", ".endif"),
+    (".enif", ".endif"),
+    (".fi", ".endif"),
+    (".elseif", ".elif"),
+    (".elsif", ".elif"),
+    (".else_if", ".elif"),
+    (".endwhile", ".endw"),
+    (".end_while", ".endw"),
+    (".wend", ".endw"),
+];
+
+/// The structured directive that a word which is none stands for.
+#[must_use]
+pub fn meant(word: &str) -> Option<&'static str> {
+    let found = MEANT.iter().find(|(wrong, _)| *wrong == word);
+    found.map(|(_, meant)| *meant)
+}
+
 /// The names of all directives.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     GENERAL.iter().chain(STRUCTURED).map(|(name, _)| *name)

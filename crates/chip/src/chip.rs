@@ -551,25 +551,8 @@ impl Chip {
         let Some((me, context, wait)) = stuck else {
             return Stop::Quiet;
         };
-        let notes = self
-            .microengines
-            .iter()
-            .flat_map(|me| me.state_report())
-            .collect();
-        self.fabric.checks.raise(Fault {
-            check: Some(Check::Deadlock),
-            cycle: self.fabric.now,
-            me: Some(me),
-            context: Some(context),
-            pc: Some(wait.at),
-            message: format!(
-                "every context sleeps and nothing is pending that could wake one; microengine {me} context {context} waits for {}",
-                wait.missing.join(if wait.any { " or " } else { " and " })
-            ),
-            notes,
-            help: Some("look for the command, or the other context, that should have raised the signal".to_owned()),
-            also: Vec::new(),
-        });
+        let fault = self.deadlock(me, context, &wait);
+        self.fabric.checks.raise(fault);
         match self.fabric.checks.fault() {
             Some(fault) => Stop::Fault(Box::new(fault.clone())),
             None => Stop::Quiet,

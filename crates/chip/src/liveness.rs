@@ -15,6 +15,7 @@
 //! is broken off they count as possible too.
 
 mod raise;
+mod request;
 
 use std::sync::Arc;
 
@@ -23,12 +24,13 @@ use npsim_isa::Unit;
 
 use crate::Cycle;
 use crate::chip::Chip;
-use crate::core::{ContextPhase, signal_name_at};
+use crate::core::{ContextPhase, WaitInfo, signal_name_at};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::disturb::numbered;
 use crate::kernel::event::Event;
 use crate::kernel::trace_event::ContextState;
 use raise::{Among, Code, Raise, looks, of_instruction, reachable, reachable_by};
+use request::requests;
 
 /// Signals 1 to 15.
 const ALL_SIGNALS: u16 = 0xfffe;
@@ -200,7 +202,8 @@ impl Chip {
             (group.contexts.len(), earlier)
         })?;
         let mut notes = Vec::new();
-        let raisers = self.places_that_raise(first, outlook);
+        let raisers =
+            shorten(self.places_that_raise(first.me, &first.contexts, first.signals, outlook));
         let one = first.signals.is_power_of_two();
         notes.push(match &raisers[..] {
             [] if one => "no instruction of any program raises it".to_owned(),
@@ -440,16 +443,22 @@ impl Chip {
     }
 
     /// Where programs have an instruction that raises what these contexts miss.
-    fn places_that_raise(&self, group: &NeverWoken, outlook: Outlook) -> Vec<String> {
+    fn places_that_raise(
+        &self,
+        to: u8,
+        contexts: &[u8],
+        signals: u16,
+        outlook: Outlook,
+    ) -> Vec<String> {
         let mut places = Vec::new();
         for (me, code) in (0..).zip(&self.codes()) {
             for at in code.addresses() {
                 let raises = (0..8).any(|context| {
                     let raise = of_instruction(code, at, self.among(me, context, outlook));
                     raise.is_some_and(|it| {
-                        it.signals & group.signals != 0
-                            && it.me.is_none_or(|me| me == group.me)
-                            && group.contexts.iter().any(|one| it.contexts >> one & 1 == 1)
+                        it.signals & signals != 0
+                            && it.me.is_none_or(|me| me == to)
+                            && contexts.iter().any(|one| it.contexts >> one & 1 == 1)
                     })
                 });
                 if raises {
@@ -457,13 +466,65 @@ impl Chip {
                 }
             }
         }
-        places.sort_unstable();
-        places.dedup();
-        let more = places.len().saturating_sub(PLACES_SHOWN);
-        places.truncate(PLACES_SHOWN);
-        if more > 0 {
-            places.push(format!("{more} more places"));
-        }
         places
     }
+
+    /// The places where the program of a microengine asks for signals, in the source.
+    pub(crate) fn places_that_ask(&self, me: u8, signals: u16) -> Vec<String> {
+        shorten(self.requests_of(me, signals))
+    }
+
+    fn requests_of(&self, me: u8, signals: u16) -> Vec<String> {
+        let code = Code::of(self.microengines()[usize::from(me)].program().image());
+        let places = requests(&code, signals).map(|at| code.image.place(at));
+        places.collect()
+    }
+
+    /// The fault of a chip in which every context sleeps, and this one for ever.
+    pub(crate) fn deadlock(&self, me: u8, context: u8, wait: &WaitInfo) -> Fault {
+        let since = self.microengines()[usize::from(me)].context(context).since;
+        // A core that is alone may have run a few cycles ahead.
+        let since = since.min(self.now());
+        let missing = wait.signals & !wait.arrived & ALL_SIGNALS;
+        let mut places = self.requests_of(me, missing);
+        places.extend(self.places_that_raise(me, &[context], missing, Outlook::AtRest));
+        let mut notes = vec![match &shorten(places)[..] {
+            [] => "no instruction of any program raises it".to_owned(),
+            some => format!(
+                "raised from {}, where no context comes any more",
+                some.join("; ")
+            ),
+        }];
+        let states = self.microengines().iter();
+        notes.extend(states.flat_map(|core| core.state_report()));
+        Fault {
+            check: Some(Check::Deadlock),
+            cycle: self.now(),
+            me: Some(me),
+            context: Some(context),
+            pc: Some(wait.at),
+            message: format!(
+                "every context sleeps and nothing is pending that could wake one; microengine {me} context {context} waits for {}, since cycle {since}",
+                wait.missing.join(if wait.any { " or " } else { " and " })
+            ),
+            notes,
+            help: Some(
+                "look for the command, or the other context, that should have raised the signal; `npsim debug` goes back to it: `why` there, and `who` for who raised it last"
+                    .to_owned(),
+            ),
+            also: Vec::new(),
+        }
+    }
+}
+
+/// Places without what stands there twice, in order, and no more than fit a message.
+fn shorten(mut places: Vec<String>) -> Vec<String> {
+    places.sort_unstable();
+    places.dedup();
+    let more = places.len().saturating_sub(PLACES_SHOWN);
+    places.truncate(PLACES_SHOWN);
+    if more > 0 {
+        places.push(format!("{more} more places"));
+    }
+    places
 }

@@ -58,34 +58,36 @@ pub(crate) fn shown_difference(row: &Row) -> String {
 /// Published beside measured, for a terminal of so many columns.
 #[must_use]
 pub fn comparison(rows: &[Row], width: usize) -> String {
+    // Few columns, for each that has no place stands far below: units go with what they are of,
+    // and who reads a verdict reads the class with it.
     let heads = [
         "id",
         "what",
-        "unit",
         "published",
         "measured",
-        "difference",
-        "tolerance",
+        "off by",
+        "within",
         "verdict",
-        "class",
     ];
-    let mut table = TextTable::with_numbers(&heads, 5..7);
+    let mut table = TextTable::with_numbers(&heads, 4..6);
     for row in rows {
         let measured = match (&row.measured, &row.why) {
             (Some(_), _) => shown_measured(row),
             (None, Some(why)) => why.clone(),
             (None, None) => String::new(),
         };
+        let what = match &*row.unit {
+            "" => row.what.clone(),
+            unit => format!("{} [{unit}]", row.what),
+        };
         table.add_row([
             row.id.clone(),
-            row.what.clone(),
-            row.unit.clone(),
+            what,
             shown_figure(&row.published),
             measured,
             shown_difference(row),
             row.tolerance.clone().unwrap_or_default(),
-            row.verdict.name().to_owned(),
-            row.class.name().to_owned(),
+            format!("{}, {}", row.verdict.name(), row.class.name()),
         ]);
     }
     table.fitted(width)

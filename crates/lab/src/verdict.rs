@@ -13,7 +13,7 @@ use crate::estimate::Estimate;
 use crate::evaluate::{shape, value};
 use crate::expression::{CurveName, Shape};
 use crate::points::Point;
-use crate::study::{Evidence, Published, Study, same_place};
+use crate::study::{Evidence, Figure as FigureText, Published, Study, same_place};
 
 /// A number, or words where there is no number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -261,25 +261,57 @@ fn compare_value(
     Ok(())
 }
 
-/// The published values with these ids; all for no ids.
+/// The published values with these ids, or behind figures of these names; all for none.
 ///
 /// # Errors
-/// No published value has an id.
+/// No published value has an id, and no figure the name.
 pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>, Problem> {
     let known: BTreeSet<&str> = study.published.iter().map(|row| row.id.as_str()).collect();
+    let mut wanted: BTreeSet<&str> = BTreeSet::new();
     for id in ids {
-        if !known.contains(id.as_str()) {
-            let list: Vec<_> = known.iter().copied().collect();
-            let problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
-                .note(format!("there are {}", list.join(", ")));
-            return Err(match closest(id, list.iter().copied()) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem,
-            });
+        if known.contains(id.as_str()) {
+            wanted.insert(id);
+            continue;
         }
+        let figure = study.figure.iter().find(|figure| figure.name == *id);
+        if let Some(figure) = figure {
+            let behind = ids_of(study, figure);
+            if behind.is_empty() {
+                let message = format!(
+                    "no published value of the study `{}` belongs to `{id}`",
+                    study.name
+                );
+                return Err(Problem::new(message).help("it is drawn when the whole study is run"));
+            }
+            wanted.extend(behind);
+            continue;
+        }
+        let figures = study.figure.iter().map(|figure| figure.name.as_str());
+        let list: Vec<_> = known.iter().copied().collect();
+        let mut problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
+            .note(format!("there are {}", list.join(", ")));
+        let named: Vec<_> = figures.collect();
+        if !named.is_empty() {
+            problem = problem.note(format!("and the figures {}", named.join(", ")));
+        }
+        return Err(match closest(id, list.into_iter().chain(named)) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem,
+        });
     }
-    let wanted = |row: &&Published| ids.is_empty() || ids.contains(&row.id);
+    let wanted = |row: &&Published| ids.is_empty() || wanted.contains(row.id.as_str());
     Ok(study.published.iter().filter(wanted).collect())
+}
+
+/// The ids of the published values that are marked in a figure or computed from its curves.
+fn ids_of<'a>(study: &'a Study, figure: &'a FigureText) -> Vec<&'a str> {
+    let drawn: BTreeSet<&str> = figure.curve.iter().map(|curve| curve.of.as_str()).collect();
+    let marked = figure.mark.iter().map(|mark| mark.id.as_str());
+    let computed = study.published.iter().filter(|row| {
+        let curves = asked(study, &[row]);
+        curves.iter().any(|curve| drawn.contains(curve.as_str()))
+    });
+    marked.chain(computed.map(|row| row.id.as_str())).collect()
 }
 
 /// The measured curves behind published values, as `SWEEP.METRIC`.
@@ -380,6 +412,10 @@ stated = "follows the load"
 source = "s"
 evidence = "text"
 shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
+[[figure]]
+name = "rates"
+title = "rates over load"
+curve = [{ of = "a.rate" }]
 "#;
 
     fn results(study: &Study, values: [Option<f64>; 3]) -> Results {
@@ -527,6 +563,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
     fn ids_choose_rows_and_points() {
         let study = Study::parse("s", TEXT).unwrap();
         assert_eq!(select(&study, &["H-2".into()]).unwrap().len(), 2);
+        assert_eq!(select(&study, &["rates".into()]).unwrap().len(), 4);
         let message = select(&study, &["H-9".into()]).unwrap_err().to_string();
         assert!(message.contains("H-1, H-2, H-3"), "{message}");
         let points = points(&study, false).unwrap();

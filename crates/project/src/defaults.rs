@@ -90,6 +90,12 @@ channel = 0
 count = 512
 size = 2048
 queue = "FREE_BUFFERS"
+
+# What the microcode counts by name, such as packets that it drops.
+# [[counter]]
+# name = "DROP_SHORT"
+# drop = true
+# text = "too short for an IPv4 header"
 "#
     )
 }

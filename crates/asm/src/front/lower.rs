@@ -16,6 +16,7 @@ use npsim_isa::msf_csr;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::directives::meant;
 use crate::front::statement::{Body, Directive, Place, Statement};
 use crate::front::token::Token;
 use condition::{Names, Node};
@@ -137,6 +138,15 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
     let Some(place) = structured else {
         return statements;
     };
+    for statement in &mut statements {
+        // Told once, and taken for what it stands for, so that its block has an end.
+        if let Body::Directive(directive) = &mut statement.body
+            && let Some(meant) = meant(&directive.name)
+        {
+            diagnostics.push(directive.unsupported());
+            meant.clone_into(&mut directive.name);
+        }
+    }
     let mut names = BTreeSet::new();
     let mut known = Known {
         imports: BTreeSet::new(),

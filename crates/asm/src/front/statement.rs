@@ -1,8 +1,11 @@
 //! What one line of the program says, before any name in it is looked up.
 
+use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::directives;
 use crate::front::token::Token;
 use crate::source::{ExpansionId, Span};
+use crate::spelling::closest;
 
 /// A place in the source together with the macro use it came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,4 +113,25 @@ pub struct Directive {
     pub place: Place,
     /// All that follows it.
     pub arguments: Vec<Token>,
+}
+
+impl Directive {
+    /// The diagnostic for one that this assembler does not handle.
+    pub fn unsupported(&self) -> Diagnostic {
+        let diagnostic = self.place.error(
+            codes::UNSUPPORTED_DIRECTIVE,
+            format!("the directive `{}` is not supported", self.name),
+        );
+        if let Some(meant) = directives::meant(&self.name) {
+            return diagnostic
+                .help(format!("write `{meant}`"))
+                .patch(self.place.span, meant);
+        }
+        match closest(&self.name, directives::names()) {
+            Some(near) => diagnostic
+                .help(format!("did you mean `{near}`?"))
+                .patch(self.place.span, near),
+            None => diagnostic.help("remove it, or write what it stands for with instructions"),
+        }
+    }
 }

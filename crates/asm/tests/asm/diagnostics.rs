@@ -382,6 +382,26 @@ fn helps_name_what_they_are_about() {
 }
 
 #[test]
+fn a_slip_in_the_end_of_a_block_is_told_once() {
+    for (text, meant) in [
+        (".if (a0 == 0)\nnop\n.endf\nctx_arb[kill]\n", ".endif"),
+        (".while (a0 == 0)\nnop\n.endwhile\nctx_arb[kill]\n", ".endw"),
+        (
+            ".if (a0 == 0)\nnop\n.elsif (a0 == 1)\nnop\n.endif\nctx_arb[kill]\n",
+            ".elif",
+        ),
+    ] {
+        assert_eq!(
+            codes(text, Level::Error),
+            ["unsupported-directive"],
+            "{text}"
+        );
+        let told = said(text);
+        assert!(told.contains(&format!("write `{meant}`")), "{text}: {told}");
+    }
+}
+
+#[test]
 fn a_bank_conflict_can_be_resolved_by_a_copy() {
     let text = ".reg x y z\nimmed[x, 1]\nimmed[y, 2]\nimmed[z, 3]\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\nctx_arb[kill]\n";
     assert_eq!(codes(text, Level::Error), ["bank-conflict"]);

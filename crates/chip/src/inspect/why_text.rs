@@ -76,7 +76,13 @@ impl Inspect<'_> {
                         ));
                     }
                     if missing.sources.is_empty() {
-                        lines.push(format!("{}: nobody raises it", missing.name));
+                        let mut line = format!("{}: nobody raises it", missing.name);
+                        let asks = self.chip.places_that_ask(me, 1 << missing.signal);
+                        if !asks.is_empty() {
+                            let _ =
+                                write!(line, "; its program asks for it at {}", asks.join("; "));
+                        }
+                        lines.push(line);
                     } else if !missing.may_come() {
                         lines.push(format!(
                             "{}: nobody raises it any more: all who could sleep for ever",

@@ -71,7 +71,8 @@ impl Code {
         }
     }
 
-    fn instruction(&self, at: u16) -> Option<Instruction> {
+    /// The instruction at an address, if one is there.
+    pub fn instruction(&self, at: u16) -> Option<Instruction> {
         *self.instructions.get(usize::from(at))?
     }
 

@@ -26,6 +26,7 @@ Examples:
   npsim reproduce                       the studies there are
   npsim reproduce baseline --quick      a quick run of one
   npsim reproduce baseline H-20 H-30    two of its values, with the points they need
+  npsim reproduce hauger figure-5       the values that belong to a figure
   npsim reproduce baseline --out results --format json
   npsim reproduce my/study.toml         a study of your own
 
@@ -49,7 +50,7 @@ Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 pub struct Arguments {
     /// Name of a study, or a study's file; without it the studies are listed
     study: Option<String>,
-    /// Published values by their id; all if left out
+    /// Published values by their id, or those of a figure by its name; all if left out
     ids: Vec<String>,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

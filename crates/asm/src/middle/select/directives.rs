@@ -6,13 +6,11 @@ use super::values::directed;
 use super::{Initial, Order, Selector};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::names;
 use crate::front::constant;
 use crate::front::statement::{Directive, Place};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell};
 use crate::middle::scope::{Element, Space, Wanted};
-use crate::spelling::closest;
 use npsim_image::{ContextMode, Direction, InitialValue, NnMode};
 use npsim_isa::physical_register;
 
@@ -56,7 +54,7 @@ impl Selector<'_> {
             ".init_nn_mode" => self.nn_mode(directive),
             ".init" | ".init_ctx" => self.init(directive),
             ".assert" => Self::assertion(directive),
-            name => Err(unsupported(directive, name)),
+            _ => Err(directive.unsupported()),
         }
     }
 
@@ -500,30 +498,5 @@ impl Selector<'_> {
             )
             .label("this is 0")
             .help("the source demands that it holds: change what it is made of"))
-    }
-}
-
-/// The diagnostic for a directive that this assembler does not handle.
-pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
-    let diagnostic = directive.place.error(
-        codes::UNSUPPORTED_DIRECTIVE,
-        format!("the directive `{name}` is not supported"),
-    );
-    let meant = match name {
-        ".endwhile" | ".end_while" | ".wend" => Some(".endw"),
-        ".elseif" | ".elsif" | ".else_if" => Some(".elif"),
-        ".end_if" | ".fi" => Some(".endif"),
-        _ => None,
-    };
-    if let Some(meant) = meant {
-        return diagnostic
-            .help(format!("write `{meant}`"))
-            .patch(directive.place.span, meant);
-    }
-    match closest(name, names()) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .patch(directive.place.span, near),
-        None => diagnostic.help("remove it, or write what it stands for with instructions"),
     }
 }
