@@ -43,7 +43,7 @@ pub fn expand(workspace: &Workspace, spot: &Spot) -> Option<Expanded> {
 }
 
 fn expanded(workspace: &Workspace, analysis: &Analysis, spot: &Spot) -> Option<Expanded> {
-    let includes = FileIncludes::new(&workspace.documents, &analysis.root.include);
+    let includes = FileIncludes::new(workspace.documents.files(), &analysis.root.include);
     let main = analysis.root.main.display().to_string();
     let mut sources = SourceMap::default();
     let run = AssertUnwindSafe(|| {
