@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lsp_types::Uri;
+use npsim_asm::front::token::Line;
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
 use npsim_image::{Image, LiveRange, Origin};
@@ -31,6 +32,8 @@ pub struct Analysis {
     assembled: Option<Assembled>,
     /// The texts that were read.
     pub sources: SourceMap,
+    /// The statements that they became.
+    pub lines: Vec<Line>,
     /// Registers, signals and labels.
     pub index: Index,
     /// Canonical path of each file of `sources`; none for the command line.
@@ -63,9 +66,9 @@ impl Analysis {
                 &mut ignored,
             );
             let index = Index::new(&preprocessed.lines, &sources);
-            (sources, index, preprocessed.left_out)
+            (sources, index, preprocessed)
         };
-        let (sources, index, left_out) = catch_unwind(AssertUnwindSafe(run)).ok()?;
+        let (sources, index, preprocessed) = catch_unwind(AssertUnwindSafe(run)).ok()?;
         let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut definitions = BTreeMap::new();
         let (mut paths, mut uris, mut texts) = (Vec::new(), Vec::new(), Vec::new());
@@ -97,7 +100,8 @@ impl Analysis {
             paths,
             uris,
             texts,
-            left_out,
+            lines: preprocessed.lines,
+            left_out: preprocessed.left_out,
             definitions,
         })
     }

@@ -1,10 +1,10 @@
-//! Messages that wait for the server: several edits in a row count as one, and what the
-//! editor takes back is not answered.
+//! Messages that wait for the server: all that are here count before anything is found out
+//! that no answer needs, and what the editor takes back is not answered.
 
 use std::collections::VecDeque;
 
 use lsp_server::{Message, Request, RequestId};
-use lsp_types::notification::{Cancel, DidChangeTextDocument, Notification as _};
+use lsp_types::notification::{Cancel, Notification as _};
 use lsp_types::{CancelParams, NumberOrString};
 
 /// Messages in the order in which they came, and requests that were put off.
@@ -32,14 +32,6 @@ impl Inbox {
     /// The message that has waited longest.
     pub fn pop(&mut self) -> Option<Message> {
         self.messages.pop_front()
-    }
-
-    /// Whether a text is about to change, so that what is found out of it is in vain.
-    #[must_use]
-    pub fn has_edit(&self) -> bool {
-        let method = DidChangeTextDocument::METHOD;
-        let is_edit = |it: &Message| matches!(it, Message::Notification(it) if it.method == method);
-        self.messages.iter().any(is_edit)
     }
 
     /// Keeps a request for later.
@@ -98,17 +90,5 @@ mod tests {
         assert!(inbox.due(|_| true).is_empty());
         assert!(matches!(inbox.pop(), Some(Message::Request(it)) if it.id == 1.into()));
         assert!(inbox.pop().is_none());
-    }
-
-    #[test]
-    fn edits_that_are_to_come_are_seen() {
-        let mut inbox = Inbox::default();
-        inbox.push(request(1).into());
-        assert!(!inbox.has_edit());
-        inbox.push(tell("textDocument/didChange", Value::Null));
-        assert!(inbox.has_edit());
-        inbox.pop();
-        inbox.pop();
-        assert!(!inbox.has_edit() && inbox.pop().is_none());
     }
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use npsim_asm::front::text::{TextLine, lines};
+use npsim_asm::front::text::{TextLine, lines, without_comments};
 use npsim_asm::front::token::{Token, TokenKind};
 
 use super::index::split_labels;
@@ -183,9 +183,10 @@ pub fn first_word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
 /// All macros and names that a text defines, in live lines or not.
 #[must_use]
 pub fn definitions(text: &Text) -> Definitions {
-    let code = text.code();
     let mut found = Definitions::default();
     let mut open: Vec<usize> = Vec::new();
+    // Pieces that begin behind a token begin in no comment.
+    let code = |piece: Range<usize>| without_comments(&text[piece]);
     for line in text.lines() {
         let Some(directive) = &line.directive else {
             continue;
@@ -225,8 +226,8 @@ pub fn definitions(text: &Text) -> Definitions {
                 found.defines.push(Define {
                     name: name.text.to_string(),
                     parameters: list
-                        .map(|(open, close)| format!("({})", code[open..close.start].trim())),
-                    value: code[value..end].trim().to_owned(),
+                        .map(|(open, close)| format!("({})", code(open..close.start).trim())),
+                    value: code(value..end).trim().to_owned(),
                     place: place(name),
                     whole: from..end,
                     comment: if beside.is_empty() {

@@ -54,16 +54,14 @@ pub fn serve(connection: &Connection) -> Sent {
         for event in waiting {
             server.take(event)?;
         }
-        // All edits that are here come before one assembly of what they make.
-        if !server.inbox.has_edit() {
-            server.assemble();
-        }
         if let Some(message) = server.inbox.pop() {
             if server.handle(message)?.is_break() {
                 return Ok(());
             }
             continue;
         }
+        // Edits in a row make one program, and answers come before it is assembled.
+        server.assemble();
         server.publish()?;
         match receiver.recv() {
             Ok(event) => server.take(event)?,

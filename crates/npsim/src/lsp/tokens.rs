@@ -127,9 +127,9 @@ pub fn tokens(workspace: &Workspace, path: &Path) -> Option<Vec<SemanticToken>> 
         let first = split_labels(&line.tokens).1.first().map(|it| it.span);
         for token in line.directive.iter().chain(&line.tokens) {
             let place = token.span.lo as usize..token.span.hi as usize;
-            let out = left_out
-                .iter()
-                .any(|it| it.start <= place.start && place.end <= it.end);
+            let before = left_out.partition_point(|it| it.start <= place.start);
+            let around = before.checked_sub(1).map(|at| &left_out[at]);
+            let out = around.is_some_and(|it| place.end <= it.end);
             let (word, modifiers) = if out {
                 (Some(Word::LeftOut), 0)
             } else if line

@@ -280,7 +280,8 @@ impl Workspace {
         found
     }
 
-    /// The parts of a text that conditions leave out in every program that holds it.
+    /// The parts of a text that conditions leave out in every program that holds it, in
+    /// order.
     #[must_use]
     pub fn left_out(&self, path: &Path) -> Vec<Range<usize>> {
         let mut all = self
