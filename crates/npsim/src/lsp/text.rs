@@ -15,7 +15,7 @@ use super::scan::{Definitions, definitions};
 /// One version of a text.
 #[derive(Clone, Debug)]
 pub struct Text {
-    text: Arc<str>,
+    whole: Arc<str>,
     lines: OnceCell<Vec<TextLine>>,
     code: OnceCell<String>,
     code_lines: OnceCell<Vec<TextLine>>,
@@ -28,7 +28,7 @@ impl Text {
     #[must_use]
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self {
-            text: text.into(),
+            whole: text.into(),
             lines: OnceCell::new(),
             code: OnceCell::new(),
             code_lines: OnceCell::new(),
@@ -40,19 +40,19 @@ impl Text {
     /// The letters alone, for another thread.
     #[must_use]
     pub fn shared(&self) -> Arc<str> {
-        Arc::clone(&self.text)
+        Arc::clone(&self.whole)
     }
 
     /// Its lines that have anything on them.
     #[must_use]
     pub fn lines(&self) -> &[TextLine] {
-        self.lines.get_or_init(|| lines(&self.text))
+        self.lines.get_or_init(|| lines(&self.whole))
     }
 
     /// The text with comments turned into spaces; every byte keeps its place.
     #[must_use]
     pub fn code(&self) -> &str {
-        self.code.get_or_init(|| without_comments(&self.text))
+        self.code.get_or_init(|| without_comments(&self.whole))
     }
 
     /// The lines of [`Self::code`].
@@ -68,19 +68,19 @@ impl Text {
     }
 
     fn starts(&self) -> &Lines {
-        self.starts.get_or_init(|| Lines::of(&self.text))
+        self.starts.get_or_init(|| Lines::of(&self.whole))
     }
 
     /// The position of a byte.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
-        self.starts().position(&self.text, offset)
+        self.starts().position(&self.whole, offset)
     }
 
     /// The range of bytes.
     #[must_use]
     pub fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
-        self.starts().range(&self.text, bytes)
+        self.starts().range(&self.whole, bytes)
     }
 }
 
@@ -88,6 +88,6 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.text
+        &self.whole
     }
 }
