@@ -20,7 +20,7 @@ use super::{paths, position};
 pub fn actions(workspace: &Workspace, path: &Path, range: Range) -> CodeActionResponse {
     let mut found: Vec<CodeAction> = Vec::new();
     for analysis in workspace.about(path) {
-        for diagnostic in &analysis.diagnostics {
+        for diagnostic in analysis.diagnostics() {
             let shown = converted(analysis, diagnostic)
                 .into_iter()
                 .find(|(file, it)| file == path && touch(it.range, range));

@@ -1,58 +1,61 @@
-//! One root assembled, with everything that questions about it need.
+//! One root, with everything that questions about it need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use lsp_types::Uri;
+use npsim_asm::front::token::Line;
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
 use npsim_image::{Image, LiveRange, Origin};
-use npsim_isa::decode_in;
 
+use super::assembler::Assembled;
 use super::documents::Documents;
 use super::index::{Index, Kind};
-use super::paths::canonical;
-use super::position::Lines;
+use super::paths::{canonical, to_uri};
 use super::roots::Root;
-use super::scan::{Definitions, definitions};
-use crate::explain::{Cost, costs};
+use super::scan::Definitions;
+use super::text::Text;
+use crate::explain::Cost;
 use crate::includes::FileIncludes;
 
-/// What is known of a root.
+/// What is known of a root: what was read at once, and what the assembler says later.
 #[derive(Clone, Debug)]
 pub struct Analysis {
+    /// Tells this reading from all others.
+    pub number: u64,
     /// The root.
     pub root: Root,
-    /// The program, if it has no errors.
-    pub image: Option<Image>,
-    /// What the assembler said.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The texts that it read.
+    /// What the assembler said; none until it has.
+    assembled: Option<Assembled>,
+    /// The texts that were read.
     pub sources: SourceMap,
+    /// The statements that they became.
+    pub lines: Vec<Line>,
     /// Registers, signals and labels.
     pub index: Index,
     /// Canonical path of each file of `sources`; none for the command line.
     pub paths: Vec<Option<PathBuf>>,
-    /// What each word costs on the project's chip; empty if the program has errors or
-    /// the chip is not known.
-    pub costs: Vec<Cost>,
-    /// Where the lines of each file of `sources` begin.
-    pub lines: Vec<Lines>,
+    /// The same files as editors name them.
+    pub uris: Vec<Option<Uri>>,
+    /// Their texts.
+    pub texts: Vec<Rc<Text>>,
     /// What conditions left out, outside of macros.
     left_out: Vec<Span>,
     /// Macros and names of each text, by its canonical path.
-    pub definitions: BTreeMap<PathBuf, Definitions>,
+    pub definitions: BTreeMap<PathBuf, Rc<Definitions>>,
 }
 
 impl Analysis {
-    /// Assembles a root; `None` if the assembler came to grief over it.
+    /// Reads a root; `None` if the preprocessor came to grief over it.
     #[must_use]
-    pub fn new(root: &Root, documents: &Documents) -> Option<Self> {
-        let includes = FileIncludes::new(documents, &root.include);
+    pub fn new(number: u64, root: &Root, documents: &Documents) -> Option<Self> {
+        let includes = FileIncludes::new(documents.files(), &root.include);
         let main = root.main.display().to_string();
         // A text that is being typed must never end the server.
         let run = || {
-            let assembly = npsim_asm::assemble(&main, &includes, &root.options);
             let mut sources = SourceMap::default();
             let mut ignored = Vec::new();
             let preprocessed = npsim_asm::front::preprocess::preprocess(
@@ -63,51 +66,73 @@ impl Analysis {
                 &mut ignored,
             );
             let index = Index::new(&preprocessed.lines, &sources);
-            (assembly, index, preprocessed.left_out)
+            (sources, index, preprocessed)
         };
-        let (assembly, index, left_out) = catch_unwind(AssertUnwindSafe(run)).ok()?;
-        let sources = assembly.sources;
+        let (sources, index, preprocessed) = catch_unwind(AssertUnwindSafe(run)).ok()?;
         let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
-        let mut texts = BTreeMap::new();
-        let mut paths = Vec::new();
+        let mut definitions = BTreeMap::new();
+        let (mut paths, mut uris, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for file in sources.files() {
             if file.path == "<command line>" {
                 paths.push(None);
+                uris.push(None);
+                texts.push(Rc::new(Text::new(file.text.as_str())));
                 continue;
             }
             let path = known
                 .entry(file.path.clone())
                 .or_insert_with(|| canonical(Path::new(&file.path)))
                 .clone();
-            texts
+            let text = documents.known(&path, &file.text);
+            definitions
                 .entry(path.clone())
-                .or_insert_with(|| definitions(&file.text));
+                .or_insert_with(|| Rc::clone(text.definitions()));
+            uris.push(to_uri(&path));
             paths.push(Some(path));
+            texts.push(text);
         }
-        let costs = match (&assembly.image, &root.profile) {
-            (Some(image), Some(profile)) => {
-                let decode = |word: &u64| decode_in(*word, image.contexts.encoding()).ok();
-                let instructions: Vec<_> = image.words.iter().map(decode).collect();
-                costs(&instructions, profile)
-            }
-            _ => Vec::new(),
-        };
         Some(Self {
+            number,
             root: root.clone(),
-            lines: sources
-                .files()
-                .iter()
-                .map(|file| Lines::of(&file.text))
-                .collect(),
-            costs,
-            left_out,
-            image: assembly.image,
-            diagnostics: assembly.diagnostics,
+            assembled: None,
             sources,
             index,
             paths,
-            definitions: texts,
+            uris,
+            texts,
+            lines: preprocessed.lines,
+            left_out: preprocessed.left_out,
+            definitions,
         })
+    }
+
+    /// Takes in what the assembler said.
+    pub fn complete(&mut self, assembled: Assembled) {
+        self.assembled = Some(assembled);
+    }
+
+    /// Whether the assembler has said what it has to say.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.assembled.is_some()
+    }
+
+    /// The program, if it has no errors.
+    #[must_use]
+    pub fn image(&self) -> Option<&Image> {
+        self.assembled.as_ref()?.image.as_ref()
+    }
+
+    /// What the assembler said.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.assembled.as_ref().map_or(&[], |it| &it.diagnostics)
+    }
+
+    /// What each word costs on the project's chip; empty if that is not known.
+    #[must_use]
+    pub fn costs(&self) -> &[Cost] {
+        self.assembled.as_ref().map_or(&[], |it| &it.costs)
     }
 
     /// Whether the file is part of the program.
@@ -151,7 +176,7 @@ impl Analysis {
     /// The registers or numbers that stand for a register or signal, each once.
     #[must_use]
     pub fn places(&self, symbol: usize) -> Vec<String> {
-        let Some(image) = &self.image else {
+        let Some(image) = self.image() else {
             return Vec::new();
         };
         let symbol = &self.index.symbols[symbol];
@@ -197,7 +222,7 @@ impl Analysis {
     /// the line does not use it. Empty if the program has errors.
     #[must_use]
     pub fn allocation(&self, symbol: usize, path: &Path, line: u32) -> Vec<String> {
-        let Some(image) = &self.image else {
+        let Some(image) = self.image() else {
             return Vec::new();
         };
         let symbol = &self.index.symbols[symbol];

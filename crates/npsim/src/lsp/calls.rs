@@ -17,17 +17,21 @@ use super::workspace::{Spot, Workspace};
 /// The macro at a place, wherever it is defined; a name may have several.
 #[must_use]
 pub fn prepare(workspace: &Workspace, spot: &Spot) -> Vec<CallHierarchyItem> {
-    let Some(word) = word_at(&spot.code, spot.offset) else {
+    let Some(word) = word_at(&spot.text, spot.offset) else {
         return Vec::new();
     };
-    items(workspace, &spot.path, &spot.code[word])
+    items(workspace, &spot.path, &spot.text.code()[word])
 }
 
 fn items(workspace: &Workspace, path: &Path, name: &str) -> Vec<CallHierarchyItem> {
-    let text = workspace.documents.text(path).unwrap_or_default();
+    let Some(text) = workspace.documents.text(path) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     for (file, definitions) in workspace.definitions(path, &text) {
-        let text = workspace.documents.text(&file).unwrap_or_default();
+        let Some(text) = workspace.documents.text(&file) else {
+            continue;
+        };
         for known in definitions.macros.iter().filter(|known| known.name == name) {
             let whole = file_location(&file, &text, known.whole.clone());
             let place = file_location(&file, &text, known.place.clone());

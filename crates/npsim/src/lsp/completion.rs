@@ -14,7 +14,6 @@ use npsim_isa::{
 
 use super::hover::mnemonic_text;
 use super::index::Kind;
-use super::position;
 use super::scan::{Context, context_at};
 use super::workspace::{Spot, Workspace};
 use crate::vocabulary::{self, Word};
@@ -22,16 +21,17 @@ use crate::vocabulary::{self, Word};
 /// Items for a place.
 #[must_use]
 pub fn completion(workspace: &Workspace, spot: &Spot) -> CompletionResponse {
-    let typed = typed(&spot.code, spot.offset);
-    let context = context_at(&spot.code, typed.start);
+    let code = spot.text.code();
+    let typed = typed(code, spot.offset);
+    let context = context_at(&spot.text, typed.start);
     let mut list = List {
         items: Vec::new(),
         known: BTreeSet::new(),
-        range: position::range(&spot.text, typed.clone()),
+        range: spot.text.range(typed.clone()),
     };
-    let word = &spot.code[typed.clone()];
-    let line_start = spot.code[..typed.start].rfind('\n').map_or(0, |at| at + 1);
-    let before = spot.code[line_start..typed.start].trim();
+    let word = &code[typed.clone()];
+    let line_start = code[..typed.start].rfind('\n').map_or(0, |at| at + 1);
+    let before = code[line_start..typed.start].trim();
     if word.starts_with('#') && before.is_empty() {
         list.words(vocabulary::PREPROCESSOR, CompletionItemKind::KEYWORD);
     } else if before.starts_with("#include") {
@@ -85,7 +85,7 @@ fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
         }
     }
     for (_, found) in workspace.definitions(&spot.path, &spot.text) {
-        for known in found.macros {
+        for known in &found.macros {
             let comment =
                 (!known.comment.is_empty()).then(|| format!("```text\n{}\n```", known.comment));
             list.add(
@@ -283,9 +283,10 @@ impl List {
 
     fn defines(&mut self, workspace: &Workspace, spot: &Spot) {
         for (_, found) in workspace.definitions(&spot.path, &spot.text) {
-            for known in found.defines {
-                let doc = (!known.comment.is_empty()).then_some(known.comment);
-                self.add(&known.name, CompletionItemKind::CONSTANT, known.value, doc);
+            for known in &found.defines {
+                let doc = (!known.comment.is_empty()).then(|| known.comment.clone());
+                let value = known.value.clone();
+                self.add(&known.name, CompletionItemKind::CONSTANT, value, doc);
             }
         }
         for analysis in workspace.about(&spot.path) {

@@ -1,5 +1,8 @@
 //! From a use to what it means, and back.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use lsp_types::{GotoDefinitionResponse, Location, Position, Range};
 
 use super::keys::keys;
@@ -26,11 +29,12 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Location> {
     if !found.is_empty() {
         return found;
     }
-    let Some(word) = word_at(&spot.code, spot.offset) else {
+    let Some(word) = word_at(&spot.text, spot.offset) else {
         return Vec::new();
     };
     let start = word.start;
-    let word = &spot.code[word];
+    let code = spot.text.code();
+    let word = &code[word];
     let stem = word.trim_end_matches('#');
     let all = workspace.definitions(&spot.path, &spot.text);
     // A parameter of the macro around the place hides everything else.
@@ -42,7 +46,7 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Location> {
     {
         if known.parameters.iter().any(|name| name == stem) {
             let from = known.place.end;
-            let at = spot.code[from..known.whole.end]
+            let at = code[from..known.whole.end]
                 .find(stem)
                 .map_or(from, |at| from + at);
             return file_location(&spot.path, &spot.text, at..at + stem.len())
@@ -51,10 +55,10 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Location> {
         }
     }
     let mut uses = Vec::new();
-    let arguments = argument_count(&spot.code[start + word.len()..]);
+    let arguments = argument_count(&code[start + word.len()..]);
     for (path, definitions) in &all {
         let Some(text) = (if *path == spot.path {
-            Some(spot.text.clone())
+            Some(Rc::clone(&spot.text))
         } else {
             workspace.documents.text(path)
         }) else {
@@ -108,8 +112,9 @@ fn argument_count(text: &str) -> usize {
 
 /// The file that an `#include` line names.
 fn include(workspace: &Workspace, spot: &Spot) -> Option<Location> {
-    let start = spot.code[..spot.offset].rfind('\n').map_or(0, |at| at + 1);
-    let line = spot.code[start..].lines().next()?;
+    let code = spot.text.code();
+    let start = code[..spot.offset].rfind('\n').map_or(0, |at| at + 1);
+    let line = code[start..].lines().next()?;
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let word = rest.get(..7)?;
     if !word.eq_ignore_ascii_case("include") {
@@ -131,13 +136,15 @@ fn include(workspace: &Workspace, spot: &Spot) -> Option<Location> {
 #[must_use]
 pub fn references(workspace: &Workspace, spot: &Spot) -> Vec<Location> {
     let mut found: Vec<Location> = Vec::new();
+    let mut known: BTreeSet<(&str, u32, u32)> = BTreeSet::new();
     for (analysis, id) in workspace.symbols_at(spot) {
-        for reference in &analysis.index.references {
-            if reference.symbol == id
-                && let Some(place) = location(analysis, reference.span)
-                && !found.contains(&place)
+        for reference in analysis.index.references_to(id) {
+            let span = reference.span;
+            let uri = analysis.uris.get(span.file.0 as usize);
+            if let Some(Some(uri)) = uri
+                && known.insert((uri.as_str(), span.lo, span.hi))
             {
-                found.push(place);
+                found.extend(location(analysis, span));
             }
         }
     }

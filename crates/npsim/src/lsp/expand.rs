@@ -1,19 +1,13 @@
 //! The text that a macro becomes, which editors ask for by a request of our own.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use lsp_types::TextDocumentPositionParams;
-use npsim_asm::SourceMap;
-use npsim_asm::front::preprocess::preprocess;
 use npsim_asm::front::token::spell;
 use npsim_asm::source::ExpansionId;
 use serde::Serialize;
 
 use super::analysis::Analysis;
 use super::index::split_labels;
-use super::paths::canonical;
 use super::workspace::{Spot, Workspace};
-use crate::includes::FileIncludes;
 
 /// `npsim/expandMacro`: the use under the cursor, expanded to the end.
 #[derive(Debug)]
@@ -39,28 +33,16 @@ pub struct Expanded {
 pub fn expand(workspace: &Workspace, spot: &Spot) -> Option<Expanded> {
     workspace
         .about(&spot.path)
-        .find_map(|analysis| expanded(workspace, analysis, spot))
+        .find_map(|analysis| expanded(analysis, spot))
 }
 
-fn expanded(workspace: &Workspace, analysis: &Analysis, spot: &Spot) -> Option<Expanded> {
-    let includes = FileIncludes::new(&workspace.documents, &analysis.root.include);
-    let main = analysis.root.main.display().to_string();
-    let mut sources = SourceMap::default();
-    let run = AssertUnwindSafe(|| {
-        preprocess(
-            &main,
-            &includes,
-            &analysis.root.options,
-            &mut sources,
-            &mut Vec::new(),
-        )
-    });
-    let lines = catch_unwind(run).ok()?.lines;
+fn expanded(analysis: &Analysis, spot: &Spot) -> Option<Expanded> {
+    let (sources, lines) = (&analysis.sources, &analysis.lines);
     let at = spot.offset as u32;
     let here = |number: usize| -> Option<u32> {
         let call = sources.expansions()[number].call;
-        let file = canonical(std::path::Path::new(&sources.file(call.file).path));
-        let touches = file == spot.path && (call.lo..=call.hi).contains(&at);
+        let here = analysis.path(call) == Some(&spot.path);
+        let touches = here && (call.lo..=call.hi).contains(&at);
         touches.then_some(call.hi - call.lo)
     };
     let (number, _) = (0..sources.expansions().len())

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
 use npsim_asm::directives::{Block, Role, role};
-use npsim_asm::front::text::lines;
 
 use super::index::split_labels;
 use super::workspace::{Workspace, is_toml};
@@ -38,7 +37,7 @@ pub fn folding(workspace: &Workspace, path: &Path) -> Option<Vec<FoldingRange>> 
     let line_of = |byte: u32| starts.partition_point(|it| *it <= byte as usize) as u32 - 1;
     let mut ranges = comments(&text);
     let mut open: Vec<(Family, u32)> = Vec::new();
-    for line in lines(&text) {
+    for line in text.lines() {
         let first = match &line.directive {
             Some(directive) => Some(directive),
             None => split_labels(&line.tokens).1.first(),

@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use lsp_types::{DocumentHighlight, DocumentHighlightKind, DocumentLink};
-use npsim_asm::front::text::lines;
 use npsim_asm::front::token::TokenKind;
+use npsim_asm::source::FileId;
 
 use super::paths;
-use super::position;
 use super::publish::location;
 use super::workspace::{Spot, Workspace};
 
@@ -16,12 +15,9 @@ use super::workspace::{Spot, Workspace};
 pub fn highlights(workspace: &Workspace, spot: &Spot) -> Vec<DocumentHighlight> {
     let mut found: Vec<DocumentHighlight> = Vec::new();
     for (analysis, id) in workspace.symbols_at(spot) {
-        let uses = analysis
-            .index
-            .references
-            .iter()
-            .filter(|it| it.symbol == id);
-        for used in uses.filter(|it| analysis.path(it.span) == Some(&spot.path)) {
+        let ours: Vec<FileId> = analysis.files(&spot.path).collect();
+        let uses = analysis.index.references_to(id);
+        for used in uses.filter(|it| ours.contains(&it.span.file)) {
             let Some(place) = location(analysis, used.span) else {
                 continue;
             };
@@ -30,15 +26,15 @@ pub fn highlights(workspace: &Workspace, spot: &Spot) -> Vec<DocumentHighlight> 
             } else {
                 DocumentHighlightKind::READ
             };
-            if !found.iter().any(|it| it.range == place.range) {
-                found.push(DocumentHighlight {
-                    range: place.range,
-                    kind: Some(kind),
-                });
-            }
+            found.push(DocumentHighlight {
+                range: place.range,
+                kind: Some(kind),
+            });
         }
     }
-    found.sort_by_key(|it| it.range.start);
+    // What is named there first counts.
+    found.sort_by_key(|it| (it.range.start, it.range.end));
+    found.dedup_by_key(|it| it.range);
     found
 }
 
@@ -47,9 +43,10 @@ pub fn highlights(workspace: &Workspace, spot: &Spot) -> Vec<DocumentHighlight> 
 pub fn links(workspace: &Workspace, path: &Path) -> Option<Vec<DocumentLink>> {
     let text = workspace.documents.text(path)?;
     let mut found = Vec::new();
-    for line in lines(&text) {
+    for line in text.lines() {
         let includes = line
             .directive
+            .as_ref()
             .is_some_and(|it| it.text.eq_ignore_ascii_case("include"));
         let Some((first, last)) = line.tokens.first().zip(line.tokens.last()) else {
             continue;
@@ -65,7 +62,7 @@ pub fn links(workspace: &Workspace, path: &Path) -> Option<Vec<DocumentLink>> {
             continue;
         };
         found.push(DocumentLink {
-            range: position::range(&text, from + 1..to - 1),
+            range: text.range(from + 1..to - 1),
             target: Some(target),
             tooltip: None,
             data: None,

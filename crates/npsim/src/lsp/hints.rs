@@ -10,7 +10,7 @@ use npsim_image::{Image, Origin};
 
 use super::analysis::Analysis;
 use super::index::Kind;
-use super::position::Lines;
+use super::text::Text;
 use super::workspace::Workspace;
 
 /// The hints for the lines of a range. Where several programs hold the text, the first
@@ -18,8 +18,8 @@ use super::workspace::Workspace;
 #[must_use]
 pub fn hints(workspace: &Workspace, path: &Path, range: Range) -> Option<Vec<InlayHint>> {
     let text = workspace.documents.text(path)?;
-    let analysis = workspace.about(path).find(|it| it.image.is_some())?;
-    let image = analysis.image.as_ref()?;
+    let analysis = workspace.about(path).find(|it| it.image().is_some())?;
+    let image = analysis.image()?;
     let mut found = names(analysis, path, &text, range);
     found.extend(lines(analysis, image, path, &text));
     found.retain(|hint| (range.start..=range.end).contains(&hint.position));
@@ -41,8 +41,7 @@ fn hint(place: Position, label: String, kind: Option<InlayHintKind>, before: boo
 }
 
 /// Behind each declared register and signal what it became.
-fn names(analysis: &Analysis, path: &Path, text: &str, range: Range) -> Vec<InlayHint> {
-    let lines = Lines::of(text);
+fn names(analysis: &Analysis, path: &Path, text: &Text, range: Range) -> Vec<InlayHint> {
     let symbols = analysis.index.symbols.iter().enumerate();
     let here = symbols.filter(|(_, symbol)| {
         matches!(symbol.kind, Kind::Register | Kind::Signal)
@@ -50,7 +49,7 @@ fn names(analysis: &Analysis, path: &Path, text: &str, range: Range) -> Vec<Inla
             && analysis.path(symbol.place) == Some(path)
     });
     here.filter_map(|(id, symbol)| {
-        let place = lines.position(text, symbol.place.hi as usize);
+        let place = text.position(symbol.place.hi as usize);
         let asked = (range.start..=range.end).contains(&place);
         let names = asked.then(|| analysis.places(id))?;
         (!names.is_empty()).then(|| {
@@ -73,7 +72,7 @@ fn lines(analysis: &Analysis, image: &Image, path: &Path, text: &str) -> Vec<Inl
             *words.entry(call.line).or_default() += 1;
         }
         if ours.contains(&origin.file)
-            && let Some(cost) = analysis.costs.get(address)
+            && let Some(cost) = analysis.costs().get(address)
             && let Some(penalty) = cost.penalty.filter(|penalty| *penalty > 0)
         {
             let lost = penalty.saturating_sub(u64::from(cost.defer));

@@ -10,7 +10,6 @@ use npsim_isa::{
 };
 
 use super::analysis::Analysis;
-use super::position;
 use super::publish::location;
 use super::scan::{Context, context_at, first_word_at, word_at};
 use super::workspace::{Spot, Workspace};
@@ -28,19 +27,19 @@ pub fn hover(workspace: &Workspace, spot: &Spot) -> Option<Hover> {
             kind: MarkupKind::Markdown,
             value: text,
         }),
-        range: Some(position::range(&spot.text, range)),
+        range: Some(spot.text.range(range)),
     })
 }
 
 fn describe(workspace: &Workspace, spot: &Spot) -> Option<(String, Range<usize>)> {
-    if let Some(range) = first_word_at(&spot.code, spot.offset)
-        && let Some(info) = mnemonic(&spot.code[range.clone()])
+    if let Some(range) = first_word_at(&spot.text, spot.offset)
+        && let Some(info) = mnemonic(&spot.text.code()[range.clone()])
     {
         return Some((mnemonic_text(info), range));
     }
-    let range = word_at(&spot.code, spot.offset)?;
-    let word = &spot.code[range.clone()];
-    let context = context_at(&spot.code, range.start);
+    let range = word_at(&spot.text, spot.offset)?;
+    let word = &spot.text.code()[range.clone()];
+    let context = context_at(&spot.text, range.start);
     let text = keyword(word, &context)
         .or_else(|| symbol(workspace, spot))
         .or_else(|| macro_text(workspace, spot, word))
@@ -196,7 +195,7 @@ fn symbol(workspace: &Workspace, spot: &Spot) -> Option<String> {
 fn symbol_text(analysis: &Analysis, id: usize, spot: &Spot) -> String {
     let symbol = &analysis.index.symbols[id];
     let mut text = format!("```uc\n{}\n```\n{}", symbol.declaration, symbol.kind.name());
-    let line = spot.text[..spot.offset].matches('\n').count() as u32 + 1;
+    let line = spot.text.position(spot.offset).line + 1;
     let rows = analysis.allocation(id, &spot.path, line);
     if !rows.is_empty() {
         let _ = write!(text, ": {}", rows.join(", "));

@@ -358,6 +358,12 @@ impl Index {
         }
     }
 
+    /// The places where a symbol is named.
+    pub fn references_to(&self, symbol: usize) -> impl Iterator<Item = &Reference> {
+        let all = self.references.iter();
+        all.filter(move |reference| reference.symbol == symbol)
+    }
+
     /// The references whose text holds a byte of a file, innermost text first.
     pub fn at(&self, span: Span) -> impl Iterator<Item = &Reference> {
         let from = self

@@ -7,9 +7,8 @@ use std::path::Path;
 use lsp_types::{CodeLens, Command, Position, Range};
 use npsim_image::Image;
 
-use super::position::Lines;
+use super::analysis::Analysis;
 use super::profile::Shares;
-use super::scan::definitions;
 use super::workspace::Workspace;
 
 /// A line above the text for each program that it is the source of, and one above each
@@ -19,7 +18,7 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
     let text = workspace.documents.text(path)?;
     let mut found = Vec::new();
     for analysis in workspace.about(path).filter(|it| it.root.main == path) {
-        let Some(image) = &analysis.image else {
+        let Some(image) = analysis.image() else {
             continue;
         };
         let room = analysis.root.options.control_store_words;
@@ -35,10 +34,7 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
             format!("{words} of {room} words{project}{share}"),
         ));
     }
-    let images: Vec<&Image> = workspace
-        .about(path)
-        .filter_map(|it| it.image.as_ref())
-        .collect();
+    let images: Vec<&Image> = workspace.about(path).filter_map(Analysis::image).collect();
     let mut sizes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for image in &images {
         for (used, size) in image.expansions.iter().zip(words_of_uses(image)) {
@@ -47,8 +43,7 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
     }
     // Of several programs that a profile has, the first one speaks.
     let shares = { workspace.about(path) }.find_map(|it| Shares::of(workspace, it));
-    let lines = Lines::of(&text);
-    for known in definitions(&text).macros {
+    for known in &text.definitions().macros {
         let uses = sizes
             .get(known.name.as_str())
             .map_or(&[][..], Vec::as_slice);
@@ -67,7 +62,7 @@ pub fn lenses(workspace: &Workspace, path: &Path) -> Option<Vec<CodeLens>> {
             _ if images.is_empty() => continue,
             _ => "not used".to_owned(),
         };
-        let at = lines.position(&text, known.whole.start);
+        let at = text.position(known.whole.start);
         found.push(lens(Range::new(Position::new(at.line, 0), at), shown));
     }
     Some(found)

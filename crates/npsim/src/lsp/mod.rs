@@ -3,11 +3,13 @@
 //! [`serve`] speaks the Language Server Protocol over any connection. Texts that
 //! are open in the editor count in place of the files; everything else is read
 //! from disk. Programs are the sources of the projects in reach (`roots`); each
-//! is assembled whole after a change, which takes milliseconds, so that nothing
-//! has to be kept in step.
+//! is read whole after a change, which takes milliseconds, so that nothing has to be
+//! kept in step. What only the assembler knows comes from a thread of its own; who asks
+//! for that waits for it, and nobody else does.
 
 mod actions;
 mod analysis;
+mod assembler;
 mod calls;
 mod completion;
 mod definition;
@@ -17,6 +19,7 @@ mod folding;
 mod highlights;
 mod hints;
 mod hover;
+mod inbox;
 mod index;
 mod keys;
 mod layout;
@@ -35,6 +38,7 @@ mod server;
 mod settings;
 mod signature;
 mod symbols;
+mod text;
 mod tokens;
 mod workspace;
 

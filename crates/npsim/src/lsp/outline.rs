@@ -6,13 +6,11 @@ use std::path::Path;
 
 use lsp_types::{DocumentSymbol, DocumentSymbolResponse, SymbolKind};
 use npsim_asm::directives::{Block, Role, role};
-use npsim_asm::front::text::lines as lines_of;
 use npsim_asm::front::token::Token;
 use npsim_asm::source::ExpansionId;
 
 use super::index::{Kind, split_labels};
-use super::position::Lines;
-use super::scan::definitions;
+use super::text::Text;
 use super::workspace::Workspace;
 
 /// Macros, blocks of names, subroutines, names, registers, signals and labels of a file in
@@ -20,8 +18,7 @@ use super::workspace::Workspace;
 #[must_use]
 pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolResponse> {
     let text = workspace.documents.text(path)?;
-    let found = definitions(&text);
-    let lines = Lines::of(&text);
+    let found = text.definitions();
     let mut rows: Vec<(Range<usize>, DocumentSymbol)> = Vec::new();
     let mut add = |name: &str, detail: String, kind, whole: Range<usize>, place: Range<usize>| {
         if name.is_empty() {
@@ -36,8 +33,8 @@ pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolRespo
                 kind,
                 tags: None,
                 deprecated: None,
-                range: lines.range(&text, whole),
-                selection_range: lines.range(&text, place),
+                range: text.range(whole),
+                selection_range: text.range(place),
                 children: None,
             },
         ));
@@ -97,13 +94,10 @@ struct Part {
 }
 
 /// The blocks of a text in which names are declared, and its subroutines.
-fn blocks(text: &str) -> Vec<Part> {
+fn blocks(text: &Text) -> Vec<Part> {
     let mut found = Vec::new();
     let mut open: Vec<(Block, Part)> = Vec::new();
-    for line in lines_of(text)
-        .into_iter()
-        .filter(|it| it.directive.is_none())
-    {
+    for line in text.lines().iter().filter(|it| it.directive.is_none()) {
         let Some((first, rest)) = split_labels(&line.tokens).1.split_first() else {
             continue;
         };

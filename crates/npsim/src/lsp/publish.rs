@@ -9,6 +9,7 @@ use lsp_types::{
 use npsim_asm::{Level, Span};
 
 use super::analysis::Analysis;
+use super::text::Text;
 use super::workspace::Workspace;
 use super::{paths, position};
 use crate::files::Files as _;
@@ -28,7 +29,7 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
         let told = |d: &&npsim_asm::Diagnostic| {
             d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Level::Note
         };
-        for diagnostic in analysis.diagnostics.iter().filter(told) {
+        for diagnostic in analysis.diagnostics().iter().filter(told) {
             for (path, shown) in converted(analysis, diagnostic) {
                 let list = all.entry(path).or_default();
                 if !list.contains(&shown) {
@@ -41,7 +42,7 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
         for found in problems {
             // A project may extend the file in which the mistake is.
             let file = found.excerpt.as_ref().map(|at| PathBuf::from(&at.path));
-            let file = file.filter(|file| workspace.documents.is_file(file));
+            let file = file.filter(|file| workspace.documents.files().is_file(file));
             let file = file.map_or_else(|| path.clone(), |file| paths::canonical(&file));
             let shown = problem(found);
             let list = all.entry(file).or_default();
@@ -136,29 +137,25 @@ fn range(analysis: &Analysis, span: Span) -> Range {
     if analysis.path(span).is_none() {
         return Range::default();
     }
-    let text = &analysis.sources.file(span.file).text;
     let bytes = span.lo as usize..span.hi as usize;
-    match analysis.lines.get(span.file.0 as usize) {
-        Some(lines) => lines.range(text, bytes),
-        None => position::range(text, bytes),
-    }
+    analysis.texts[span.file.0 as usize].range(bytes)
 }
 
 /// A span as the protocol says it.
 #[must_use]
 pub fn location(analysis: &Analysis, span: Span) -> Option<Location> {
     Some(Location {
-        uri: paths::to_uri(analysis.path(span)?)?,
+        uri: analysis.uris.get(span.file.0 as usize)?.clone()?,
         range: range(analysis, span),
     })
 }
 
 /// A range of bytes of a file.
 #[must_use]
-pub fn file_location(path: &Path, text: &str, bytes: std::ops::Range<usize>) -> Option<Location> {
+pub fn file_location(path: &Path, text: &Text, bytes: std::ops::Range<usize>) -> Option<Location> {
     Some(Location {
         uri: paths::to_uri(path)?,
-        range: position::range(text, bytes),
+        range: text.range(bytes),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use lsp_types::{PrepareRenameResponse, Range, TextEdit, Uri, WorkspaceEdit};
 use npsim_asm::source::ExpansionId;
@@ -9,9 +10,10 @@ use npsim_isa::mnemonic;
 
 use super::analysis::Analysis;
 use super::index::Kind;
+use super::paths;
 use super::scan::word_at;
+use super::text::Text;
 use super::workspace::{Spot, Workspace};
-use super::{paths, position};
 
 /// Whether the name at a place can be changed.
 ///
@@ -19,13 +21,13 @@ use super::{paths, position};
 /// Says why it cannot.
 pub fn prepare(workspace: &Workspace, spot: &Spot) -> Result<PrepareRenameResponse, String> {
     let found = symbols(workspace, spot)?;
-    let range = word_at(&spot.code, spot.offset).ok_or("there is no name here")?;
-    let name = spot.code[range.clone()].to_owned();
+    let range = word_at(&spot.text, spot.offset).ok_or("there is no name here")?;
+    let name = spot.text.code()[range.clone()].to_owned();
     for (analysis, id) in found {
         check(analysis, id)?;
     }
     Ok(PrepareRenameResponse::RangeWithPlaceholder {
-        range: position::range(&spot.text, range),
+        range: spot.text.range(range),
         placeholder: name,
     })
 }
@@ -41,15 +43,12 @@ pub fn prepare(workspace: &Workspace, spot: &Spot) -> Result<PrepareRenameRespon
 pub fn rename(workspace: &Workspace, spot: &Spot, new: &str) -> Result<WorkspaceEdit, String> {
     let found = symbols(workspace, spot)?;
     let mut places: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
-    let mut texts: BTreeMap<PathBuf, (String, String)> = BTreeMap::new();
+    let mut texts: BTreeMap<PathBuf, (Rc<Text>, String)> = BTreeMap::new();
     for (analysis, id) in found {
         check(analysis, id)?;
         let new = new_name(analysis, id, new)?;
         free(workspace, spot, analysis, id, &new)?;
-        for reference in &analysis.index.references {
-            if reference.symbol != id {
-                continue;
-            }
+        for reference in analysis.index.references_to(id) {
             let Some(path) = analysis.path(reference.span) else {
                 continue;
             };
@@ -59,7 +58,7 @@ pub fn rename(workspace: &Workspace, spot: &Spot, new: &str) -> Result<Workspace
                 .or_default()
                 .insert((span.lo as usize, span.hi as usize));
             texts.entry(path.to_path_buf()).or_insert_with(|| {
-                let text = analysis.sources.file(span.file).text.clone();
+                let text = Rc::clone(&analysis.texts[span.file.0 as usize]);
                 (text, new.clone())
             });
         }
@@ -79,7 +78,7 @@ pub fn rename(workspace: &Workspace, spot: &Spot, new: &str) -> Result<Workspace
         let edits = spans
             .into_iter()
             .map(|(lo, hi)| {
-                let range: Range = position::range(text, lo..hi);
+                let range: Range = text.range(lo..hi);
                 TextEdit::new(range, new.clone())
             })
             .collect();
@@ -96,8 +95,8 @@ fn symbols<'a>(
     if !found.is_empty() {
         return Ok(found);
     }
-    let range = word_at(&spot.code, spot.offset).ok_or("there is no name here")?;
-    let word = &spot.code[range];
+    let range = word_at(&spot.text, spot.offset).ok_or("there is no name here")?;
+    let word = &spot.text.code()[range];
     let from_project = workspace.about(&spot.path).any(|analysis| {
         let defines = &analysis.root.options.defines;
         defines.iter().any(|(name, _)| name == word)
@@ -123,7 +122,7 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
     if symbol.kind == Kind::Import {
         return Err(format!("the loader knows `{name}` by this name"));
     }
-    for reference in index.references.iter().filter(|r| r.symbol == id) {
+    for reference in index.references_to(id) {
         if reference.expansion != ExpansionId::ROOT {
             let macros = analysis.sources.expansion(reference.expansion);
             let used = macros.map_or("a macro", |used| used.name.as_str());
@@ -139,10 +138,13 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
         if analysis.text(reference.span) != name {
             return Err(format!("a use of `{name}` is put together from pieces"));
         }
-        let shared = index
+        let first = index
             .references
+            .partition_point(|other| other.span < reference.span);
+        let mut here = index.references[first..]
             .iter()
-            .any(|other| other.span == reference.span && other.symbol != id);
+            .take_while(|other| other.span == reference.span);
+        let shared = here.any(|other| other.symbol != id);
         if shared {
             return Err(format!(
                 "one text names `{name}` and another symbol, so that it cannot be changed for one"

@@ -2,6 +2,7 @@
 //! what an editor is told of them.
 
 use std::path::PathBuf;
+use std::str::FromStr as _;
 
 use lsp_server::{ErrorCode, ExtractError, Request, Response};
 use lsp_types::request::{
@@ -243,6 +244,26 @@ const REQUESTS: &[(&str, Answer)] = &[
         })
     }),
 ];
+
+/// Requests for what only the whole assembler knows.
+const ASSEMBLED: &[&str] = &[
+    HoverRequest::METHOD,
+    CodeActionRequest::METHOD,
+    CodeLensRequest::METHOD,
+    InlayHintRequest::METHOD,
+];
+
+/// Whether the assembler has yet to say what a request is about.
+#[must_use]
+pub fn must_wait(workspace: &Workspace, request: &Request) -> bool {
+    if !ASSEMBLED.contains(&request.method.as_str()) {
+        return false;
+    }
+    let uri = request.params["textDocument"]["uri"].as_str();
+    let path = uri.and_then(|uri| Uri::from_str(uri).ok());
+    let path = path.map(|uri| path_of(&uri));
+    path.is_some_and(|path| workspace.about(&path).any(|it| !it.is_complete()))
+}
 
 /// Answers a request, with an error if there is no answer to it.
 pub fn answer(workspace: &mut Workspace, request: Request) -> Response {

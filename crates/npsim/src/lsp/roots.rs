@@ -127,7 +127,7 @@ impl Projects {
         self.roots.clear();
         self.problems.clear();
         for file in &self.files {
-            match Project::load_from(documents, file, &overrides, &registry) {
+            match Project::load_from(documents.files(), file, &overrides, &registry) {
                 Ok(project) => add(&mut self.roots, &project),
                 Err(problems) => {
                     self.problems.insert(file.clone(), problems.0);
@@ -157,7 +157,7 @@ impl Projects {
         };
         let registry = crate::registry();
         let mut roots = Vec::new();
-        if let Ok(project) = Project::load_from(documents, source, &overrides, &registry) {
+        if let Ok(project) = Project::load_from(documents.files(), source, &overrides, &registry) {
             add(&mut roots, &project);
         }
         roots.pop().unwrap_or_else(|| Root {

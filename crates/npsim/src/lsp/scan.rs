@@ -8,6 +8,7 @@ use npsim_asm::front::text::{TextLine, lines, without_comments};
 use npsim_asm::front::token::{Token, TokenKind};
 
 use super::index::split_labels;
+use super::text::Text;
 
 /// A `#macro`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,27 +61,35 @@ pub struct Definitions {
 
 /// The name at a byte, with a label's `#` or a directive's.
 #[must_use]
-pub fn word_at(text: &str, offset: usize) -> Option<Range<usize>> {
-    let tokens = lines(text).into_iter();
-    let tokens = tokens.flat_map(|line| line.directive.into_iter().chain(line.tokens));
+pub fn word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
+    word_in(text.code(), text.code_lines(), offset)
+}
+
+fn word_in(text: &str, known: &[TextLine], offset: usize) -> Option<Range<usize>> {
+    let tokens = known.iter();
+    let tokens = tokens.flat_map(|line| line.directive.iter().chain(&line.tokens));
     // A name that begins at the byte comes before one that ends there.
     let token = tokens
         .filter(|token| token.kind != TokenKind::Punct)
         .filter(|token| (place(token).start..=place(token).end).contains(&offset))
         .max_by_key(|token| token.span.lo)?;
     if matches!(token.kind, TokenKind::Str | TokenKind::Quoted) {
-        let inside = place(&token).start + 1;
-        let word = word_at(
-            &text[inside..place(&token).end],
-            offset.checked_sub(inside)?,
-        )?;
+        let inside = place(token).start + 1;
+        let quoted = &text[inside..place(token).end];
+        let word = word_in(quoted, &lines(quoted), offset.checked_sub(inside)?)?;
         return Some(inside + word.start..inside + word.end);
     }
-    Some(place(&token))
+    Some(place(token))
 }
 
 fn place(token: &Token) -> Range<usize> {
     token.span.lo as usize..token.span.hi as usize
+}
+
+/// The first byte of a line that has anything on it.
+fn start(line: &TextLine) -> usize {
+    let first = line.directive.as_ref().or_else(|| line.tokens.first());
+    first.map_or(0, |token| place(token).start)
 }
 
 /// The statement that a byte stands in, up to that byte.
@@ -103,9 +112,14 @@ pub struct Context {
 
 /// The context of a byte in a text.
 #[must_use]
-pub fn context_at(text: &str, offset: usize) -> Context {
-    let offset = text.floor_char_boundary(offset.min(text.len()));
-    let text = &text[..offset];
+pub fn context_at(text: &Text, offset: usize) -> Context {
+    let code = text.code();
+    let offset = code.floor_char_boundary(offset.min(code.len()));
+    // What stands before the statement says nothing of it.
+    let known = text.code_lines();
+    let after = known.partition_point(|line| start(line) <= offset);
+    let from = after.checked_sub(1).map_or(0, |line| start(&known[line]));
+    let (text, offset) = (&code[from..offset], offset - from);
     let mut context = Context::default();
     // A word at the place makes its statement the last one.
     let statement = lines(&format!("{text}_")).pop();
@@ -153,26 +167,27 @@ pub fn context_at(text: &str, offset: usize) -> Context {
 /// The mnemonic (or other first word) of a statement, if the byte stands in it.
 /// Mnemonics may hold `=` and `!`.
 #[must_use]
-pub fn first_word_at(text: &str, offset: usize) -> Option<Range<usize>> {
+pub fn first_word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
     let word = |line: &TextLine| {
         let (first, rest) = split_labels(&line.tokens).1.split_first()?;
         let goes_on = |token: &&Token| token.joined && !"[]()+,".contains(&*token.text);
         let last = rest.iter().take_while(goes_on).last().unwrap_or(first);
         Some(place(first).start..place(last).end)
     };
-    let statements = lines(text).into_iter();
+    let statements = text.code_lines().iter();
     let statements = statements.filter(|line| line.directive.is_none());
-    let mut words = statements.filter_map(|line| word(&line));
+    let mut words = statements.filter_map(word);
     words.find(|word| (word.start..=word.end).contains(&offset))
 }
 
 /// All macros and names that a text defines, in live lines or not.
 #[must_use]
-pub fn definitions(text: &str) -> Definitions {
-    let code = without_comments(text);
+pub fn definitions(text: &Text) -> Definitions {
     let mut found = Definitions::default();
     let mut open: Vec<usize> = Vec::new();
-    for line in lines(text) {
+    // Pieces that begin behind a token begin in no comment.
+    let code = |piece: Range<usize>| without_comments(&text[piece]);
+    for line in text.lines() {
         let Some(directive) = &line.directive else {
             continue;
         };
@@ -211,8 +226,8 @@ pub fn definitions(text: &str) -> Definitions {
                 found.defines.push(Define {
                     name: name.text.to_string(),
                     parameters: list
-                        .map(|(open, close)| format!("({})", code[open..close.start].trim())),
-                    value: code[value..end].trim().to_owned(),
+                        .map(|(open, close)| format!("({})", code(open..close.start).trim())),
+                    value: code(value..end).trim().to_owned(),
                     place: place(name),
                     whole: from..end,
                     comment: if beside.is_empty() {

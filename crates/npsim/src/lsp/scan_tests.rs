@@ -1,11 +1,11 @@
-use super::{context_at, definitions, first_word_at, word_at};
+use super::{Text, context_at, definitions, first_word_at, word_at};
 
 #[test]
 fn words_with_sigils_labels_and_directives() {
     let text = "  #define_eval x 1\nend#: br[end#]\n .reg $$data n$next @lock";
     let word = |needle: &str, add: usize| {
         let at = text.find(needle).expect("the word") + add;
-        word_at(text, at).map(|range| &text[range])
+        word_at(&Text::new(text), at).map(|range| &text[range])
     };
     assert_eq!(word("#define", 0), Some("#define_eval"));
     assert_eq!(word("fine_eval", 2), Some("#define_eval"));
@@ -17,14 +17,15 @@ fn words_with_sigils_labels_and_directives() {
     assert_eq!(word(".reg", 1), Some(".reg"));
     assert_eq!(word("[", 0), Some("br"));
     let quoted = "#if (strstr('one two', \"a\") > 0)";
-    assert_eq!(word_at(quoted, 18).map(|range| &quoted[range]), Some("two"));
-    assert_eq!(word_at("", 5), None);
-    assert_eq!(word_at("µ", 1), None);
+    let two = word_at(&Text::new(quoted), 18);
+    assert_eq!(two.map(|range| &quoted[range]), Some("two"));
+    assert_eq!(word_at(&Text::new(""), 5), None);
+    assert_eq!(word_at(&Text::new("µ"), 1), None);
 }
 
 #[test]
 fn contexts_know_the_operand() {
-    let at_end = |text: &str| context_at(text, text.len());
+    let at_end = |text: &str| context_at(&Text::new(text), text.len());
     let context = at_end("l1#: alu[a, (b + 1), ");
     assert_eq!((context.head.as_str(), context.operand), ("alu", 2));
     assert_eq!(context.operands, ["a", "(b + 1)"]);
@@ -44,7 +45,7 @@ fn contexts_know_the_operand() {
 #[test]
 fn mnemonics_may_hold_signs() {
     let text = "go#: br_!signal[s, go#]\n  16x16_start";
-    let first = |at| first_word_at(text, at).map(|range| &text[range]);
+    let first = |at| first_word_at(&Text::new(text), at).map(|range| &text[range]);
     assert_eq!(first(8), Some("br_!signal"));
     assert_eq!(first(17), None);
     assert_eq!(first(30), Some("16x16_start"));
@@ -53,7 +54,7 @@ fn mnemonics_may_hold_signs() {
 #[test]
 fn macros_and_names_have_their_comments() {
     let text = "; not this\n\n; put(ring, data)\n;   Puts it.\n#macro put(ring,\\\n data)\n#define N 3 ; three\n#endm\n// old\n#define F(a) (a + 1)\n#define_eval M (N)\n#macro none\n";
-    let found = definitions(text);
+    let found = definitions(&Text::new(text));
     assert_eq!(found.macros.len(), 2);
     let put = &found.macros[0];
     assert_eq!(
@@ -70,4 +71,15 @@ fn macros_and_names_have_their_comments() {
     assert_eq!(f.parameters.as_deref(), Some("(a)"));
     assert_eq!((f.value.as_str(), f.comment.as_str()), ("(a + 1)", "old"));
     assert_eq!((m.parameters.as_deref(), m.value.as_str()), (None, "(N)"));
+}
+
+#[test]
+fn a_statement_is_read_alone_as_it_is_in_its_text() {
+    let before = "#define N 3 /* two\n lines */\nl1#: nop\n.reg a \"x;\n";
+    let statement = "alu[a, b, +,\\\n c], defer[";
+    let (alone, whole) = (Text::new(statement), format!("{before}{statement}"));
+    for at in 0..=statement.len() {
+        let found = context_at(&Text::new(whole.as_str()), before.len() + at);
+        assert_eq!(found, context_at(&alone, at), "{at}");
+    }
 }

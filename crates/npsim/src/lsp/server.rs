@@ -2,18 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::mpsc::{RecvError, Sender, channel};
 
-use lsp_server::{Connection, Message, Notification, Request};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
-    DidOpenTextDocument, DidSaveTextDocument, Notification as _, PublishDiagnostics,
+    DidOpenTextDocument, DidSaveTextDocument, Exit, Notification as _, PublishDiagnostics,
 };
+use lsp_types::request::{Request as _, Shutdown};
 use lsp_types::{InitializeParams, PublishDiagnosticsParams, Uri};
 
+use super::assembler::{self, Done, Job};
 use super::documents::Document;
+use super::inbox::Inbox;
 use super::requests::{self, path_of};
 use super::settings::Settings;
+use super::text::Text;
 use super::workspace::Workspace;
 use super::{paths, publish};
 
@@ -21,7 +28,7 @@ use super::{paths, publish};
 ///
 /// # Errors
 /// The connection breaks, or the editor does not follow the protocol.
-pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
+pub fn serve(connection: &Connection) -> Sent {
     let capabilities = serde_json::to_value(requests::capabilities())?;
     let parameters = connection.initialize(capabilities)?;
     let parameters: InitializeParams = serde_json::from_value(parameters)?;
@@ -29,30 +36,66 @@ pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>
     let folder = folders.first().cloned();
     let sent = parameters.initialization_options.unwrap_or_default();
     let settings = Settings::read(&sent, folder.as_deref());
+    let (events, receiver) = channel();
+    let jobs = assembler::start(events.clone());
+    listen(connection, events);
     let mut server = Server {
         connection,
         workspace: Workspace::new(folders, settings),
         folder,
         published: BTreeMap::new(),
+        inbox: Inbox::default(),
+        jobs,
+        busy: false,
+        leaving: false,
     };
-    server.publish()?;
-    while let Ok(message) = connection.receiver.recv() {
-        match message {
-            Message::Request(request) => {
-                if connection.handle_shutdown(&request)? {
-                    break;
-                }
-                server.request(request)?;
-            }
-            Message::Notification(notification) => server.notification(notification),
-            Message::Response(_) => {}
+    loop {
+        let waiting = receiver.try_iter().collect::<Vec<_>>();
+        for event in waiting {
+            server.take(event)?;
         }
-        // Texts change faster than they can be checked: only the last counts.
-        if connection.receiver.is_empty() {
-            server.publish()?;
+        if let Some(message) = server.inbox.pop() {
+            if server.handle(message)?.is_break() {
+                return Ok(());
+            }
+            continue;
+        }
+        // Edits in a row make one program, and answers come before it is assembled.
+        server.assemble();
+        server.publish()?;
+        match receiver.recv() {
+            Ok(event) => server.take(event)?,
+            Err(RecvError) => return Ok(()),
         }
     }
-    Ok(())
+}
+
+/// What the server hears of.
+enum Event {
+    Message(Message),
+    Assembled(Box<Done>),
+}
+
+impl From<Done> for Event {
+    fn from(done: Done) -> Self {
+        Self::Assembled(Box::new(done))
+    }
+}
+
+/// Hands messages on as they come, so that the server sees all that wait.
+fn listen(connection: &Connection, events: Sender<Event>) {
+    let messages = connection.receiver.clone();
+    std::thread::spawn(move || {
+        for message in messages {
+            if events.send(Event::Message(message)).is_err() {
+                return;
+            }
+        }
+        // An editor that has gone without a word wants no more than one that leaves. Nobody
+        // hears of it if the server has gone too.
+        let leave = Notification::new(Exit::METHOD.to_owned(), ());
+        let _ = events.send(Event::Message(leave.into()));
+    });
 }
 
 fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
@@ -79,9 +122,16 @@ struct Server<'a> {
     folder: Option<PathBuf>,
     /// What the editor shows, by file.
     published: BTreeMap<PathBuf, (Uri, Vec<lsp_types::Diagnostic>)>,
+    inbox: Inbox,
+    jobs: Sender<Job>,
+    /// A job is under way.
+    busy: bool,
+    /// The editor has said that it leaves.
+    leaving: bool,
 }
 
-type Sent = Result<(), Box<dyn Error + Send + Sync>>;
+type Failure = Box<dyn Error + Send + Sync>;
+type Sent = Result<(), Failure>;
 
 impl Server<'_> {
     fn send(&self, message: impl Into<Message>) -> Sent {
@@ -100,7 +150,7 @@ impl Server<'_> {
                         Document {
                             uri: document.uri,
                             version: document.version,
-                            text: document.text,
+                            text: Rc::new(Text::new(document.text)),
                         },
                     );
                     self.workspace.reach(&path);
@@ -121,8 +171,7 @@ impl Server<'_> {
             DidCloseTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidCloseTextDocument>(notification) {
                     let path = path_of(&parameters.text_document.uri);
-                    self.workspace.documents.close(&path);
-                    self.workspace.touch(&path);
+                    self.workspace.leave(&path);
                 }
             }
             DidChangeConfiguration::METHOD => {
@@ -139,16 +188,99 @@ impl Server<'_> {
         }
     }
 
+    /// Takes in an event; nothing is answered yet but that a request was taken back.
+    fn take(&mut self, event: Event) -> Sent {
+        match event {
+            Event::Message(message) => {
+                if let Some(id) = self.inbox.push(message) {
+                    self.refuse(id, ErrorCode::RequestCanceled, "the request was taken back")?;
+                }
+                Ok(())
+            }
+            Event::Assembled(done) => {
+                self.busy = false;
+                self.workspace.complete(*done);
+                self.answer_due()
+            }
+        }
+    }
+
+    /// Answers what was put off until now.
+    fn answer_due(&mut self) -> Sent {
+        let workspace = &self.workspace;
+        let due = self.inbox.due(|it| !requests::must_wait(workspace, it));
+        for request in due {
+            let response = requests::answer(&mut self.workspace, request);
+            self.send(response)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the assembler the next program, if it has nothing to do.
+    fn assemble(&mut self) {
+        self.workspace.refresh();
+        if !self.busy
+            && let Some(job) = self.workspace.job()
+        {
+            self.busy = self.jobs.send(job).is_ok();
+        }
+    }
+
+    fn handle(&mut self, message: Message) -> Result<ControlFlow<()>, Failure> {
+        match message {
+            Message::Notification(it) if it.method == Exit::METHOD => {
+                return Ok(ControlFlow::Break(()));
+            }
+            Message::Request(request) if self.leaving => {
+                self.refuse(
+                    request.id,
+                    ErrorCode::InvalidRequest,
+                    "the server shuts down",
+                )?;
+            }
+            Message::Request(request) if request.method == Shutdown::METHOD => {
+                self.leaving = true;
+                self.send(Response::new_ok(request.id, ()))?;
+            }
+            Message::Request(request) => self.request(request)?,
+            Message::Notification(notification) => {
+                if matches!(
+                    notification.method.as_str(),
+                    DidChangeTextDocument::METHOD | DidCloseTextDocument::METHOD
+                ) {
+                    // Their places are those of a text that is no more.
+                    for request in self.inbox.due(|_| true) {
+                        self.refuse(
+                            request.id,
+                            ErrorCode::ContentModified,
+                            "the text has changed",
+                        )?;
+                    }
+                }
+                self.notification(notification);
+            }
+            Message::Response(_) => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn refuse(&self, id: RequestId, code: ErrorCode, why: &str) -> Sent {
+        self.send(Response::new_err(id, code as i32, why.to_owned()))
+    }
+
     fn request(&mut self, request: Request) -> Sent {
         self.workspace.refresh();
+        if requests::must_wait(&self.workspace, &request) {
+            self.inbox.put_off(request);
+            return Ok(());
+        }
         let response = requests::answer(&mut self.workspace, request);
         self.send(response)
     }
 
-    /// Sends what has changed since the last time.
+    /// Sends what has changed since the last time, once all of it is known.
     fn publish(&mut self) -> Sent {
-        self.workspace.refresh();
-        if !self.workspace.take_changed() {
+        if !self.workspace.is_complete() || !self.workspace.take_changed() {
             return Ok(());
         }
         let mut next = publish::diagnostics(&self.workspace);

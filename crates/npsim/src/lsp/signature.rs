@@ -12,7 +12,7 @@ use super::workspace::{Spot, Workspace};
 /// The forms that fit a place; `None` outside of the brackets of an instruction or macro.
 #[must_use]
 pub fn signature(workspace: &Workspace, spot: &Spot) -> Option<SignatureHelp> {
-    let context = context_at(&spot.code, spot.offset);
+    let context = context_at(&spot.text, spot.offset);
     if context.closed || context.depth == 0 {
         return None;
     }

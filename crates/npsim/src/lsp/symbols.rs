@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use lsp_types::{SymbolInformation, SymbolKind};
 
 use super::publish::file_location;
-use super::scan::definitions;
 use super::workspace::Workspace;
 
 /// So many are shown at most: who asks for one letter wants to type on.
@@ -25,7 +24,7 @@ pub fn symbols(workspace: &mut Workspace, query: &str) -> Vec<SymbolInformation>
         let container = file
             .file_name()
             .map(|name| name.to_string_lossy().into_owned());
-        let known = definitions(&text);
+        let known = text.definitions();
         let macros = { known.macros.iter() }.map(|it| (&it.name, SymbolKind::FUNCTION, &it.place));
         let names = { known.defines.iter() }.map(|it| (&it.name, SymbolKind::CONSTANT, &it.place));
         for (name, kind, place) in macros.chain(names) {

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use npsim_asm::Span;
-use npsim_asm::front::text::lines;
 use npsim_asm::front::token::{Token, TokenKind};
+use npsim_asm::source::FileId;
 use npsim_isa::mnemonic;
 
 use super::index::{Kind, split_labels};
-use super::position::Lines;
 use super::scan::Macro;
+use super::text::Text;
 use super::workspace::Workspace;
 
 /// What a word can be; the number is its place in the legend.
@@ -123,13 +123,13 @@ pub fn tokens(workspace: &Workspace, path: &Path) -> Option<Vec<SemanticToken>> 
         around.any(|known| known.parameters.iter().any(|name| name == stem))
     };
     let mut found: Vec<Found> = Vec::new();
-    for line in lines(&text) {
+    for line in text.lines() {
         let first = split_labels(&line.tokens).1.first().map(|it| it.span);
         for token in line.directive.iter().chain(&line.tokens) {
             let place = token.span.lo as usize..token.span.hi as usize;
-            let out = left_out
-                .iter()
-                .any(|it| it.start <= place.start && place.end <= it.end);
+            let before = left_out.partition_point(|it| it.start <= place.start);
+            let around = before.checked_sub(1).map(|at| &left_out[at]);
+            let out = around.is_some_and(|it| place.end <= it.end);
             let (word, modifiers) = if out {
                 (Some(Word::LeftOut), 0)
             } else if line
@@ -174,9 +174,10 @@ pub fn tokens(workspace: &Workspace, path: &Path) -> Option<Vec<SemanticToken>> 
 fn symbols(workspace: &Workspace, path: &Path) -> BTreeMap<usize, (Word, u32)> {
     let mut found = BTreeMap::new();
     for analysis in workspace.about(path) {
+        let ours: Vec<FileId> = analysis.files(path).collect();
         for reference in &analysis.index.references {
-            let Span { lo, .. } = reference.span;
-            if analysis.path(reference.span) != Some(path) {
+            let Span { file, lo, .. } = reference.span;
+            if !ours.contains(&file) {
                 continue;
             }
             let symbol = &analysis.index.symbols[reference.symbol];
@@ -200,12 +201,11 @@ fn symbols(workspace: &Workspace, path: &Path) -> BTreeMap<usize, (Word, u32)> {
 }
 
 /// Each place told as its distance from the one before it.
-fn packed(text: &str, found: &[Found]) -> Vec<SemanticToken> {
+fn packed(text: &Text, found: &[Found]) -> Vec<SemanticToken> {
     let mut tokens = Vec::with_capacity(found.len());
-    let lines = Lines::of(text);
     let (mut line, mut column) = (0, 0);
     for it in found {
-        let shown = lines.range(text, it.place.clone());
+        let shown = text.range(it.place.clone());
         // A text that a backslash continues has no one line.
         if shown.start.line != shown.end.line || shown.start == shown.end {
             continue;

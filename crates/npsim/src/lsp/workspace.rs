@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use npsim_asm::front::text::without_comments;
 use npsim_asm::{SourceMap, Span};
 
 use super::analysis::Analysis;
+use super::assembler::{Done, Job};
 use super::documents::Documents;
 use super::roots::{Projects, Root};
-use super::scan::{Definitions, definitions};
+use super::scan::Definitions;
 use super::settings::Settings;
+use super::text::Text;
 use crate::includes::FileIncludes;
 
 /// Everything the server knows.
@@ -22,12 +24,24 @@ pub struct Workspace {
     /// Projects in reach.
     pub projects: Projects,
     analyses: Vec<Analysis>,
+    /// How many roots were read.
+    readings: u64,
     /// Files of each root of the projects, as far as they were read.
     files: BTreeMap<usize, BTreeSet<PathBuf>>,
-    stale: bool,
+    stale: Stale,
     /// A text has changed that a project may be read from.
     projects_stale: bool,
     changed: bool,
+}
+
+/// What has changed since programs were read.
+#[derive(Debug, Default)]
+enum Stale {
+    #[default]
+    Nothing,
+    /// These open texts.
+    Texts(BTreeSet<PathBuf>),
+    Everything,
 }
 
 /// A place in an open text, with all that questions about it start from.
@@ -36,9 +50,7 @@ pub struct Spot {
     /// The file.
     pub path: PathBuf,
     /// Its text.
-    pub text: String,
-    /// The text without comments.
-    pub code: String,
+    pub text: Rc<Text>,
     /// The byte.
     pub offset: usize,
 }
@@ -51,7 +63,7 @@ impl Workspace {
         Self {
             projects: Projects::new(folders, settings, &documents),
             documents,
-            stale: true,
+            stale: Stale::Everything,
             ..Self::default()
         }
     }
@@ -62,10 +74,26 @@ impl Workspace {
         self.search();
     }
 
-    /// A text was changed or closed.
+    /// An open text was changed.
     pub fn touch(&mut self, path: &Path) {
+        if is_toml(path) {
+            self.projects_stale = true;
+            self.stale = Stale::Everything;
+        }
+        match &mut self.stale {
+            Stale::Everything => {}
+            Stale::Texts(texts) => {
+                texts.insert(path.to_path_buf());
+            }
+            Stale::Nothing => self.stale = Stale::Texts(BTreeSet::from([path.to_path_buf()])),
+        }
+    }
+
+    /// A text was closed.
+    pub fn leave(&mut self, path: &Path) {
+        self.documents.close(path);
         self.projects_stale |= is_toml(path);
-        self.stale = true;
+        self.stale = Stale::Everything;
     }
 
     /// Files on disk changed, project files perhaps among them.
@@ -73,7 +101,7 @@ impl Workspace {
         self.projects.search(&self.documents);
         self.projects_stale = false;
         self.files.clear();
-        self.stale = true;
+        self.stale = Stale::Everything;
     }
 
     /// A text was opened: the projects above it are in reach now.
@@ -81,13 +109,22 @@ impl Workspace {
         if self.projects.reach(path, &self.documents) {
             self.files.clear();
         }
-        self.touch(path);
+        self.projects_stale |= is_toml(path);
+        self.stale = Stale::Everything;
     }
 
-    /// Brings what is known up to date.
+    /// Brings what is known up to date, but for what the assembler has to say.
     pub fn refresh(&mut self) {
-        if !std::mem::take(&mut self.stale) {
-            return;
+        let touched = match std::mem::take(&mut self.stale) {
+            Stale::Nothing => return,
+            Stale::Texts(texts) => Some(texts),
+            Stale::Everything => None,
+        };
+        // A program none of whose texts has changed is what it was.
+        let mut known = std::mem::take(&mut self.analyses);
+        known.retain(|it| { touched.iter().flatten() }.all(|path| !it.has(path)));
+        if touched.is_none() {
+            known.clear();
         }
         if std::mem::take(&mut self.projects_stale) {
             self.projects.load(&self.documents);
@@ -116,8 +153,8 @@ impl Workspace {
         // A library file that an open single source includes is seen through it.
         let mut analyses: Vec<Analysis> = Vec::new();
         for root in wanted {
-            let analysis = Analysis::new(&self.projects.roots[root], &self.documents);
-            if let Some(analysis) = analysis {
+            let found = &self.projects.roots[root];
+            if let Some(analysis) = read(found, &mut known, &mut self.readings, &self.documents) {
                 self.files
                     .insert(root, analysis.definitions.keys().cloned().collect());
                 analyses.push(analysis);
@@ -125,25 +162,52 @@ impl Workspace {
         }
         let singles: Vec<Analysis> = alone
             .iter()
-            .filter_map(|root| Analysis::new(root, &self.documents))
+            .filter_map(|root| read(root, &mut known, &mut self.readings, &self.documents))
             .collect();
-        for (at, analysis) in singles.iter().enumerate() {
-            let included = singles.iter().enumerate().any(|(other, by)| {
+        let by_another = |at: usize, analysis: &Analysis| {
+            singles.iter().enumerate().any(|(other, by)| {
                 other != at && by.has(&analysis.root.main) && {
                     // Of two that include each other the first stays.
                     !analysis.has(&by.root.main) || other < at
                 }
-            });
-            if !included {
-                analyses.push(analysis.clone());
-            }
-        }
+            })
+        };
+        let included: Vec<bool> = { singles.iter().enumerate() }
+            .map(|(at, analysis)| by_another(at, analysis))
+            .collect();
+        let alone = singles.into_iter().zip(included);
+        analyses.extend(alone.filter_map(|(analysis, included)| (!included).then_some(analysis)));
         self.analyses = analyses;
     }
 
     /// Whether anything was brought up to date since this was last asked.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
+    }
+
+    /// Whether the assembler has said of all programs what it has to say.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.analyses.iter().all(Analysis::is_complete)
+    }
+
+    /// The next program that the assembler has said nothing of.
+    #[must_use]
+    pub fn job(&self) -> Option<Job> {
+        let open = self.analyses.iter().find(|it| !it.is_complete())?;
+        Some(Job {
+            number: open.number,
+            root: open.root.clone(),
+            files: self.documents.files().clone(),
+        })
+    }
+
+    /// Takes in what the assembler said, if the program is still as it was.
+    pub fn complete(&mut self, done: Done) {
+        let mut analyses = self.analyses.iter_mut();
+        if let Some(analysis) = analyses.find(|it| it.number == done.number) {
+            analysis.complete(done.assembled);
+        }
     }
 
     /// The files that a root reads.
@@ -170,12 +234,12 @@ impl Workspace {
     /// The definitions that count for a file, each with the file that has it:
     /// its own and those of the programs that hold it.
     #[must_use]
-    pub fn definitions(&self, path: &Path, text: &str) -> Vec<(PathBuf, Definitions)> {
-        let mut all: BTreeMap<PathBuf, Definitions> = BTreeMap::new();
-        all.insert(path.to_path_buf(), definitions(text));
+    pub fn definitions(&self, path: &Path, text: &Text) -> Vec<(PathBuf, Rc<Definitions>)> {
+        let mut all: BTreeMap<PathBuf, Rc<Definitions>> = BTreeMap::new();
+        all.insert(path.to_path_buf(), Rc::clone(text.definitions()));
         for analysis in self.about(path) {
             for (path, found) in &analysis.definitions {
-                all.entry(path.clone()).or_insert_with(|| found.clone());
+                all.entry(path.clone()).or_insert_with(|| Rc::clone(found));
             }
         }
         all.into_iter().collect()
@@ -187,7 +251,6 @@ impl Workspace {
         let text = self.documents.text(path)?;
         Some(Spot {
             path: path.to_path_buf(),
-            code: without_comments(&text),
             offset: super::position::offset(&text, position),
             text,
         })
@@ -217,7 +280,8 @@ impl Workspace {
         found
     }
 
-    /// The parts of a text that conditions leave out in every program that holds it.
+    /// The parts of a text that conditions leave out in every program that holds it, in
+    /// order.
     #[must_use]
     pub fn left_out(&self, path: &Path) -> Vec<Range<usize>> {
         let mut all = self
@@ -253,13 +317,31 @@ impl Workspace {
             .map(|analysis| analysis.root.include.as_slice())
             .chain([&[][..]]);
         for folders in folders {
-            let includes = FileIncludes::new(&self.documents, folders);
+            let includes = FileIncludes::new(self.documents.files(), folders);
             if let Ok((path, _)) = includes.load(name, Some(&including)) {
                 return Some(super::paths::canonical(Path::new(&path)));
             }
         }
         None
     }
+}
+
+/// The program of a root: the one that is `known`, or else read anew.
+fn read(
+    root: &Root,
+    known: &mut Vec<Analysis>,
+    readings: &mut u64,
+    documents: &Documents,
+) -> Option<Analysis> {
+    let same = |it: &Analysis| {
+        let other = &it.root;
+        (&other.main, &other.files, &other.project) == (&root.main, &root.files, &root.project)
+    };
+    if let Some(at) = known.iter().position(same) {
+        return Some(known.swap_remove(at));
+    }
+    *readings += 1;
+    Analysis::new(*readings, root, documents)
 }
 
 /// Whether projects are read from a file.
@@ -269,7 +351,7 @@ pub fn is_toml(path: &Path) -> bool {
 }
 
 fn files(root: &Root, documents: &Documents) -> BTreeSet<PathBuf> {
-    let includes = FileIncludes::new(documents, &root.include);
+    let includes = FileIncludes::new(documents.files(), &root.include);
     let read = || {
         let mut sources = SourceMap::default();
         npsim_asm::front::preprocess::preprocess(

@@ -14,7 +14,6 @@ use lsp_types::{
 
 use self::place::{At, Place, is_bare, path_of, place};
 use self::schema::{Node, root};
-use super::position;
 use super::workspace::{Spot, Workspace, is_toml};
 use crate::project::FILE_NAME;
 
@@ -60,7 +59,7 @@ fn item(
     node: Option<Node>,
     text: &str,
 ) -> CompletionItem {
-    let range = position::range(&spot.text, place.typed.clone());
+    let range = spot.text.range(place.typed.clone());
     CompletionItem {
         label: name.to_owned(),
         kind: Some(kind),
@@ -255,6 +254,6 @@ pub fn hover(spot: &Spot) -> Option<Hover> {
             kind: MarkupKind::Markdown,
             value: text,
         }),
-        range: Some(position::range(&spot.text, place.typed)),
+        range: Some(spot.text.range(place.typed)),
     })
 }

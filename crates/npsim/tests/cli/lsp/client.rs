@@ -168,6 +168,70 @@ impl Editor {
         self.wait(name, version)
     }
 
+    /// Types a letter after the other behind a text, without waiting for anything; how many
+    /// versions had diagnostics until those of the last one came.
+    pub fn type_at_once(&mut self, name: &str, mark: &str, letters: &str) -> usize {
+        let mut at = self.texts[name].1.find(mark).expect("the text") + mark.len();
+        for letter in letters.chars() {
+            let (version, text) = self.texts.get_mut(name).expect("an open text");
+            let here = place(text, at);
+            text.insert(at, letter);
+            at += letter.len_utf8();
+            *version += 1;
+            let version = *version;
+            let change = json!({"range": {"start": here, "end": here}, "text": letter});
+            self.tell(
+                "textDocument/didChange",
+                json!({"textDocument": {"uri": self.uri(name), "version": version},
+                       "contentChanges": [change]}),
+            );
+        }
+        let (wanted, last) = (self.uri(name), self.texts[name].0);
+        let mut shown = 0;
+        loop {
+            if let Message::Notification(it) = self.receive()
+                && it.params["uri"] == wanted.as_str()
+            {
+                shown += 1;
+                if it.params["version"] == last {
+                    return shown;
+                }
+            }
+        }
+    }
+
+    /// Asks and takes it back at once: the error's number, if it was not answered.
+    pub fn ask_in_vain(&mut self, method: &str, parameters: Value) -> Option<i64> {
+        self.next += 1;
+        let id = RequestId::from(self.next);
+        let request = Request::new(id.clone(), method.to_owned(), parameters);
+        let sent = self.connection.sender.send(request.into());
+        sent.expect("the server listens");
+        self.tell("$/cancelRequest", json!({ "id": self.next }));
+        // What is asked next is answered later.
+        let mut answers = Vec::new();
+        self.next += 1;
+        let end = RequestId::from(self.next);
+        let request = Request::new(
+            end.clone(),
+            "workspace/symbol".into(),
+            json!({"query": "?"}),
+        );
+        let sent = self.connection.sender.send(request.into());
+        sent.expect("the server listens");
+        let mut over = false;
+        while !over || answers.is_empty() {
+            if let Message::Response(response) = self.receive() {
+                over |= response.id == end;
+                if response.id == id {
+                    answers.push(serde_json::to_value(response).expect("JSON"));
+                }
+            }
+        }
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        answers[0]["error"]["code"].as_i64()
+    }
+
     /// Waits for the diagnostics of a version of a text.
     fn wait(&mut self, name: &str, version: i32) -> &mut Self {
         let wanted = self.uri(name);

@@ -69,3 +69,19 @@ fn a_long_program_is_answered_whole() {
     let has = |name: &str| list.iter().any(|it| it == name);
     assert!(has("value_219") && has("total") && !has("value_218"));
 }
+
+#[test]
+fn what_is_typed_at_once_is_one_change() {
+    let text = program();
+    let mut editor = Editor::new(&[("main.uc", text.as_str())]);
+    editor.open("main.uc");
+    let typed = "; as fast as it goes, and a little longer";
+    let shown = editor.type_at_once("main.uc", "end#: br[end#]", typed);
+    assert!(shown < typed.len() / 2, "{shown} of {}", typed.len());
+    assert_eq!(editor.diagnostics("main.uc"), [""; 0]);
+    // It is answered once, whichever comes first.
+    let question = editor.at("main.uc", "immed[tot|al");
+    let code = editor.ask_in_vain("textDocument/hover", question);
+    assert!(code.is_none_or(|code| code == -32800), "{code:?}");
+    assert!(editor.hover("main.uc", "immed[tot|al").contains("total"));
+}

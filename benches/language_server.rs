@@ -1,0 +1,239 @@
+//! How soon the language server answers in a program of ten thousand lines that is being
+//! edited: each question comes right behind a change of the text, so that nothing is known
+//! of the text when it comes; the next change comes when the diagnostics have.
+
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use lsp_server::{Connection, Message, Notification, Request};
+use npsim_benches::large_source;
+use serde_json::{Value, json};
+
+const LINES: usize = 10_000;
+/// How often each question is asked.
+const ROUNDS: usize = 20;
+/// Changes in a row, as of a key that is held down.
+const BURST: usize = 30;
+/// Within this time an answer comes at once for who waits for it.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+/// Every question, with what is asked of the text beside its name. `|` is the place.
+const QUESTIONS: &[(&str, &str, &str)] = &[
+    ("textDocument/hover", "+, ot|her]", ""),
+    ("textDocument/definition", "cl|amp(total", ""),
+    ("textDocument/references", "clamp(to|tal", "context"),
+    ("textDocument/documentHighlight", "clamp(to|tal", ""),
+    ("textDocument/completion", "alu[total, to|tal", ""),
+    ("textDocument/completion", "    |clamp(total", ""),
+    ("textDocument/signatureHelp", "add_all(total, |value", ""),
+    ("textDocument/prepareRename", "clamp(to|tal", ""),
+    ("textDocument/rename", "clamp(to|tal", "newName"),
+    ("textDocument/prepareCallHierarchy", "cl|amp(total", ""),
+    ("npsim/expandMacro", "cl|amp(total", ""),
+    ("textDocument/documentSymbol", "", ""),
+    ("textDocument/documentLink", "", ""),
+    ("textDocument/foldingRange", "", ""),
+    ("textDocument/formatting", "", "options"),
+    ("textDocument/codeLens", "", ""),
+    ("textDocument/codeAction", "", "range"),
+    ("textDocument/inlayHint", "", "range"),
+    ("textDocument/semanticTokens/full", "", ""),
+    ("workspace/symbol", "", "query"),
+];
+
+/// An editor in the same process, with a server on a thread of its own.
+struct Editor {
+    connection: Connection,
+    uri: String,
+    text: String,
+    version: i32,
+    asked: i32,
+}
+
+impl Editor {
+    fn open(folder: &std::path::Path) -> Self {
+        let text = large_source(LINES);
+        let file = folder.join("main.uc");
+        std::fs::write(&file, &text).expect("write the program");
+        let (connection, remote) = Connection::memory();
+        std::thread::spawn(move || npsim::lsp::serve(&remote).expect("serve"));
+        let mut editor = Self {
+            connection,
+            uri: format!("file://{}", file.display()),
+            text,
+            version: 1,
+            asked: 0,
+        };
+        let root = format!("file://{}", folder.display());
+        let folders = json!([{ "uri": root, "name": "bench" }]);
+        editor.ask(
+            "initialize",
+            json!({ "capabilities": {}, "workspaceFolders": folders }),
+        );
+        editor.tell("initialized", json!({}));
+        let (uri, text) = (&editor.uri, &editor.text);
+        let document = json!({ "uri": uri, "languageId": "uc", "version": 1, "text": text });
+        editor.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        editor.settle();
+        editor
+    }
+
+    fn tell(&self, method: &str, parameters: Value) {
+        let message = Notification::new(method.to_owned(), parameters);
+        let sent = self.connection.sender.send(message.into());
+        sent.expect("the server listens");
+    }
+
+    /// Waits until the diagnostics of the newest version have come; how many versions had
+    /// some.
+    fn settle(&self) -> usize {
+        let mut published = 0;
+        loop {
+            let message = self.connection.receiver.recv().expect("the server talks");
+            if let Message::Notification(it) = message
+                && it.method == "textDocument/publishDiagnostics"
+            {
+                published += 1;
+                let told = it.params["diagnostics"].as_array().expect("a list");
+                let wrong = told.iter().find(|it| it["severity"] == 1);
+                assert_eq!(wrong, None, "the program has no errors");
+                if it.params["version"] == self.version {
+                    return published;
+                }
+            }
+        }
+    }
+
+    /// Asks, and waits for the answer as it would stand on the line.
+    fn ask(&mut self, method: &str, parameters: Value) -> Duration {
+        self.asked += 1;
+        let id = self.asked.into();
+        let began = Instant::now();
+        let request = Request::new(self.asked.into(), method.to_owned(), parameters);
+        let sent = self.connection.sender.send(request.into());
+        sent.expect("the server listens");
+        loop {
+            let message = self.connection.receiver.recv().expect("the server talks");
+            let Message::Response(answer) = &message else {
+                continue;
+            };
+            if answer.id == id {
+                assert!(answer.response_result.is_ok(), "{method}: {answer:?}");
+                let mut line = Vec::new();
+                message.write(&mut line).expect("write to memory");
+                return began.elapsed();
+            }
+        }
+    }
+
+    fn position(&self, at: usize) -> Value {
+        let before = &self.text[..at];
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        json!({ "line": before.matches('\n').count(), "character": at - start })
+    }
+
+    /// Where a block's `nop` comes and goes.
+    fn block(&self, number: usize) -> usize {
+        let label = format!("\nblock_{number}#:\n");
+        self.text.find(&label).expect("the block") + label.len()
+    }
+
+    /// Types an instruction into a block, or takes the one away that is there.
+    fn edit(&mut self, block: usize) {
+        const WORD: &str = "nop\n";
+        let at = self.block(block);
+        let (from, new) = (self.position(at), !self.text[at..].starts_with(WORD));
+        let (end, text) = if new {
+            (at, WORD)
+        } else {
+            (at + WORD.len(), "")
+        };
+        let range = json!({ "start": from, "end": self.position(end) });
+        self.text.replace_range(at..end, text);
+        self.version += 1;
+        let document = json!({ "uri": self.uri, "version": self.version });
+        let changes = json!([{ "range": range, "text": text }]);
+        self.tell(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": changes }),
+        );
+    }
+
+    /// The parameters of a question about a block.
+    fn parameters(&self, block: usize, (_, mark, more): (&str, &str, &str)) -> Value {
+        let mut all = json!({ "textDocument": { "uri": self.uri } });
+        let from = self.block(block);
+        if let Some((before, after)) = mark.split_once('|') {
+            let plain = format!("{before}{after}");
+            let at = self.text[from..].find(&plain).expect("the place");
+            all["position"] = self.position(from + at + before.len());
+        }
+        match more {
+            "context" => all["context"] = json!({ "includeDeclaration": true }),
+            "newName" => all["newName"] = json!("sum_of_all"),
+            "options" => all["options"] = json!({ "tabSize": 4, "insertSpaces": true }),
+            "query" => all["query"] = json!("block_1"),
+            "range" => {
+                let end = self.position(self.text[from..].find(".end").expect("an end") + from);
+                all["range"] = json!({ "start": self.position(from), "end": end });
+                all["context"] = json!({ "diagnostics": [] });
+            }
+            _ => {}
+        }
+        all
+    }
+}
+
+/// The time within which so many of a hundred were.
+fn percentile(times: &mut [Duration], part: usize) -> f64 {
+    times.sort_unstable();
+    let at = (times.len() * part).div_ceil(100).max(1) - 1;
+    times[at].as_secs_f64() * 1e3
+}
+
+fn answers(_: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut editor = Editor::open(folder.path());
+    let blocks = editor.text.matches("\nblock_").count();
+    let mut all: Vec<Duration> = Vec::new();
+    for (number, question) in QUESTIONS.iter().enumerate() {
+        let mut own: Vec<Duration> = Vec::new();
+        for round in 0..ROUNDS {
+            let block = (number * 37 + round / 2 * 11) % blocks;
+            editor.edit(block);
+            let parameters = editor.parameters(block, *question);
+            own.push(editor.ask(question.0, parameters));
+            editor.settle();
+        }
+        all.extend_from_slice(&own);
+        println!(
+            "language server: {:40} median {:5.1} ms, 95 % within {:5.1} ms",
+            question.0,
+            percentile(&mut own, 50),
+            percentile(&mut own, 95),
+        );
+    }
+    let at_once = all.iter().filter(|it| **it <= AT_ONCE).count();
+    println!(
+        "language server: {} answers in {LINES} lines, each behind a change: {:.1} % within \
+         {} ms; median {:.1} ms, 95 % within {:.1} ms",
+        all.len(),
+        100.0 * at_once as f64 / all.len() as f64,
+        AT_ONCE.as_millis(),
+        percentile(&mut all, 50),
+        percentile(&mut all, 95),
+    );
+    let began = Instant::now();
+    for _ in 0..BURST {
+        editor.edit(0);
+    }
+    let published = editor.settle();
+    println!(
+        "language server: {BURST} changes in a row: diagnostics of {published} versions, those \
+         of the last after {:.1} ms",
+        began.elapsed().as_secs_f64() * 1e3
+    );
+}
+
+criterion_group!(benches, answers);
+criterion_main!(benches);
