@@ -38,14 +38,48 @@ function projectOf(file) {
   return set ? path.resolve(below || ".", set) : undefined;
 }
 
-// What a command about the open file is to work on.
+// Folders in which a source of no project finds what it includes: those of the settings,
+// and each `lib` beside it or above. The language server looks there too.
+function includes(file) {
+  const below = folder() || path.dirname(file);
+  const set = workspace.getConfiguration("npsim").get("include", []);
+  const found = set.map((each) => path.resolve(below, each));
+  for (let above = path.dirname(file); ; above = path.dirname(above)) {
+    found.push(path.join(above, "lib"));
+    if (above === below || path.dirname(above) === above) {
+      break;
+    }
+  }
+  return found.filter((each) => fs.existsSync(each));
+}
+
+// What npsim is to work on for a file, as words of its command line: its project, or the
+// source on its own.
+function wordsFor(file) {
+  const project = projectOf(file);
+  return project ? [project] : [file, ...includes(file).flatMap((each) => ["-I", each])];
+}
+
+// The same for the open file.
 function target() {
   const editor = window.activeTextEditor;
   if (!editor) {
     throw new Error("open a source or a project file first");
   }
-  const file = editor.document.uri.fsPath;
-  return projectOf(file) || file;
+  return wordsFor(editor.document.uri.fsPath);
+}
+
+// Options of a run, remembered while the editor is open.
+let options = "--load 0.5 --time 1ms";
+
+// Asks for the options of a run; nothing if the user thinks better of it.
+async function askOptions(title) {
+  const typed = await window.showInputBox({ title, prompt: "Options of the run", value: options });
+  if (typed === undefined) {
+    return undefined;
+  }
+  options = typed;
+  return typed.split(/\s+/).filter(Boolean);
 }
 
 // The folder in which relative paths begin.
@@ -54,4 +88,4 @@ function folder() {
   return first ? first.uri.fsPath : undefined;
 }
 
-module.exports = { npsim, run, projectOf, target, folder };
+module.exports = { npsim, run, wordsFor, target, askOptions, folder };

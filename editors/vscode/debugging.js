@@ -1,6 +1,7 @@
 // Starts `npsim dap` for each debug session.
-const { DebugAdapterExecutable, DebugAdapterServer } = require("vscode");
-const { npsim, folder } = require("./command");
+const path = require("path");
+const { DebugAdapterExecutable, DebugAdapterServer, window } = require("vscode");
+const { npsim, askOptions, wordsFor, folder } = require("./command");
 
 class DebugAdapters {
   createDebugAdapterDescriptor(session) {
@@ -14,4 +15,22 @@ class DebugAdapters {
   }
 }
 
-module.exports = { DebugAdapters };
+// F5 where no launch configuration is: the open source, or its project.
+class Launches {
+  async resolveDebugConfiguration(_, configuration) {
+    if (configuration.type || configuration.request) {
+      return configuration;
+    }
+    const editor = window.activeTextEditor;
+    if (!editor) {
+      window.showErrorMessage("Open a source or a project file first.");
+      return undefined;
+    }
+    const [program, ...include] = wordsFor(editor.document.uri.fsPath);
+    const name = path.basename(program);
+    const options = await askOptions(`npsim debug ${name}`);
+    return options && { type: "npsim", request: "launch", name, program, args: [...include, ...options] };
+  }
+}
+
+module.exports = { DebugAdapters, Launches };

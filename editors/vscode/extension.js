@@ -1,7 +1,7 @@
 // Language server, debugger, tasks and reports of npsim.
 const { StatusBarAlignment, window, workspace, commands, debug, tasks } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
-const { DebugAdapters } = require("./debugging");
+const { DebugAdapters, Launches } = require("./debugging");
 const { MicrocodeTasks } = require("./tasks");
 const words = require("./words");
 const report = require("./report");
@@ -66,6 +66,7 @@ async function activate(context) {
     commands.registerCommand("npsim.report", () => report.showReport(context)),
     commands.registerCommand("npsim.timeline", () => report.saveTimeline()),
     debug.registerDebugAdapterDescriptorFactory("npsim", new DebugAdapters()),
+    debug.registerDebugConfigurationProvider("npsim", new Launches()),
     tasks.registerTaskProvider("npsim", new MicrocodeTasks()),
     window.onDidChangeActiveTextEditor(showStatus),
     workspace.onDidSaveTextDocument(() => showStatus(window.activeTextEditor)),

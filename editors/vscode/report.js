@@ -4,22 +4,7 @@ const os = require("os");
 const path = require("path");
 const crypto = require("crypto");
 const { ProgressLocation, Uri, ViewColumn, env, window } = require("vscode");
-const { run, target, folder } = require("./command");
-
-// What a run is given; remembered while the editor is open.
-let options = "--load 0.9 --time 1ms";
-
-async function ask() {
-  const typed = await window.showInputBox({
-    title: "npsim run",
-    prompt: "Options of the run",
-    value: options,
-  });
-  if (typed !== undefined) {
-    options = typed;
-  }
-  return typed === undefined ? undefined : typed.split(/\s+/).filter(Boolean);
-}
+const { run, target, askOptions, folder } = require("./command");
 
 async function ran(args) {
   return window.withProgress(
@@ -42,11 +27,11 @@ function withPolicy(page) {
 async function showReport(context) {
   const out = fs.mkdtempSync(path.join(os.tmpdir(), "npsim-"));
   try {
-    const args = await ask();
+    const args = await askOptions("npsim run");
     if (!args) {
       return;
     }
-    await ran(["run", target(), ...args, "--report", out]);
+    await ran(["run", ...target(), ...args, "--report", out]);
     const page = fs.readFileSync(path.join(out, "index.html"), "utf8");
     const panel = window.createWebviewPanel("npsim.report", "npsim report", ViewColumn.Beside, {
       enableScripts: true,
@@ -63,13 +48,13 @@ async function showReport(context) {
 
 async function saveTimeline() {
   try {
-    const args = await ask();
+    const args = await askOptions("npsim run");
     const file =
       args && (await window.showSaveDialog({ filters: { "Trace Event Format": ["json", "json.gz"] } }));
     if (!file) {
       return;
     }
-    await ran(["run", target(), ...args, "--timeline", file.fsPath]);
+    await ran(["run", ...target(), ...args, "--timeline", file.fsPath]);
     const open = "Open Perfetto";
     if ((await window.showInformationMessage(`${file.fsPath} is written.`, open)) === open) {
       env.openExternal(Uri.parse("https://ui.perfetto.dev"));

@@ -1,6 +1,6 @@
 // Tasks: assemble, check and run what is open.
 const { ShellExecution, Task, TaskGroup, TaskScope, window } = require("vscode");
-const { npsim, projectOf } = require("./command");
+const { npsim, wordsFor } = require("./command");
 
 const USUAL = [
   { command: "check", args: [], group: TaskGroup.Test },
@@ -28,10 +28,9 @@ class MicrocodeTasks {
     if (!editor || editor.document.languageId !== "uc") {
       return [];
     }
-    const file = editor.document.uri.fsPath;
-    const target = projectOf(file) || file;
+    const [target, ...include] = wordsFor(editor.document.uri.fsPath);
     return USUAL.map(({ command, args, group }) =>
-      task({ type: "npsim", command, target, args }, group),
+      task({ type: "npsim", command, target, args: [...include, ...args] }, group),
     );
   }
 

@@ -40,7 +40,7 @@ async function expandMacro(client, shown) {
 
 async function showWords(shown) {
   try {
-    const listing = await run(["asm", target(), "--list"], folder());
+    const listing = await run(["asm", ...target(), "--list"], folder());
     await shown.show("words.uc", listing);
   } catch (error) {
     window.showErrorMessage(error.message);

@@ -206,11 +206,21 @@ pub fn live_at(image: &Image, point: Point) -> Vec<Named<'_>> {
     found
 }
 
-/// What a name means at a point.
+/// What a parameter of the macro that an instruction is in stands for in this use: a name,
+/// a number or another text. None if nothing is called so.
+#[must_use]
+pub fn argument<'a>(image: &'a Image, name: &str, point: Point) -> Option<&'a str> {
+    let innermost = image.frames(point.address).first()?.used?;
+    let found = innermost.arguments.iter().find(|it| it.0 == name)?;
+    Some(found.1.trim())
+}
+
+/// What a name means at a point. In a macro a parameter means what it stands for.
 ///
 /// # Errors
 /// Nothing is called so, or not there.
 pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>, Complaint> {
+    let name = argument(image, name, point).unwrap_or(name);
     if let Some(it) = image.registers_named(name, point).first() {
         return Ok(Named::Register(it.symbol, it.side));
     }

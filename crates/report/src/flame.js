@@ -21,7 +21,7 @@
   const all = frames[0];
 
   function label(frame, x, w) {
-    const letters = Math.floor(w / letter);
+    const letters = Math.floor((w - 6) / letter);
     if (letters < 3) {
       if (frame.text) frame.text.textContent = "";
       return;

@@ -117,8 +117,10 @@ const HEAD: usize = 50;
 const SEARCH: u64 = 60;
 /// Thousandths of a pixel.
 const FINE: u64 = 1000;
-/// A letter is about so wide, in thousandths of a pixel.
-const LETTER: u64 = 7000;
+/// A letter of the usual fonts is at most so wide, in thousandths of a pixel.
+const LETTER: u64 = 7250;
+/// What stays free on both sides of a frame's name, in thousandths of a pixel.
+const FREE: u64 = 6000;
 
 /// What a browser does with the picture; without it the picture is whole too.
 const SCRIPT: &str = include_str!("flame.js");
@@ -152,7 +154,7 @@ pub fn svg(profile: &Profile, what: Flame) -> String {
          <text x=\"{MARGIN}\" y=\"28\" style=\"font-size: 16px\">{title}: {} in {} cycles of the run</text>\n\
          <text id=\"search\" x=\"{}\" y=\"28\" text-anchor=\"end\">Search</text>\n\
          <text id=\"found\" x=\"{}\" y=\"28\" text-anchor=\"end\"></text>\n",
-        LETTER / FINE,
+        decimal(LETTER),
         root.cycles,
         profile.cycles,
         WIDTH - MARGIN,
@@ -184,7 +186,7 @@ fn draw(out: &mut String, name: &str, frame: &Frame, (start, y): (u64, usize), w
         ROW - 1,
         colour(name)
     );
-    let letters = (width / LETTER) as usize;
+    let letters = (width.saturating_sub(FREE) / LETTER) as usize;
     if letters >= 3 {
         let mut shown: String = name.chars().take(letters).collect();
         if name.chars().count() > letters {

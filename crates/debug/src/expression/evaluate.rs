@@ -8,10 +8,10 @@ use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::{Direction, Image, Point};
 use npsim_isa::Operand;
 
-use super::parse::relative;
+use super::parse::{relative, whole};
 use super::{Binary, Expression, Location, Node, Number, Of, Unary};
 use crate::complaint::Complaint;
-use crate::names::{Memory, Named, Names, Ring, named};
+use crate::names::{Memory, Named, Names, Ring, argument, named};
 
 /// Where an expression is looked at: a chip, and a context of it at an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +91,7 @@ fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), 
         Node::Constant(_) | Node::Own(_) | Node::Register(..) | Node::Csr(_) => Ok(()),
         Node::Name(name) if names.memory(name).is_some() => Ok(()),
         Node::Name(name) => match named(image, name, point) {
+            Err(_) if constant(image, name, point).is_some() => Ok(()),
             Err(_) if relative(name).is_some() => Ok(()),
             found => found.map(|_| ()),
         },
@@ -105,6 +106,12 @@ fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), 
         Node::Binary(_, a, b) => inner(a).and_then(|()| inner(b)),
         Node::Choice(a, b, c) => inner(a).and_then(|()| inner(b)).and_then(|()| inner(c)),
     }
+}
+
+/// The number that a macro's parameter stands for.
+fn constant(image: &Image, name: &str, point: Point) -> Option<Node> {
+    let node = whole(argument(image, name, point)?).ok()?;
+    matches!(node, Node::Constant(_)).then_some(node)
 }
 
 fn memory(names: &Names, name: &str) -> Result<(Memory, u32, u32), Complaint> {
@@ -271,6 +278,9 @@ impl Scope<'_> {
             Ok(Named::Register(symbol, side)) => Ok(Node::Register(symbol.operand, side)),
             Ok(Named::Signal(symbol)) => Ok(Node::Signal(symbol.number.to_string())),
             Err(complaint) => {
+                if let Some(number) = constant(self.image()?, name, self.point) {
+                    return Ok(number);
+                }
                 if let Some((_, first, _)) = self.names.memory(name) {
                     return Ok(Node::Constant(first.into()));
                 }

@@ -1,5 +1,7 @@
 //! Steps, breakpoints and questions on systems that are shipped.
 
+use std::path::Path;
+
 use npsim_chip::Cycle;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
 use npsim_debug::console::{completions, execute};
@@ -222,6 +224,41 @@ fn conditions_contexts_and_hits_choose_among_hits() {
     }
     assert_eq!(debugger.cycle(), all[2]);
     assert_eq!(debugger.run(Direction::Back).reason, Reason::Beginning);
+}
+
+#[test]
+fn a_parameter_of_a_macro_means_what_it_stands_for() {
+    let system = System::wire8();
+    let mut debugger = system.debugger();
+    // receive_store(element, bytes, buffer, moved), and a breakpoint that asks for one.
+    commands(
+        &mut debugger,
+        "break rbuf.uc:65 in 0.3 if address == 192\ncontinue",
+    );
+    let thread = debugger.thread();
+    assert_eq!(debugger.frames(thread)[0].name, "receive_store");
+    let value = |expression: &str| debugger.evaluate(expression, thread).unwrap();
+    assert_eq!(value("address"), 192);
+    assert_eq!(value("address"), value("buffer"));
+    let complaint = debugger.evaluate("signal(done)", thread).unwrap_err();
+    assert!(complaint.message.contains("`moved`"), "{complaint}");
+    // Outside of the macro nothing is called so.
+    commands(&mut debugger, "out");
+    assert_eq!(debugger.frames(thread)[0].name, "wire8.uc");
+    assert!(debugger.evaluate("address", thread).is_err());
+}
+
+#[test]
+fn a_parameter_can_stand_for_a_number() {
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("add.uc");
+    let text = ".reg x\n#macro add(to, much)\n    alu[to, to, +, much]\n#endm\n    immed[x, 5]\n    add(x, 3)\n    alu[--, --, B, x]\ne#: br[e#]\n";
+    std::fs::write(&source, text).unwrap();
+    let system = System::at(&source, None);
+    let mut debugger = system.debugger();
+    commands(&mut debugger, "break add.uc:3 if to + much == 8\ncontinue");
+    let thread = debugger.thread();
+    assert_eq!(debugger.frames(thread)[0].name, "add");
+    assert_eq!(debugger.evaluate("much", thread).unwrap(), 3);
 }
 
 #[test]

@@ -136,11 +136,23 @@ impl Projects {
         }
     }
 
-    /// A source on its own: in the default project, if it is a file. It includes from the
-    /// folders that are set, from those of the projects in reach, and from a `lib` beside
-    /// it or above.
+    /// A source that no project runs. Beside a project file it is taken for one that can
+    /// stand in the place of the project's first program. Any other is on its own: in the
+    /// default project, if it is a file. It includes from the folders that are set, from
+    /// those of the projects in reach, and from a `lib` beside it or above.
     #[must_use]
     pub fn single(&self, source: &Path, documents: &Documents) -> Root {
+        let beside = |root: &&Root| {
+            let project = root.files.last();
+            project.is_some_and(|project| project.parent() == source.parent())
+        };
+        if let Some(root) = self.roots.iter().find(beside) {
+            return Root {
+                main: source.to_path_buf(),
+                project: None,
+                ..root.clone()
+            };
+        }
         let mut include = self.settings.include.clone();
         include.extend(
             self.roots

@@ -2,11 +2,18 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::form::check;
+
+/// The repository.
+pub fn root() -> PathBuf {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    std::fs::canonicalize(root).unwrap()
+}
 
 pub struct Client {
     child: Child,
@@ -23,7 +30,7 @@ impl Client {
     pub fn new() -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
             .arg("dap")
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .current_dir(root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -2,6 +2,8 @@
 
 mod client;
 mod form;
+mod neovim;
+mod vscode;
 
 use client::Client;
 use serde_json::{Value, json};

@@ -64,3 +64,21 @@ fn a_library_beside_the_folder_is_found() {
     editor.open("tutorial/wire8.uc");
     assert_eq!(editor.diagnostics("tutorial/wire8.uc"), [] as [&str; 0]);
 }
+
+/// A source that `--set me.receive.source=twice.uc` puts into a project, say.
+#[test]
+fn a_source_beside_a_project_file_has_the_names_of_the_project() {
+    let project = "[[me]]\nid = \"0\"\nsource = \"main.uc\"\ndefine = { OURS = 3 }\n";
+    let text = ".reg x\nimmed[x, OURS]\nalu[--, --, B, x]\ne#: br[e#]\n";
+    let files = [
+        ("npsim.toml", project),
+        ("main.uc", "e#: br[e#]\n"),
+        ("other.uc", text),
+        ("deeper/other.uc", text),
+    ];
+    let mut editor = Editor::new(&files);
+    editor.open("other.uc");
+    assert_eq!(editor.diagnostics("other.uc"), [] as [&str; 0]);
+    editor.open("deeper/other.uc");
+    assert!(!editor.diagnostics("deeper/other.uc").is_empty());
+}
