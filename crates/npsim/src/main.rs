@@ -4,7 +4,6 @@
 //! microcode did in a run what a check forbids.
 
 mod cmd;
-mod fold;
 mod markdown;
 #[cfg(test)]
 mod option_names;

@@ -84,7 +84,7 @@ fn rows() -> Vec<Row> {
             Lines::Fit,
         ),
         row("docs", "", Lines::Fit),
-        row("docs", "course-1", Lines::Free),
+        row("docs", "course-1", Lines::Fit),
         row("codes", "", Lines::Fit),
         row("codes", "bank-conflict", Lines::Fit),
         row("isa", "", Lines::Fit),
