@@ -98,8 +98,8 @@ impl Command {
             Self::Debug(it) => it.system.messages.json(),
             Self::Asm(it) => it.messages.json(),
             Self::Explain(it) => it.messages.json(),
-            Self::Check(it) => it.messages.json(),
-            Self::CheckExercise(it) => it.messages.json(),
+            Self::Check(it) => it.options.messages.json(),
+            Self::CheckExercise(it) => it.options.messages.json(),
             _ => false,
         };
         own || self.format().is_some_and(Format::is_json)
