@@ -8,6 +8,7 @@ mod markdown;
 #[cfg(test)]
 mod option_names;
 mod output;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -86,7 +87,8 @@ impl Command {
             Self::Codes(it) => Some(it.format),
             Self::Isa(it) => Some(it.format),
             Self::Fmt(it) => Some(it.format),
-            Self::Trace(it) => it.format(),
+            Self::New(it) => Some(it.format),
+            Self::Trace(it) => Some(it.format()),
             _ => None,
         }
     }
@@ -107,7 +109,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(&error));
     let json = arguments.command.messages_are_json();
     if json {
         output::write_for_programs();
