@@ -407,22 +407,24 @@ impl Campaign<'_> {
         watcher: &dyn Watcher,
     ) -> Result<Option<Outcome>, Problems> {
         let metrics = self.metrics_of(keyed);
-        if keyed.point.kind == Kind::Net {
-            let net = nets::prepare(self.study, &keyed.point, self.quick)?;
-            let go_on = || !stop.load(Ordering::Relaxed);
-            let Some(outcome) = net.execute(&metrics, &go_on)? else {
-                return Ok(None);
-            };
-            watcher.advanced(keyed.cycles);
-            store.put(&outcome)?;
-            return Ok(Some(outcome));
-        }
-        if keyed.point.kind == Kind::Fluid {
-            let model = fluids::prepare(self.study, &keyed.point, self.quick)?;
-            let outcome = model.execute(&metrics);
-            watcher.advanced(keyed.cycles);
-            store.put(&outcome)?;
-            return Ok(Some(outcome));
+        let go_on = || !stop.load(Ordering::Relaxed);
+        let of_model = match keyed.point.kind {
+            Kind::Net => {
+                let net = nets::prepare(self.study, &keyed.point, self.quick)?;
+                Some(net.execute(&metrics, &go_on)?)
+            }
+            Kind::Fluid => {
+                let model = fluids::prepare(self.study, &keyed.point, self.quick)?;
+                Some(model.execute(&metrics, &go_on))
+            }
+            Kind::Chip | Kind::Network => None,
+        };
+        if let Some(outcome) = of_model {
+            if let Some(outcome) = &outcome {
+                watcher.advanced(keyed.cycles);
+                store.put(outcome)?;
+            }
+            return Ok(outcome);
         }
         let ready = self.ready(&keyed.point, assemblies)?;
         if ready.key != keyed.key {
@@ -435,7 +437,7 @@ impl Campaign<'_> {
         let come_to = |cycle: Cycle| {
             let before = behind.fetch_max(cycle, Ordering::Relaxed);
             watcher.advanced(cycle.saturating_sub(before) * hops);
-            !stop.load(Ordering::Relaxed)
+            go_on()
         };
         let outcome = execute(&ready, &metrics, &files, threads, &come_to).map_err(|problem| {
             problem.note(format!(

@@ -12,7 +12,7 @@ use crate::study::SettingValue;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a curve: \"SWEEP.METRIC\", the name of a derived one, or { of = \"SWEEP.METRIC\", where = { AXIS = VALUE } }"
+    expecting = "a curve such as \"SWEEP.METRIC\", the name of a derived one, or { of = \"SWEEP.METRIC\", where = { AXIS = VALUE } }"
 )]
 pub enum CurveName {
     /// `"SWEEP.METRIC"`.

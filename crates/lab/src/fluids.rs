@@ -149,15 +149,20 @@ impl Ready {
         (self.window.end as f64 / SECOND / self.model.step()) as u64
     }
 
-    /// Runs it.
-    pub(crate) fn execute(&self, metrics: &BTreeMap<&str, &Metric>) -> Outcome {
+    /// Runs it as long as `go_on` says so; `None` if it was broken off.
+    pub(crate) fn execute(
+        &self,
+        metrics: &BTreeMap<&str, &Metric>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Option<Outcome> {
         let mut outcome = Outcome::new(&self.key);
         "end of the window".clone_into(&mut outcome.ending);
         outcome.from = self.window.start;
         outcome.until = self.window.end;
         // Times are picoseconds.
         outcome.hertz = SECOND as u64;
-        let states = self.model.run(self.window.end as f64 / SECOND);
+        let until = self.window.end as f64 / SECOND;
+        let states = self.model.run_while(until, go_on)?;
         let first = (self.window.start as f64 / SECOND / self.model.step()) as usize;
         let seen = states.get(first..).unwrap_or_default();
         for (&name, metric) in metrics {
@@ -166,7 +171,7 @@ impl Ready {
                 .metrics
                 .insert(name.to_owned(), Reading::from(value));
         }
-        outcome
+        Some(outcome)
     }
 }
 
@@ -197,6 +202,8 @@ fn value(model: &Fluid, states: &[State], metric: &Metric) -> Result<f64, String
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::prepare;
     use crate::points::points;
     use crate::study::Study;
@@ -217,11 +224,24 @@ mod tests {
         let study = study(good).unwrap();
         let point = &points(&study, false).unwrap()[0];
         let ready = prepare(&study, point, false).unwrap();
-        let outcome = ready.execute(&study.metrics_of(&study.sweep["a"]));
+        let metrics = study.metrics_of(&study.sweep["a"]);
+        let outcome = ready.execute(&metrics, &|| true).unwrap();
         let of = |name: &str| outcome.metrics[name].value.unwrap();
         // alpha / beta x 0.5 s x 125 KB/s
         assert!((of("queue") - 110.6).abs() < 1.0, "{}", of("queue"));
         assert!(of("used") > 99.9);
+    }
+
+    #[test]
+    fn who_breaks_it_off_does_not_wait_for_its_end() {
+        let study = study("metrics = [\"queue\"]\nset = { rtt_ms = 5 }").unwrap();
+        let point = &points(&study, false).unwrap()[0];
+        let ready = prepare(&study, point, false).unwrap();
+        let asked = Cell::new(0);
+        let go_on = || asked.replace(asked.get() + 1) < 3;
+        let metrics = study.metrics_of(&study.sweep["a"]);
+        assert!(ready.execute(&metrics, &go_on).is_none());
+        assert_eq!(asked.get(), 4);
     }
 
     #[test]

@@ -15,13 +15,30 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use npsim_project::files::{Disk, Files as _};
-use npsim_project::problem::{Excerpt, Problem};
+use npsim_project::misfit;
+use npsim_project::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::derived::Derived;
 use crate::expression::{Measured, Shape};
 use crate::metric::Metric;
 use crate::tolerance::Tolerance;
+
+/// The kind of file, for mistakes.
+const KIND: misfit::Kind<'_> = misfit::Kind {
+    noun: "study's",
+    forms: &[(
+        &[
+            "warm_up",
+            "warm_up_most",
+            "measure",
+            "every",
+            "delta",
+            "rtt",
+        ],
+        "a time in quotes, such as \"500us\"",
+    )],
+};
 
 /// A study or a sweep.
 #[derive(Clone, Debug, Deserialize)]
@@ -100,7 +117,10 @@ impl Default for Replication {
 
 /// The places of a sweep whose points are run several times.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "`true`, or a list of places on the first axis")]
+#[serde(
+    untagged,
+    expecting = "a list of places on the first axis, or `true` for all"
+)]
 pub enum Replicated {
     /// All of them, or none.
     All(bool),
@@ -469,14 +489,8 @@ impl Study {
     /// # Errors
     /// It is no TOML, has keys that no study has, or names what is not there.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
-        let study: Self = toml::from_str(text).map_err(|error: toml::de::Error| {
-            Problem::new(error.message().trim()).at(Excerpt {
-                path: path.to_owned(),
-                text: text.into(),
-                span: error.span().unwrap_or(0..0),
-                label: String::new(),
-            })
-        })?;
+        let study: Self = toml::from_str(text)
+            .map_err(|error| misfit::problem(&error, KIND, path, &text.into()))?;
         checking::check(&study).map_err(|problem| Problem {
             message: format!("{path}: {}", problem.message),
             ..problem

@@ -19,7 +19,7 @@ use npsim_asm::spelling::closest;
 use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
-use npsim_project::{EntryName, Grammar, Setting, apply_to_text, with_settings};
+use npsim_project::{EntryName, Grammar, Setting, apply_to_text, misfit, with_settings};
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
@@ -37,6 +37,52 @@ const NAMES: &[EntryName] = &[
     EntryName::Pair("from", "to"),
     EntryName::List("between"),
 ];
+/// The kind of file, for mistakes.
+const KIND: misfit::Kind<'_> = misfit::Kind {
+    noun: "network",
+    forms: &[
+        (
+            &[
+                "until",
+                "from",
+                "delay",
+                "start",
+                "step",
+                "spread",
+                "rtt",
+                "packet",
+                "timer",
+                "tick",
+                "contention",
+                "initial_interval",
+                "min_interval",
+                "max_interval",
+                "period",
+                "initial_rtt",
+                "window",
+                "allowed_queue",
+                "min_rto",
+            ],
+            "a time in quotes, such as \"10ms\"",
+        ),
+        (
+            &["rate", "capacity"],
+            "a rate in quotes, such as \"10Mbps\"",
+        ),
+        (
+            &["address"],
+            "an IPv4 address in quotes, such as \"10.0.0.10\"",
+        ),
+        (
+            &["limit"],
+            "a size in quotes, such as \"100 packets\" or \"64KB\"",
+        ),
+        (
+            &["delayed_ack"],
+            "`off` or a time in quotes, such as \"200ms\"",
+        ),
+    ],
+};
 /// Hosts that a group may have.
 const MOST_HOSTS: u64 = 10_000;
 
@@ -151,7 +197,7 @@ impl NetworkFile {
     /// A setting leads nowhere, or as in [`NetworkFile::parse`].
     pub fn parse_with(path: &str, text: &str, settings: &[Setting]) -> Result<Self, Problem> {
         let grammar = Grammar {
-            noun: "network",
+            kind: KIND,
             lists: LISTS,
             names: NAMES,
             read: &|text| match toml::from_str::<typed::File>(text) {
@@ -187,7 +233,7 @@ impl NetworkFile {
             text: text.into(),
         };
         let file: typed::File = toml::from_str(&text.text).map_err(|error: toml::de::Error| {
-            text.problem(error.span().unwrap_or(0..0), error.message().trim())
+            misfit::problem(&error, KIND, &text.path, &text.text)
         })?;
         let scale = file.scale.as_ref().map_or(1, |scale| *scale.get_ref());
         if let Some(placed) = file.scale.as_ref().filter(|_| scale == 0) {

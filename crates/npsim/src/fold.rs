@@ -8,6 +8,7 @@ const LEAST_PART: usize = 2;
 /// The text with lines of at most `width` columns. What follows on a broken line stands below
 /// what the line says behind its label, or below the line's own beginning. A word that is longer
 /// than a line stays whole.
+#[must_use]
 pub fn folded(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -9,6 +9,7 @@ pub mod dap;
 pub mod docs;
 pub mod exercise;
 pub mod explain;
+pub mod fold;
 pub mod generated;
 pub mod lsp;
 pub mod schemas;

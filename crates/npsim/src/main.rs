@@ -4,11 +4,11 @@
 //! microcode did in a run what a check forbids.
 
 mod cmd;
-mod fold;
 mod markdown;
 #[cfg(test)]
 mod option_names;
 mod output;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -87,7 +87,8 @@ impl Command {
             Self::Codes(it) => Some(it.format),
             Self::Isa(it) => Some(it.format),
             Self::Fmt(it) => Some(it.format),
-            Self::Trace(it) => it.format(),
+            Self::New(it) => Some(it.format),
+            Self::Trace(it) => Some(it.format()),
             _ => None,
         }
     }
@@ -99,8 +100,8 @@ impl Command {
             Self::Debug(it) => it.system.messages.json(),
             Self::Asm(it) => it.messages.json(),
             Self::Explain(it) => it.messages.json(),
-            Self::Check(it) => it.messages.json(),
-            Self::CheckExercise(it) => it.messages.json(),
+            Self::Check(it) => it.options.messages.json(),
+            Self::CheckExercise(it) => it.options.messages.json(),
             _ => false,
         };
         own || self.format().is_some_and(Format::is_json)
@@ -108,7 +109,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(&error));
     let json = arguments.command.messages_are_json();
     if json {
         output::write_for_programs();

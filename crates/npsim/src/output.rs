@@ -6,12 +6,11 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use npsim::fold::folded;
 use npsim::messages::Message;
 use npsim::problem::Problem;
 use npsim_session::text_table::WIDTH;
 use terminal_size::{Width, terminal_size_of};
-
-use crate::fold::folded;
 
 /// Whether standard output has data that an option writes there.
 static DATA: AtomicBool = AtomicBool::new(false);

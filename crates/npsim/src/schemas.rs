@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::docs::markdown::{Block, blocks, plain};
+
 const PAGE: &str = include_str!("../../../docs/src/json.md");
 /// The dialect of the schemas.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -33,30 +35,34 @@ pub struct Property {
 #[must_use]
 pub fn described() -> Vec<Described> {
     let mut all: Vec<Described> = Vec::new();
-    for line in PAGE.lines() {
-        if let Some(heading) = line.strip_prefix("## `") {
-            all.push(Described {
-                command: heading.trim_end_matches('`').to_owned(),
+    for block in blocks(PAGE) {
+        match (block, all.last_mut()) {
+            (Block::Heading { level: 2, text }, _) => all.push(Described {
+                command: plain(&text),
                 properties: Vec::new(),
-            });
+            }),
+            (Block::Table(rows), Some(described)) => {
+                let rows = rows.iter().skip(1);
+                described
+                    .properties
+                    .extend(rows.filter_map(|row| property(row)));
+            }
+            _ => {}
         }
-        let Some(described) = all.last_mut() else {
-            continue;
-        };
-        let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        let ["", path, types, what, ""] = cells[..] else {
-            continue;
-        };
-        let Some(path) = path.strip_prefix('`').and_then(|it| it.strip_suffix('`')) else {
-            continue;
-        };
-        described.properties.push(Property {
-            path: path.to_owned(),
-            types: types.split(" or ").map(str::to_owned).collect(),
-            what: what.to_owned(),
-        });
     }
     all
+}
+
+/// What a row of a table says of a property.
+fn property(row: &[String]) -> Option<Property> {
+    let [path, types, what] = row else {
+        return None;
+    };
+    Some(Property {
+        path: path.strip_prefix('`')?.strip_suffix('`')?.to_owned(),
+        types: types.split(" or ").map(str::to_owned).collect(),
+        what: what.clone(),
+    })
 }
 
 impl Described {

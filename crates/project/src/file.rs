@@ -184,7 +184,10 @@ pub struct PortSection {
 
 /// One address or several.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "an address in quotes such as \"10.1.0.1/16\", or a list of them"
+)]
 pub enum Addresses {
     /// `"10.1.0.1/16"`.
     One(String),

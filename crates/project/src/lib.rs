@@ -23,7 +23,7 @@ pub mod keys;
 pub mod layout;
 pub mod load;
 pub mod messages;
-mod misfit;
+pub mod misfit;
 mod origins;
 pub mod problem;
 pub mod quantity;
@@ -165,7 +165,7 @@ impl Project {
                 let origins = text.origins.as_ref()?;
                 origins.similar(&text.text, &span)
             });
-            let told = misfit::told(&text.text, &message, &span);
+            let told = misfit::told(&text.text, &message, &span, misfit::PROJECT);
             let problem = Problem::new(told.message).at(text.excerpt(span.clone(), ""));
             let near = near.flatten().map(|near| format!("did you mean `{near}`?"));
             match near.or(told.help) {

@@ -1,15 +1,18 @@
-//! What does not fit a key of a project file, in the words of whoever typed it.
+//! What does not fit a key of a project file, of a network file or of a study, in the words of
+//! whoever typed it.
 //!
 //! The reader of TOML speaks of the types of this program ("invalid type: string "big",
 //! expected u16"). Its sentences have a few fixed forms, which are taken apart here and
 //! said with the key that the place belongs to.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
-use toml_edit::{Document, Item};
+use toml_edit::{Document, Table};
 
-use super::origins::{Step, Steps, smallest};
+use super::origins::{Step, Steps, find, smallest};
+use crate::problem::{Excerpt, Problem};
 
 /// What the reader calls a section that is there once.
 pub(super) const SECTION: &str = "struct";
@@ -30,24 +33,39 @@ impl From<String> for Misfit {
     }
 }
 
-/// What keys of these names have, where that is more than a type says.
-const FORMS: &[(&[&str], &str)] = &[
-    (
-        &[
-            "at", "delay", "for", "from", "grace", "period", "sample", "time", "window",
-        ],
-        "a time in quotes, such as \"2ms\", or \"60000\" for cycles",
-    ),
-    (&["rate", "capacity"], "a rate in quotes, such as \"1Gbps\""),
-    (
-        &["mac"],
-        "an address in quotes, such as \"02:00:00:00:01:00\"",
-    ),
-    (
-        &["prefix", "add", "change", "remove"],
-        "a prefix in quotes, such as \"10.0.0.0/8\"",
-    ),
-];
+/// A kind of file, in the words of which mistakes are told.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind<'a> {
+    /// What such a file describes, as in "a project file".
+    pub noun: &'a str,
+    /// What keys of some names have, where that is more than a type says: text in quotes.
+    pub forms: &'a [(&'a [&'a str], &'a str)],
+}
+
+/// Project files.
+pub(super) const PROJECT: Kind<'_> = Kind {
+    noun: "project",
+    forms: &[
+        (
+            &[
+                "at", "delay", "for", "from", "grace", "period", "sample", "time", "window",
+            ],
+            TIME_OR_CYCLES,
+        ),
+        (&["rate", "capacity"], "a rate in quotes, such as \"1Gbps\""),
+        (
+            &["mac"],
+            "an address in quotes, such as \"02:00:00:00:01:00\"",
+        ),
+        (
+            &["prefix", "add", "change", "remove"],
+            "a prefix in quotes, such as \"10.0.0.0/8\"",
+        ),
+    ],
+};
+
+/// A time of a chip.
+const TIME_OR_CYCLES: &str = "a time in quotes, such as \"2ms\", or \"60000\" for cycles";
 
 /// What the reader's types are.
 const TYPES: &[(&str, &str)] = &[
@@ -64,50 +82,71 @@ const TYPES: &[(&str, &str)] = &[
     ("f64", "a number"),
 ];
 
+/// What the reader of TOML said of a file, at its place and in the file's words. `path` is how the
+/// file is shown.
+#[must_use]
+pub fn problem(error: &toml::de::Error, kind: Kind<'_>, path: &str, text: &Arc<str>) -> Problem {
+    let span = error.span().unwrap_or(0..0);
+    let told = told(text, error.message().trim(), &span, kind);
+    let problem = Problem::new(told.message).at(Excerpt {
+        path: path.to_owned(),
+        text: Arc::clone(text),
+        span,
+        label: String::new(),
+    });
+    match told.help {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
+}
+
 /// What the reader said of a place in a text.
-pub(super) fn told(text: &str, said: &str, span: &Range<usize>) -> Misfit {
+pub(super) fn told(text: &str, said: &str, span: &Range<usize>, kind: Kind<'_>) -> Misfit {
     if said.starts_with("duplicate key") {
         // Such a text cannot be read as keys and values.
         let key = text.get(span.clone()).unwrap_or_default();
         return format!("`{key}` is given twice").into();
     }
-    let Ok(document) = Document::parse(text) else {
+    let mut document = Document::parse(text.to_owned());
+    if let (Err(_), Some(text)) = (&document, without_number(text, span)) {
+        // The number is larger than any that this reader has.
+        document = Document::parse(text);
+    }
+    let Ok(document) = document else {
         return said.to_owned().into();
     };
-    let hit = smallest(document.as_table(), span);
+    // What is missing in the whole file is missing before its first key.
+    let hit = smallest(document.as_table(), span).filter(|_| !span.is_empty());
     let steps = hit.map(|hit| hit.steps).unwrap_or_default();
-    in_words(said, &steps, is_in_list(document.as_item(), &steps))
+    in_words(said, &steps, Some(document.as_table()), kind)
 }
 
-/// Whether the steps lead through a list of sections.
-fn is_in_list(root: &Item, steps: &[Step]) -> bool {
-    let mut item = Some(root);
-    let mut keys = steps.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(key.as_str()),
-        Step::Place(_) => None,
-    });
-    keys.any(|key| {
-        item = item.and_then(|above| above.get(key));
-        item.is_some_and(Item::is_array_of_tables)
-    })
+/// A text with quotes in the place of the number at a span, and as long.
+fn without_number(text: &str, span: &Range<usize>) -> Option<String> {
+    let number = text.get(span.clone())?;
+    let digits = number.trim_start_matches(['-', '+']);
+    let is_number = { digits.bytes() }.all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let blank = " ".repeat(number.len().checked_sub(2)?);
+    let (before, behind) = (&text[..span.start], &text[span.end..]);
+    is_number.then(|| format!("{before}'{blank}'{behind}"))
 }
 
 /// Of so many values a message names each, and of more the help.
 const FEW: usize = 5;
 
-/// What the reader said of the key, or the section, to which these steps lead, perhaps
-/// through a list of sections.
-fn in_words(said: &str, steps: &[Step], in_list: bool) -> Misfit {
+/// What the reader said of the key, or the section, to which these steps lead from the root, if
+/// there is a text.
+fn in_words(said: &str, steps: &[Step], root: Option<&Table>, kind: Kind<'_>) -> Misfit {
     let name = last_key(steps);
     if let Some(missing) = quoted_after(said, "missing field ") {
-        let section = section(steps, in_list);
+        let section = section(steps, root, kind);
         let message = format!("the key `{missing}` is missing in {section}");
         return message.into();
     }
     if let Some(unknown) = quoted_after(said, "unknown field ") {
         let known = all_quoted(said).skip(1);
         let above = steps.split_last().map_or(steps, |(_, above)| above);
-        let section = section(above, in_list);
+        let section = section(above, root, kind);
         let message = format!("there is no key `{unknown}` in {section}");
         let all: Vec<_> = known.clone().map(|key| format!("`{key}`")).collect();
         let help = match closest(unknown, known) {
@@ -138,19 +177,26 @@ fn in_words(said: &str, steps: &[Step], in_list: bool) -> Misfit {
     let wrong = ["invalid type: ", "invalid value: "];
     let rest = wrong.iter().find_map(|form| said.strip_prefix(form));
     if let Some((found, expected)) = rest.and_then(|rest| rest.rsplit_once(", expected ")) {
-        let message = format!(
-            "{name} must be {}, not {}",
-            wanted(expected, steps),
-            thing(found)
-        );
+        let wanted = wanted(expected, steps, kind);
+        let message = format!("{name} must be {wanted}, not {}", thing(found));
         let help = match (steps, found) {
+            ([.., Step::Key(key)], _)
+                if wanted == TIME_OR_CYCLES && found.starts_with("integer") =>
+            {
+                Some(format!("write {key} = \"{}\"", thing(found)))
+            }
             ([Step::Key(key)], "map") => Some(format!("write [[{key}]]")),
-            ([Step::Key(key)], "sequence") if expected.starts_with(SECTION) => {
-                Some(format!("write [{key}]"))
+            ([.., Step::Key(_)], "sequence") if expected.starts_with(SECTION) => {
+                Some(format!("write [{}]", path(steps)))
             }
             _ => None,
         };
         return Misfit { message, help };
+    }
+    if let Some(length) = said.strip_prefix("invalid length ")
+        && let Some((found, expected)) = length.split_once(", expected an array of length ")
+    {
+        return format!("{name} must be a list of {expected} values, not of {found}").into();
     }
     if said == "wanted string or table" {
         return format!("{name} must be a word in quotes").into();
@@ -187,35 +233,42 @@ fn last_key(steps: &[Step]) -> String {
 }
 
 /// A section as it is typed: `[[ring]]`, `[gpp.exceptions]`.
-fn section(steps: &[Step], is_list: bool) -> String {
-    let keys: Vec<&str> = steps
-        .iter()
-        .filter_map(|step| match step {
-            Step::Key(key) => Some(key.as_str()),
-            Step::Place(_) => None,
-        })
-        .collect();
-    match (keys.is_empty(), is_list) {
-        (true, _) => "the project file".to_owned(),
-        (false, true) => format!("[[{}]]", keys.join(".")),
-        (false, false) => format!("[{}]", keys.join(".")),
+fn section(steps: &[Step], root: Option<&Table>, kind: Kind<'_>) -> String {
+    let item = root.and_then(|root| find(root, steps));
+    let is_list = item.is_some_and(|(_, item)| item.is_array_of_tables());
+    match steps {
+        [] => format!("the {} file", kind.noun),
+        [.., Step::Place(_)] => format!("[[{}]]", path(steps)),
+        _ if is_list => format!("[[{}]]", path(steps)),
+        _ => format!("[{}]", path(steps)),
     }
 }
 
+/// Keys with dots between them.
+fn path(steps: &[Step]) -> String {
+    let keys = steps.iter().filter_map(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Place(_) => None,
+    });
+    keys.collect::<Vec<_>>().join(".")
+}
+
 /// What a key must be.
-fn wanted(expected: &str, steps: &[Step]) -> String {
+fn wanted(expected: &str, steps: &[Step], kind: Kind<'_>) -> String {
     let keys = steps.iter().rev().find_map(|step| match step {
         Step::Key(key) => Some(key.as_str()),
         Step::Place(_) => None,
     });
-    let form = FORMS
-        .iter()
+    let form = { kind.forms.iter() }
         .find(|(names, _)| expected == "a string" && keys.is_some_and(|key| names.contains(&key)));
     if let Some((_, form)) = form {
         return (*form).to_owned();
     }
     if expected.starts_with(SECTION) {
         return "a section with keys of its own".to_owned();
+    }
+    if let Some(length) = expected.strip_prefix("an array of length ") {
+        return format!("a list of {length} values");
     }
     let known = TYPES.iter().find(|(name, _)| *name == expected);
     known.map_or(expected, |(_, words)| words).to_owned()
@@ -234,7 +287,7 @@ fn thing(found: &str) -> String {
 }
 
 /// The same for a value that was set to a path of keys.
-pub(super) fn of_setting(said: &str, keys: &[String]) -> Misfit {
+pub(super) fn of_setting(said: &str, keys: &[String], kind: Kind<'_>) -> Misfit {
     let steps: Steps = keys.iter().cloned().map(Step::Key).collect();
-    in_words(said, &steps, false)
+    in_words(said, &steps, None, kind)
 }

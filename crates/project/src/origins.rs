@@ -207,25 +207,45 @@ fn collect(item: &Item, steps: &mut Steps, hits: &mut Vec<Hit>) {
                 steps.pop();
             }
         }
-        Item::Value(Value::Array(values)) => {
+        Item::Value(value) => collect_below(value, steps, hits),
+        Item::None => {}
+    }
+}
+
+/// What stands within a value.
+fn collect_below(value: &Value, steps: &mut Steps, hits: &mut Vec<Hit>) {
+    let mut add = |value: &Value, step: Step, key: Option<Range<usize>>| {
+        steps.push(step);
+        let spans = [(key, true), (value.span(), false)];
+        hits.extend(spans.into_iter().filter_map(|(span, is_key)| {
+            Some(Hit {
+                steps: steps.clone(),
+                span: span?,
+                is_key,
+                is_table: false,
+            })
+        }));
+        collect_below(value, steps, hits);
+        steps.pop();
+    };
+    match value {
+        Value::Array(values) => {
             for (place, value) in values.iter().enumerate() {
-                let Some(span) = value.span() else { continue };
-                steps.push(Step::Place(place));
-                hits.push(Hit {
-                    steps: steps.clone(),
-                    span,
-                    is_key: false,
-                    is_table: false,
-                });
-                steps.pop();
+                add(value, Step::Place(place), None);
             }
         }
-        Item::Value(_) | Item::None => {}
+        Value::InlineTable(table) => {
+            for (name, value) in table {
+                let key = table.key(name).and_then(toml_edit::Key::span);
+                add(value, Step::Key(name.to_owned()), key);
+            }
+        }
+        _ => {}
     }
 }
 
 /// What a way leads to, with the span of the last key on it.
-fn find(root: &Table, steps: &[Step]) -> Option<(Option<Range<usize>>, Item)> {
+pub(super) fn find(root: &Table, steps: &[Step]) -> Option<(Option<Range<usize>>, Item)> {
     let mut key = None;
     let mut item = Item::Table(root.clone());
     for step in steps {

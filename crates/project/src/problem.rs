@@ -58,6 +58,10 @@ impl Problem {
     /// A file that could not be read or written.
     #[must_use]
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
+        if action == "read" && is_standard_output(path) {
+            return Self::new("nothing is read from standard input by the name `-`")
+                .help("name a file; one of that name is `./-`");
+        }
         let what = if is_standard_output(path) {
             "to standard output".to_owned()
         } else {

@@ -49,8 +49,8 @@ const NAMES: &[EntryName] = &[
 
 /// A kind of file whose keys can be set.
 pub struct Grammar<'a> {
-    /// What such a file describes, as in "a project file".
-    pub noun: &'a str,
+    /// The kind.
+    pub kind: misfit::Kind<'a>,
     /// Lists whose entries have numbers and names.
     pub lists: &'a [&'a str],
     /// What an entry of a list is called: the first of these that it has.
@@ -94,7 +94,7 @@ impl EntryName {
 impl fmt::Debug for Grammar<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grammar")
-            .field("noun", &self.noun)
+            .field("noun", &self.kind.noun)
             .field("lists", &self.lists)
             .finish_non_exhaustive()
     }
@@ -254,7 +254,7 @@ pub fn apply(
 ) -> Result<(ProjectText, Applied), Problem> {
     let mut applied = Applied::default();
     let grammar = Grammar {
-        noun: "project",
+        kind: misfit::PROJECT,
         lists: LISTS,
         names: NAMES,
         read: &|text| match file::parse(text, registry) {
@@ -423,7 +423,7 @@ fn set_in(
     }
     let top = std::ptr::eq(keys.as_ptr(), setting.keys.as_ptr());
     if top && grammar.lists.contains(&key.as_str()) && table.get(key).is_none() {
-        return Err(setting.wrong(format!("the {} has no [[{key}]]", grammar.noun)));
+        return Err(setting.wrong(format!("the {} has no [[{key}]]", grammar.kind.noun)));
     }
     let item = table
         .entry(key)
@@ -544,7 +544,7 @@ fn typed(old: Option<&Item>, value: &str) -> Value {
 fn refused(setting: &Setting, message: &str, grammar: &Grammar<'_>) -> Problem {
     let message = message.trim();
     let Some(rest) = message.strip_prefix("unknown field `") else {
-        return setting.wrong(misfit::of_setting(message, &setting.keys).message);
+        return setting.wrong(misfit::of_setting(message, &setting.keys, grammar.kind).message);
     };
     let mut quoted = rest.split('`').step_by(2);
     let unknown = quoted.next().unwrap_or_default();
@@ -555,7 +555,7 @@ fn refused(setting: &Setting, message: &str, grammar: &Grammar<'_>) -> Problem {
         .position(|key| key == unknown)
         .unwrap_or(0);
     let place = match &setting.keys[..at] {
-        [] => format!("a {} file", grammar.noun),
+        [] => format!("a {} file", grammar.kind.noun),
         before => format!("`{}`", before.join(".")),
     };
     let problem = setting.wrong(format!("there is no `{unknown}` in {place}"));

@@ -170,6 +170,11 @@ fn loaded(text: &str) -> Result<Project, Problems> {
             "p/changes.csv",
             "1ms,add,10.1.0.0/16,0,02:00:00:00:00:02\n1ms,remove,10.1.0.0/16\n",
         ),
+        ("p/nothing.csv", "# no change yet\n"),
+        (
+            "p/marked.csv",
+            "\u{feff}1ms,add,10.1.0.0/16,0,02:00:00:00:00:02\n2ms,put,10.1.0.0/16\n",
+        ),
         ("p/wrong.csv", "# a comment\n1ms,put,10.1.0.0/16\n2ms,add\n"),
         (
             "p/late.csv",

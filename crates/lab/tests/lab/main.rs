@@ -4,6 +4,7 @@ mod bench;
 mod campaigns;
 mod comparing;
 mod hops;
+mod mistakes;
 mod networks;
 mod one_chip;
 mod perturbed;

@@ -1,7 +1,7 @@
 //! Captures frame by frame.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use super::assembly::Assembly;
@@ -10,6 +10,7 @@ use super::data::Data;
 use super::next_generation::NextGeneration;
 use super::{CaptureError, Links, error};
 use crate::Frame;
+use crate::standard_output::is_standard_output;
 
 /// What a pcapng file begins with.
 const NEXT_GENERATION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
@@ -56,7 +57,13 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn open_with(path: &Path, links: Links) -> Result<Reader, CaptureError> {
-        let file = File::open(path).map_err(|source| CaptureError::Io {
+        let file = if is_standard_output(path) {
+            let only = "`-` is only for what is written; `/dev/stdin` is what a pipe brings";
+            Err(io::Error::other(only))
+        } else {
+            File::open(path)
+        };
+        let file = file.map_err(|source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
         })?;

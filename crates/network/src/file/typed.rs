@@ -206,7 +206,7 @@ pub struct Flow {
 
 /// Data of a flow.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "`\"endless\"`, or a number of bytes")]
+#[serde(untagged, expecting = "a number of bytes or \"endless\"")]
 pub enum Bytes {
     Number(u64),
     Word(String),

@@ -161,7 +161,7 @@ fn mistakes_are_told_with_their_places() {
         (with("packet = 1000", "packet = 20"), "100 to 9000 bytes"),
         (
             with("packet = 1000", "pakcet = 1000"),
-            "unknown field `pakcet`",
+            "there is no key `pakcet` in [[flow]]",
         ),
         (
             with("packet = 1000", "rate = \"1Mbps\""),
@@ -205,7 +205,10 @@ fn mistakes_are_told_with_their_places() {
             problem(&format!("scale = 1000000000000\n{FILE}")),
             "more than can be counted",
         ),
-        (problem("name = \"x\""), "missing field `until`"),
+        (
+            problem("name = \"x\""),
+            "the key `until` is missing in the network file",
+        ),
         (problem("name ="), "net.toml:1:"),
     ];
     for (message, expected) in cases {

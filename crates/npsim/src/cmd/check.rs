@@ -4,13 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::assemble_project_from;
-use npsim::files::Disk;
-use npsim::project::Project;
 
 use super::format::Format;
-use super::message_options::MessageOptions;
-use super::source_options::SourceOptions;
+use super::target_options::TargetOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,18 +28,10 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
     #[command(flatten)]
-    source: SourceOptions,
-    #[command(flatten)]
-    pub messages: MessageOptions,
+    pub options: TargetOptions,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let project = Project::load(
-        &arguments.target,
-        &arguments.source.overrides(None),
-        &npsim::registry(),
-    )?;
-    let (_, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
-    arguments.messages.show(&messages);
-    Ok(ExitCode::from(u8::from(messages.errors > 0)))
+    let assembled = arguments.options.assemble(&arguments.target)?;
+    Ok(ExitCode::from(u8::from(assembled.errors > 0)))
 }

@@ -5,19 +5,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::{Program, assemble_project_from};
+use npsim::assemble::Program;
 use npsim::diagnostics::render_fault;
 use npsim::docs::terminal_text;
 use npsim::exercise::{Verdict, VerdictFile, judge};
-use npsim::files::Disk;
 use npsim::problem::Problem;
-use npsim::project::Project;
 use npsim::project::goals::MeasureKind;
 
 use super::format::Format;
-use super::message_options::MessageOptions;
 use super::run::results::show_fault;
-use super::source_options::SourceOptions;
+use super::target_options::{Assembled, TargetOptions};
 use crate::output;
 
 /// Columns of the lines of a hint.
@@ -45,21 +42,17 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
     #[command(flatten)]
-    source: SourceOptions,
-    #[command(flatten)]
-    pub messages: MessageOptions,
+    pub options: TargetOptions,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let project = Project::load(
-        &arguments.target,
-        &arguments.source.overrides(None),
-        &npsim::registry(),
-    )?;
-    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
-    arguments.messages.show(&messages);
+    let Assembled {
+        project,
+        programs,
+        errors,
+    } = arguments.options.assemble(&arguments.target)?;
     let Some(programs) = programs else {
-        if messages.errors == 0 {
+        if errors == 0 {
             return Err(
                 Problem::new("there is nothing to run: no instruction was assembled").into(),
             );

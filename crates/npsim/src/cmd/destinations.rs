@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use npsim::problem::Problem;
 use npsim::whole_file::{is_standard_output, try_place};
 
-use crate::output;
+use crate::{output, usage};
 
 /// What an option writes.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ fn usage_error(subcommand: &[&str], message: &str) -> ! {
     let mut names = subcommand.iter();
     let found = names.try_fold(&command, |command, name| command.find_subcommand(name));
     let mut found = found.unwrap_or(&command).clone();
-    found.error(ErrorKind::ArgumentConflict, message).exit()
+    usage::end(&found.error(ErrorKind::ArgumentConflict, message))
 }
 
 /// Finds out now whether what is written at the end can be written, so that nothing is lost then.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use npsim_chip::Cycle;
-use npsim_lab::campaign::{Results, Watcher};
+use npsim_lab::campaign::{Campaign, Results, Watcher};
 use npsim_lab::observed::Observe;
+use npsim_lab::places::Places;
 use npsim_lab::points::Point;
 use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
@@ -34,7 +35,7 @@ pub struct LabOptions {
     jobs: Option<u16>,
     /// Also write what each point looks like from within: `profile`, `flame`, `timeline` (`npsim docs experiments`)
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parser::<Observe>())]
-    pub observe: Vec<Observe>,
+    observe: Vec<Observe>,
     /// The folder below which systems lie, such as that with `microcode/`
     ///
     /// Without it the current folder and those above it are looked through, after
@@ -51,8 +52,25 @@ impl LabOptions {
             .unwrap_or_else(|| PathBuf::from("npsim-results").join(name))
     }
 
+    /// A study with what is asked for: where its systems lie, and the folder of its results.
+    pub fn campaign<'a>(
+        &'a self,
+        study: &'a Study,
+        places: &'a Places,
+        results: &'a Path,
+    ) -> Campaign<'a> {
+        Campaign {
+            study,
+            quick: self.quick,
+            places,
+            results,
+            jobs: self.jobs(),
+            observe: &self.observe,
+        }
+    }
+
     /// How many points run at a time.
-    pub fn jobs(&self) -> usize {
+    fn jobs(&self) -> usize {
         self.jobs.map_or_else(
             || std::thread::available_parallelism().map_or(1, usize::from),
             usize::from,

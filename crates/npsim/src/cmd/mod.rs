@@ -33,5 +33,6 @@ mod saving;
 pub mod sensitivity;
 mod source_options;
 pub mod sweep;
+mod target_options;
 pub mod trace;
 mod value;

@@ -8,8 +8,9 @@ use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::{FILE_NAME, Overrides, default_text, is_source};
 use npsim::whole_file::write_whole;
+use serde::Serialize;
 
-use crate::output;
+use super::format::Format;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +43,18 @@ pub struct Arguments {
     /// Board for the project (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+}
+
+/// The project file that was written, as JSON tells it.
+#[derive(Serialize)]
+struct Written {
+    project: String,
+    folder: String,
+    source: String,
+    include: Vec<String>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -92,12 +105,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .collect::<Result<Vec<_>, _>>()?;
     let text = default_text(&Disk, source, &shown, &include, &overrides)?;
     write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
-    output::print(&format!(
-        "wrote {}; `npsim run {}` runs it{}\n",
-        path.display(),
-        folder.display(),
-        without_include(arguments)
-    ))?;
+    let written = Written {
+        project: path.display().to_string(),
+        folder: folder.display().to_string(),
+        source: shown,
+        include,
+    };
+    arguments.format.print(&written, || {
+        format!(
+            "wrote {}; `npsim run {}` runs it{}\n",
+            written.project,
+            written.folder,
+            without_include(arguments)
+        )
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

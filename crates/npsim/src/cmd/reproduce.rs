@@ -78,14 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let file = studies::is_file_name(name).then(|| Path::new(name));
     let places = Places::new(file, arguments.lab.root.as_deref());
     let folder = arguments.lab.results(&study.name);
-    let campaign = Campaign {
-        study: &study,
-        quick,
-        places: &places,
-        results: &folder,
-        jobs: arguments.lab.jobs(),
-        observe: &arguments.lab.observe,
-    };
+    let campaign = arguments.lab.campaign(&study, &places, &folder);
     let stop = interrupt_flag();
     let bar = Bar::default();
     let results = campaign.run(points, &stop, &bar);

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim_lab::campaign::Campaign;
 use npsim_lab::places::Places;
 use npsim_lab::sensitivity::knobs::Knob;
 use npsim_lab::sensitivity::{Plan, Question};
@@ -91,14 +90,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let folder = arguments
         .lab
         .results(&format!("{}-sensitivity", study.name));
-    let campaign = Campaign {
-        study: &study,
-        quick: arguments.lab.quick,
-        places: &places,
-        results: &folder,
-        jobs: arguments.lab.jobs(),
-        observe: &arguments.lab.observe,
-    };
+    let campaign = arguments.lab.campaign(&study, &places, &folder);
     let question = Question {
         ids: arguments.ids.clone(),
         only: arguments.only.clone(),

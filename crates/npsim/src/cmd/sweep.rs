@@ -69,14 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut points = points(&study, quick)?;
     let places = Places::new(Some(&arguments.file), arguments.lab.root.as_deref());
     let folder = arguments.lab.results(&study.name);
-    let campaign = Campaign {
-        study: &study,
-        quick,
-        places: &places,
-        results: &folder,
-        jobs: arguments.lab.jobs(),
-        observe: &arguments.lab.observe,
-    };
+    let campaign = arguments.lab.campaign(&study, &places, &folder);
     if arguments.list {
         return list(&campaign, points, arguments.format);
     }

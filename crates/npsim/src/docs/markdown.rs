@@ -77,10 +77,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
             let row = cells(trimmed);
             match found.last_mut() {
                 Some(Block::Table(rows)) if open => {
-                    let is_rule = row.iter().all(|cell| {
-                        !cell.is_empty() && cell.bytes().all(|byte| b"-: ".contains(&byte))
-                    });
-                    if !(is_rule && rows.len() == 1) {
+                    if !(is_rule(&row) && rows.len() == 1) {
                         rows.push(row);
                     }
                 }
@@ -159,8 +156,16 @@ fn push(cells: &mut [String], character: char) {
     }
 }
 
-/// The cells of a row. `\|` is no border.
-fn cells(row: &str) -> Vec<String> {
+/// Whether a row stands between a table's header and its other rows.
+#[must_use]
+pub fn is_rule(row: &[String]) -> bool {
+    let is_line = |cell: &String| !cell.is_empty() && cell.bytes().all(|it| b"-: ".contains(&it));
+    !row.is_empty() && row.iter().all(is_line)
+}
+
+/// The cells of a row, which begins with `|`. `\|` is no border.
+#[must_use]
+pub fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|');
     let mut cells = vec![String::new()];
     let mut characters = row.chars().peekable();

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::{Block, Span, plain, spans};
+use crate::fold::folded;
 
 const BOLD: &str = "\x1b[1m";
 const UNDERLINE: &str = "\x1b[4m";
@@ -14,10 +15,16 @@ const RESET: &str = "\x1b[0m";
 const WIDEST: usize = 96;
 /// Columns below which wrapping helps nobody.
 const NARROWEST: usize = 30;
+/// What stands before code.
+const CODE: &str = "    ";
+/// What a shell takes for the middle of a command.
+const GOES_ON: &str = " \\";
 
 /// Blocks as lines of at most so many columns, where words and code allow it.
 #[must_use]
 pub fn render(blocks: &[Block], columns: usize) -> String {
+    // Code is as wide as it can be.
+    let code_columns = columns.max(NARROWEST) - CODE.len();
     let columns = columns.clamp(NARROWEST, WIDEST);
     let mut out = String::new();
     let mut in_list = false;
@@ -44,13 +51,10 @@ pub fn render(blocks: &[Block], columns: usize) -> String {
                 lines(&mut out, text, columns, &first, &rest);
             }
             Block::Code(code) => {
-                for line in code.lines() {
-                    let shown = if line.is_empty() {
-                        String::new()
-                    } else {
-                        format!("    {CYAN}{line}{RESET}")
-                    };
-                    out += &shown;
+                for line in code.lines().flat_map(|line| code_lines(line, code_columns)) {
+                    if !line.is_empty() {
+                        let _ = write!(out, "{CODE}{CYAN}{line}{RESET}");
+                    }
                     out.push('\n');
                 }
             }
@@ -58,6 +62,26 @@ pub fn render(blocks: &[Block], columns: usize) -> String {
         }
     }
     out
+}
+
+/// A line of code as lines of at most so many columns, where its words allow it. A command of a
+/// shell that is broken stays one command, and one with quotes is left alone.
+fn code_lines(line: &str, columns: usize) -> Vec<String> {
+    let command = line.starts_with("$ ");
+    let fits = line.chars().count() <= columns;
+    if fits || (command && line.contains(['\'', '"'])) {
+        return vec![line.to_owned()];
+    }
+    let mark = if command { GOES_ON } else { "" };
+    let room = columns.saturating_sub(CODE.len() + mark.len());
+    let text = folded(line, room);
+    let count = text.lines().count();
+    let lines = text.lines().enumerate().map(|(at, piece)| {
+        let before = if at == 0 { "" } else { CODE };
+        let behind = if at + 1 == count { "" } else { mark };
+        format!("{before}{piece}{behind}")
+    });
+    lines.collect()
 }
 
 /// A text without marks as lines of at most so many columns, the first one behind
@@ -256,16 +280,16 @@ mod tests {
     }
 
     #[test]
-    fn code_stays_as_it_is_and_tables_are_columns() {
-        let page = "```uc\n  a very long line of code that is wider than the terminal\n```\n\n| key | what |\n| --- | --- |\n| `id` | a number of the thing that is meant |\n";
+    fn code_is_broken_between_words_and_tables_are_columns() {
+        let page = "```uc\n  a very long line of code that is wider than the terminal\n```\n\n```console\n$ npsim run some-firmware.uc --until 1ms\n```\n\n| key | what |\n| --- | --- |\n| `id` | a number of the thing that is meant |\n";
         assert_eq!(
             shown(page, 36),
-            "      a very long line of code that is wider than the terminal\n\nkey  what\n---  -------------------------------\nid   a number of the thing that is\n     meant\n"
+            "      a very long line of code\n          that is wider than the\n          terminal\n\n    $ npsim run \\\n        some-firmware.uc --until \\\n        1ms\n\nkey  what\n---  -------------------------------\nid   a number of the thing that is\n     meant\n"
         );
     }
 
     #[test]
-    fn every_page_of_the_book_fits_but_for_its_code() {
+    fn every_page_of_the_book_fits() {
         for page in pages() {
             let all = blocks(page.text);
             for columns in [40, 80, 200] {
@@ -275,9 +299,16 @@ mod tests {
                 {
                     let longest = line.split(' ').map(|word| word.chars().count()).max();
                     let width = line.chars().count();
-                    // Code is indented; a word may be longer than a line.
-                    let fits = width <= columns.min(super::WIDEST)
-                        || line.starts_with("    ")
+                    // A word may be longer than a line, and what is quoted is one.
+                    let code = line.starts_with(super::CODE);
+                    let most = if code {
+                        columns
+                    } else {
+                        columns.min(super::WIDEST)
+                    };
+                    let fits = width <= most
+                        || code && line.trim().starts_with("$ ") && line.contains(['\'', '"'])
+                        || code && !line.trim().contains(' ')
                         || longest.unwrap_or(0) + 8 > columns.min(super::WIDEST) / 2;
                     assert!(fits, "{} at {columns}: {line}", page.name);
                 }

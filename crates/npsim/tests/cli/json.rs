@@ -61,6 +61,11 @@ fn commands() -> Vec<(&'static str, String, i32)> {
             "npsim check-exercise",
             &format!("check-exercise {exercise}"),
         ),
+        row("npsim new", "new --from loop.uc --out made -I ."),
+        row(
+            "npsim trace gen",
+            "trace gen --load 0.5 --time 50us -o made.pcap",
+        ),
         row("npsim trace info", "trace info in.pcap"),
         row("npsim trace order", "trace order flows.pcap --each"),
     ]
@@ -196,4 +201,29 @@ fn mistakes_are_objects_too() {
         let message: Value = serde_json::from_str(done.err.trim()).expect("one object");
         assert_eq!(message["level"], "error", "{arguments}");
     }
+}
+
+#[test]
+fn wrong_usage_is_an_object_too() {
+    let dir = folder();
+    for arguments in [
+        "chip --sorces --format json",
+        "run --format=json loop.uc --until soon",
+        "run loop.uc --until 1us --stats - --format json",
+        "trace gen --load 1 -o - --format json",
+        "asm --message-format json",
+        "walk --format json",
+    ] {
+        let done = dir.npsim(arguments);
+        assert_eq!((done.code, done.out.as_str()), (2, ""), "{arguments}");
+        let message: Value = serde_json::from_str(done.err.trim()).expect("one object");
+        assert_eq!(message["level"], "error", "{arguments}");
+        let told = message["message"].as_str().expect("a message");
+        assert!(!told.is_empty() && !told.contains('\n'), "{told}");
+        let rendered = message["rendered"].as_str().expect("a text");
+        assert!(rendered.starts_with("error: "), "{rendered}");
+    }
+    // Nobody asks a program for help by these.
+    dir.npsim("chip --help --format json")
+        .expect(0, &["Usage: npsim chip"]);
 }

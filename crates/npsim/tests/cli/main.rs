@@ -13,6 +13,8 @@ mod cores;
 mod course;
 mod determinism;
 mod documents;
+#[cfg(target_os = "linux")]
+mod endings;
 mod explain;
 mod explain_costs;
 mod held_locks;

@@ -13,19 +13,19 @@ use crate::harness::{Dir, LOOP, pcap, root};
 
 /// Whose lines are as wide as the sources, words or scripts that they are.
 #[derive(Clone, Copy, PartialEq)]
-enum Lines {
+pub enum Lines {
     Fit,
     Free,
 }
 
 /// A command, arguments with which it comes to an end soon, and whether its lines fit.
-struct Row {
-    command: &'static str,
-    arguments: String,
-    lines: Lines,
+pub struct Row {
+    pub command: &'static str,
+    pub arguments: String,
+    pub lines: Lines,
 }
 
-fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let root = root().canonicalize().expect("the repository");
     let root = root.display();
     let row = |command, arguments: &str, lines| Row {
@@ -84,7 +84,7 @@ fn rows() -> Vec<Row> {
             Lines::Fit,
         ),
         row("docs", "", Lines::Fit),
-        row("docs", "course-1", Lines::Free),
+        row("docs", "course-1", Lines::Fit),
         row("codes", "", Lines::Fit),
         row("codes", "bank-conflict", Lines::Fit),
         row("isa", "", Lines::Fit),
@@ -125,7 +125,7 @@ key = "define.TURNS"
 values = [10, 100]
 "#;
 
-fn folder() -> Dir {
+pub fn folder() -> Dir {
     let dir = Dir::new()
         .with("loop.uc", LOOP)
         .with("crooked.uc", "  here#:\nctx_arb[ voluntary ],br[here#]\n")
@@ -138,7 +138,7 @@ fn folder() -> Dir {
     dir
 }
 
-fn command(dir: &Dir, row: &Row) -> Command {
+pub fn command(dir: &Dir, row: &Row) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_npsim"));
     command
         .current_dir(dir.path("."))
@@ -153,10 +153,10 @@ fn command(dir: &Dir, row: &Row) -> Command {
 }
 
 /// What a command came to; one that does not end is a failure.
-struct Came {
-    code: Option<i32>,
-    out: String,
-    err: String,
+pub struct Came {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
 }
 
 fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
@@ -169,7 +169,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<S
     })
 }
 
-fn ended(mut child: Child, what: &str) -> Came {
+pub fn ended(mut child: Child, what: &str) -> Came {
     let (out, err) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let begun = Instant::now();
     let status = loop {

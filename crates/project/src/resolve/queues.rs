@@ -44,6 +44,10 @@ impl Resolver<'_> {
             } else {
                 let name = &buffers.get_ref().queue;
                 let known = sections.iter().map(|s| s.name.get_ref().as_str());
+                if known.clone().any(|known| known == name.get_ref()) {
+                    // The queue itself is wrong, which has been said.
+                    return;
+                }
                 let help = suggestion(name.get_ref(), known, "[[queue]]");
                 self.fail(
                     name.span(),

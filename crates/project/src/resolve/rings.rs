@@ -7,6 +7,8 @@ use super::Resolver;
 
 /// Rings whose status an instruction can branch on.
 const STATUS_RINGS: u8 = 12;
+/// Longwords of a ring if the project does not say.
+const LONGWORDS: u16 = 128;
 
 impl Resolver<'_> {
     pub(super) fn rings(&mut self, sections: &[RingSection]) {
@@ -45,23 +47,22 @@ impl Resolver<'_> {
             if !self.name(&section.name) {
                 continue;
             }
-            let number = match &section.number {
-                Some(number) if usize::from(*number.get_ref()) < taken.len() => *number.get_ref(),
-                Some(_) => continue,
-                None => {
-                    let Some(number) = taken.iter().position(Option::is_none) else {
-                        let message = format!("no scratch ring is left for `{name}`");
-                        self.fail(
-                            section.name.span(),
-                            message,
-                            format!("this chip has {}", taken.len()),
-                            "",
-                        );
-                        continue;
-                    };
-                    taken[number] = Some(name.clone());
-                    number as u8
-                }
+            let number = if let Some(number) = &section.number {
+                // One that there is not has been told; what names the ring is no mistake.
+                *number.get_ref()
+            } else {
+                let Some(number) = taken.iter().position(Option::is_none) else {
+                    let message = format!("no scratch ring is left for `{name}`");
+                    self.fail(
+                        section.name.span(),
+                        message,
+                        format!("this chip has {}", taken.len()),
+                        "",
+                    );
+                    continue;
+                };
+                taken[number] = Some(name.clone());
+                number as u8
             };
             self.ring(section, number);
         }
@@ -69,7 +70,10 @@ impl Resolver<'_> {
 
     fn ring(&mut self, section: &RingSection, number: u8) {
         let name = section.name.get_ref();
-        let size = section.size.as_ref().map_or(128, |size| *size.get_ref());
+        let mut size = section
+            .size
+            .as_ref()
+            .map_or(LONGWORDS, |size| *size.get_ref());
         if let Some(typed) = &section.size
             && ![128, 256, 512, 1024].contains(&size)
         {
@@ -79,7 +83,8 @@ impl Resolver<'_> {
                 "",
                 "use 128, 256, 512 or 1024",
             );
-            return;
+            // So that what names the ring is no mistake as well.
+            size = LONGWORDS;
         }
         let bytes = u64::from(size) * 4;
         let owner = format!("ring `{name}`");
@@ -87,7 +92,7 @@ impl Resolver<'_> {
             Ok(base) => base as u32,
             Err(reason) => {
                 self.no_place(section.name.span(), &owner, bytes, "scratch", &reason);
-                return;
+                0
             }
         };
         let span = section.name.span();

@@ -22,6 +22,9 @@ const TOLD: usize = 10;
 /// What a line of the file is.
 const LINE: &str = "write `TIME,add,PREFIX,PORT,MAC` or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and MAC; or `TIME,remove,PREFIX`";
 
+/// U+FEFF, which says that a text is in UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// There are mistakes, which have been told.
 pub(super) struct Refused;
 
@@ -65,7 +68,13 @@ impl Resolver<'_> {
                     return Err(Refused);
                 }
                 let text = self.changes_file(path).ok_or(Refused)?;
-                (self.lines(&text), Some(text))
+                let lines = self.lines(&text);
+                if lines.is_empty() && self.problems.len() == before {
+                    let message = format!("`{}` has no route changes", path.get_ref());
+                    let help = format!("leave `changes` out, or {LINE}");
+                    self.fail(path.span(), message, "", &help);
+                }
+                (lines, Some(text))
             }
             None => (Vec::new(), None),
         };
@@ -174,8 +183,11 @@ impl Resolver<'_> {
 
     /// The lines of a file of changes.
     fn lines(&mut self, text: &ProjectText) -> Vec<RouteChangeSection> {
-        let (mut sections, mut told, mut start) = (Vec::new(), 0, 0);
-        for line in text.text.split_inclusive('\n') {
+        let (mut sections, mut told) = (Vec::new(), 0);
+        // Some editors put a mark before a text in UTF-8.
+        let body = text.text.trim_start_matches(BYTE_ORDER_MARK);
+        let mut start = text.text.len() - body.len();
+        for line in body.split_inclusive('\n') {
             let body = line.split('#').next().unwrap_or_default();
             if !body.trim().is_empty() {
                 match fields(body, start) {

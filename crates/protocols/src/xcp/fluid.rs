@@ -47,6 +47,8 @@ pub struct State {
 
 /// Steps of a round-trip time.
 const STEPS: f64 = 500.0;
+/// Steps between which whoever waits is asked whether to go on: a millisecond of a host or so.
+const BREATH: usize = 1 << 16;
 
 impl Fluid {
     /// Length of a step, seconds.
@@ -58,6 +60,13 @@ impl Fluid {
     /// The states at the ends of the steps until a time, in seconds.
     #[must_use]
     pub fn run(&self, until: f64) -> Vec<State> {
+        self.run_while(until, &|| true).unwrap_or_default()
+    }
+
+    /// The same, as long as `go_on` says so, which is asked many times a second; `None` if it was
+    /// broken off.
+    #[must_use]
+    pub fn run_while(&self, until: f64, go_on: &dyn Fn() -> bool) -> Option<Vec<State>> {
         let step = self.step();
         let count = (until / step) as usize;
         let mut states = vec![State {
@@ -65,6 +74,9 @@ impl Fluid {
             queue: 0.0,
         }];
         for now in 0..count {
+            if now.is_multiple_of(BREATH) && !go_on() {
+                return None;
+            }
             let State { rate, queue } = states[now];
             let waits = if self.waits {
                 queue / self.capacity
@@ -90,7 +102,7 @@ impl Fluid {
                 queue: grown.max(least).min(most),
             });
         }
-        states
+        Some(states)
     }
 }
 

@@ -15,7 +15,7 @@ use npsim::problem::Problem;
 use npsim_debug::Debugger;
 use npsim_terminal::Theme;
 
-use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::interrupt::{INTERRUPTED, Interrupt};
 use super::run::system::SystemArguments;
 use opened::{Disk, with_debugger};
 use script::End;
@@ -80,9 +80,11 @@ fn screen(debugger: Debugger<'_>, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let stop = interrupt_flag();
     let (target, memory) = arguments.target();
     let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
+        // Until now there was nothing that Ctrl-C would not end at once.
+        let interrupt = Interrupt::catch();
+        let stop = interrupt.flag();
         if arguments.script.is_none() && !arguments.batch && has_screen() {
             screen(debugger, stop)?;
             return Ok(End::Done);
@@ -93,11 +95,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let sources = |file: &str| disk.source(file);
         let end = match &arguments.script {
             Some(path) => script::file(&mut debugger, &sources, path)?,
-            None if arguments.batch => script::standard_input(&mut debugger, &sources)?,
+            None if arguments.batch => script::standard_input(&mut debugger, &sources, &interrupt)?,
             None => End::Done,
         };
         if !arguments.batch && end != End::Quit {
-            script::console(&mut debugger, &sources)?;
+            script::console(&mut debugger, &sources, &interrupt)?;
             return Ok(End::Done);
         }
         Ok(end)

@@ -1,12 +1,14 @@
 //! Commands from a file or from standard input, answered in plain text.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::iter;
 use std::path::Path;
 
 use npsim::problem::Problem;
 use npsim_debug::console::{Sources, execute, stop_text};
 use npsim_debug::{Complaint, Debugger, Reason, Stop};
 
+use crate::cmd::interrupt::Interrupt;
 use crate::output;
 
 /// Before a command that is repeated in the output.
@@ -102,14 +104,23 @@ pub fn file(debugger: &mut Debugger<'_>, sources: Sources<'_>, path: &Path) -> a
 }
 
 /// Does the commands of standard input as those of a script.
-pub fn standard_input(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Result<End> {
-    let lines = io::stdin().lock().lines();
+pub fn standard_input(
+    debugger: &mut Debugger<'_>,
+    sources: Sources<'_>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<End> {
+    let mut lines = io::stdin().lock().lines();
+    let lines = iter::from_fn(|| interrupt.wait(|| lines.next()));
     script(debugger, sources, lines, "standard input")
 }
 
 /// Answers commands until there are no more. A mistake is told, and the next command is
 /// waited for; an empty line repeats the last one.
-pub fn console(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Result<()> {
+pub fn console(
+    debugger: &mut Debugger<'_>,
+    sources: Sources<'_>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
     let asks = io::stdin().is_terminal();
     let mut last = String::new();
     greet(debugger, sources)?;
@@ -119,7 +130,7 @@ pub fn console(debugger: &mut Debugger<'_>, sources: Sources<'_>) -> anyhow::Res
             io::stdout().flush()?;
         }
         let mut line = String::new();
-        match io::stdin().lock().read_line(&mut line) {
+        match interrupt.wait(|| io::stdin().lock().read_line(&mut line)) {
             Ok(0) => return Ok(()),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {

@@ -1,6 +1,6 @@
 //! `npsim trace gen`: generated traffic as a capture.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -11,8 +11,10 @@ use npsim::whole_file::is_standard_output;
 use npsim_net::egress::{Form, Interface, TraceSink};
 use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
+use serde::Serialize;
 
 use crate::cmd::destinations::{self, Output};
+use crate::cmd::format::{self, Format};
 use crate::cmd::load_options::LoadOptions;
 use crate::output;
 
@@ -53,6 +55,23 @@ pub struct Arguments {
     /// Print no summary
     #[arg(short, long)]
     quiet: bool,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+}
+
+/// The capture that was made, as JSON tells it.
+#[derive(Serialize)]
+struct Made {
+    file: String,
+    format: &'static str,
+    ports: usize,
+    load: String,
+    seed: u64,
+    time_ns: u64,
+    frames: u64,
+    bytes: u64,
+    line_bits: u64,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -87,7 +106,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
     };
     let out = &arguments.out;
-    destinations::claim(&["trace", "gen"], &[Output::binary("--out", out)])?;
+    let summary = Output::text("--format json", Path::new("-"));
+    let summary = (arguments.format.is_json() && !arguments.quiet).then_some(summary);
+    let outputs: Vec<_> = [Output::binary("--out", out)]
+        .into_iter()
+        .chain(summary)
+        .collect();
+    destinations::claim(&["trace", "gen"], &outputs)?;
     let unnamed = is_standard_output(out).then_some(match ports.len() {
         1 => (Form::Pcap, false),
         _ => (Form::PcapNg, false),
@@ -121,7 +146,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(failed)?;
     }
     sink.finish().map_err(failed)?;
-    if !arguments.quiet {
+    if !arguments.quiet && arguments.format.is_json() {
+        format::json(&Made {
+            file: out.display().to_string(),
+            format: match form {
+                Form::Pcap => "pcap",
+                Form::PcapNg => "pcapng",
+            },
+            ports: ports.len(),
+            load: load.to_string(),
+            seed: load.seed,
+            time_ns: load.time.picoseconds() / 1000,
+            frames,
+            bytes,
+            line_bits: bits,
+        })?;
+    } else if !arguments.quiet {
         let seconds = load.time.picoseconds() as f64 / 1e12;
         output::line(&format!(
             "{}: {load}, for {}\n{} frames, {} bytes, {} of line time",

@@ -36,12 +36,12 @@ enum Command {
 }
 
 impl Arguments {
-    /// The form of the results, if there are several.
-    pub fn format(&self) -> Option<Format> {
+    /// The form of the results.
+    pub fn format(&self) -> Format {
         match &self.command {
-            Command::Gen(_) => None,
-            Command::Info(it) => Some(it.format),
-            Command::Order(it) => Some(it.format),
+            Command::Gen(it) => it.format,
+            Command::Info(it) => it.format,
+            Command::Order(it) => it.format,
         }
     }
 }

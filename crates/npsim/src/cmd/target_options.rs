@@ -1,0 +1,49 @@
+//! Options of the commands that take a whole target as it is and assemble it.
+
+use std::path::Path;
+
+use clap::Args;
+use npsim::assemble::{Program, assemble_project_from};
+use npsim::files::Disk;
+use npsim::problem::Problems;
+use npsim::project::Project;
+
+use super::message_options::MessageOptions;
+use super::source_options::SourceOptions;
+
+/// What is set over the project, and what becomes of messages.
+#[derive(Debug, Args)]
+pub struct TargetOptions {
+    #[command(flatten)]
+    source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
+}
+
+/// A target that was assembled.
+pub struct Assembled {
+    /// Its project.
+    pub project: Project,
+    /// Its programs, unless there were errors or no instruction.
+    pub programs: Option<Vec<Program>>,
+    /// How many errors were told.
+    pub errors: usize,
+}
+
+impl TargetOptions {
+    /// Reads a target, assembles it and shows what the assembler says.
+    ///
+    /// # Errors
+    /// There are mistakes in the project.
+    pub fn assemble(&self, target: &Path) -> Result<Assembled, Problems> {
+        let overrides = self.source.overrides(None);
+        let project = Project::load(target, &overrides, &npsim::registry())?;
+        let (programs, messages) = assemble_project_from(&Disk, &project, &self.messages.lints());
+        self.messages.show(&messages);
+        Ok(Assembled {
+            project,
+            programs,
+            errors: messages.errors,
+        })
+    }
+}

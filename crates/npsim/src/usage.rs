@@ -1,0 +1,102 @@
+//! Wrong usage: told to people as they know it from other commands, to programs as an object, as
+//! other mistakes are.
+
+use std::ffi::OsString;
+use std::{env, process};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use npsim::messages::Message;
+use npsim::problem::Problem;
+
+use crate::output;
+
+/// What a program asks for its messages by.
+const OPTIONS: [&str; 2] = ["--format", "--message-format"];
+/// The value that asks for objects.
+const JSON: &str = "json";
+
+/// Ends the process with what the reader of the command line came to: help, or wrong usage.
+pub fn end(error: &clap::Error) -> ! {
+    let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
+    if error.use_stderr() && for_programs {
+        let rendered = error.render().to_string();
+        let message = Message::of_problem(&problem(error, &rendered), rendered.trim_end());
+        output::record(&message.to_json());
+        process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// Whether a command line that is wrong somewhere asks for JSON all the same.
+fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
+    let mut words = words.into_iter().skip(1).peekable();
+    while let Some(word) = words.next() {
+        let Some(word) = word.to_str().filter(|word| *word != "--") else {
+            return false;
+        };
+        let asks = match word.split_once('=') {
+            Some((option, value)) => OPTIONS.contains(&option) && value == JSON,
+            None => OPTIONS.contains(&word) && words.peek().is_some_and(|next| next == JSON),
+        };
+        if asks {
+            return true;
+        }
+    }
+    false
+}
+
+/// The mistake in one line, with what may have been meant and how the command is used.
+fn problem(error: &clap::Error, rendered: &str) -> Problem {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Problem::new("a command is missing").help("`npsim --help` lists the commands");
+    }
+    let told = rendered.split("\n\n").next().unwrap_or_default();
+    let told = told.trim().trim_start_matches("error: ");
+    let message: Vec<_> = told.split_whitespace().collect();
+    let mut problem = Problem::new(message.join(" "));
+    if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
+        let usage = usage.to_string();
+        let words: Vec<_> = usage.split_whitespace().collect();
+        problem = problem.note(words.join(" "));
+    }
+    let mut tips = { rendered.lines() }.filter_map(|line| line.trim().strip_prefix("tip: "));
+    match tips.next() {
+        Some(tip) => problem.help(tip),
+        None => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{asks_for_json, problem};
+    use crate::Arguments;
+    use clap::Parser as _;
+
+    fn asks(line: &str) -> bool {
+        asks_for_json(line.split(' ').map(Into::into))
+    }
+
+    #[test]
+    fn what_asks_for_json() {
+        assert!(asks("npsim run x --format json --wrong"));
+        assert!(asks("npsim run --message-format=json"));
+        assert!(!asks("npsim run --format text json"));
+        assert!(!asks("npsim run -- --format json"));
+        assert!(!asks("npsim run --stats json"));
+    }
+
+    #[test]
+    fn a_mistake_is_one_line_with_usage_and_a_tip() {
+        let told = |line: &str| {
+            let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
+            problem(&error, &error.render().to_string())
+        };
+        let typo = told("npsim run x --stast out.json");
+        assert_eq!(typo.message, "unexpected argument '--stast' found");
+        assert!(typo.help.expect("a tip").contains("--stats"));
+        assert!(typo.notes[0].starts_with("Usage: npsim run"));
+        let missing = told("npsim trace gen --load 1");
+        assert!(missing.message.contains("required") && missing.message.contains("--out"));
+        assert!(!missing.message.contains('\n'));
+    }
+}

@@ -1,0 +1,185 @@
+//! Every command ends soon by itself, or when it is asked to, as Ctrl-C, `kill` and `timeout` do.
+//!
+//! The commands are those that have a row in [`manners`](crate::manners). No test says how soon: those
+//! that are asked here would not end by themselves while anybody waits.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::harness::root;
+use crate::manners::{Lines, Row, command, ended, folder, rows};
+
+/// How a command goes that nobody would wait for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ends {
+    /// It saves what it has, and says that it was broken off.
+    Saves,
+    /// There is nothing to be saved: it ends where it is.
+    AtOnce,
+}
+
+/// Commands that do not come to an end by themselves while anybody waits. Those that read
+/// standard input wait for it.
+fn endless() -> Vec<(Row, Ends)> {
+    let root = root().canonicalize().expect("the repository");
+    let root = root.display();
+    let row = |command, arguments: &str, ends| {
+        let row = Row {
+            command,
+            arguments: arguments.to_owned(),
+            lines: Lines::Free,
+        };
+        (row, ends)
+    };
+    let forward = format!("{root}/microcode/forward");
+    let networks = format!("{root}/traces/networks");
+    let load = "--load 1 --time 1000s";
+    vec![
+        row("run", &format!("{forward} {load}"), Ends::Saves),
+        row("run", &format!("{forward} {load} --hops 2"), Ends::Saves),
+        row(
+            "run",
+            &format!("{forward} {load} --timeline t.json --packets p.csv --report page"),
+            Ends::Saves,
+        ),
+        row("run", "loop.uc --no-skip --until 1000s", Ends::Saves),
+        row(
+            "run",
+            "loop.uc --no-skip --until 1000s --core reference",
+            Ends::Saves,
+        ),
+        row(
+            "debug",
+            &format!("{forward} {load} --script go.txt --batch"),
+            Ends::Saves,
+        ),
+        row("debug", "loop.uc --batch", Ends::Saves),
+        row("debug", "loop.uc", Ends::Saves),
+        row(
+            "network",
+            &format!("{networks}/dumbbell.toml --until 1000000s"),
+            Ends::Saves,
+        ),
+        row(
+            "network",
+            &format!("{networks}/dumbbell-chip.toml --until 10000s"),
+            Ends::Saves,
+        ),
+        row("sweep", "long.toml --out r", Ends::Saves),
+        row("sweep", "long-net.toml --out r", Ends::Saves),
+        row("sweep", "long-network.toml --out r", Ends::Saves),
+        row("reproduce", "long.toml --out r", Ends::Saves),
+        row(
+            "sensitivity",
+            &format!("hauger --root {root} --out r"),
+            Ends::Saves,
+        ),
+        row("trace gen", &format!("{load} -o gen.pcap"), Ends::AtOnce),
+        row("dap", "", Ends::AtOnce),
+        row("lsp", "", Ends::AtOnce),
+    ]
+}
+
+/// Commands that have no work without an end. They leave Ctrl-C to the system.
+const SOON: [&str; 17] = [
+    "asm",
+    "check",
+    "check-exercise",
+    "checks",
+    "chip",
+    "codes",
+    "completions",
+    "disasm",
+    "docs",
+    "explain",
+    "fmt",
+    "isa",
+    "man",
+    "new",
+    "pp",
+    "trace info",
+    "trace order",
+];
+
+/// Whether a process has a handler for what `kill` sends.
+fn handles(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 1 << 14 != 0)
+}
+
+#[test]
+fn every_command_ends_when_it_is_asked_to() {
+    let forward = root().join("microcode/forward").canonicalize().expect("it");
+    let dumbbell = root().join("traces/networks/dumbbell.toml");
+    let dumbbell = dumbbell.canonicalize().expect("it");
+    let long = |sweep: &str, metric: &str| {
+        format!(
+            "name = \"long\"\ntitle = \"Long\"\n[window]\nmeasure = \"1000s\"\n\
+             [metric.rate]\n{metric}\n[sweep.a]\nset = {{ {sweep}\n"
+        )
+    };
+    let rate = "measure = \"egress-bit-rate\"\nfcs = true";
+    let chip = format!(
+        "\"load.rate\" = 1.0, \"load.time\" = \"1000s\" }}\nsystem = {:?}",
+        forward.display()
+    );
+    let network = format!(
+        "until = \"1000000s\" }}\nnetwork = {:?}",
+        dumbbell.display()
+    );
+    let dir = folder()
+        .with("go.txt", "continue\n")
+        .with("long.toml", long(&chip, rate))
+        .with(
+            "long-net.toml",
+            long("packets = 5000000 }\nnet = true", rate),
+        )
+        .with("long-network.toml", long(&network, "measure = \"goodput\""));
+    let before = dir.files();
+    for (row, ends) in endless() {
+        let what = format!("npsim {} {}", row.command, row.arguments);
+        let mut command = command(&dir, &row);
+        command.stdin(Stdio::piped());
+        let mut child = command.spawn().expect("run npsim");
+        let stdin = child.stdin.take();
+        let begun = Instant::now();
+        while ends == Ends::Saves && !handles(child.id()) {
+            assert!(begun.elapsed() < Duration::from_mins(2), "`{what}`");
+            assert!(child.try_wait().expect("its state").is_none(), "`{what}`");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // It is under way by then, or about to be.
+        std::thread::sleep(Duration::from_millis(200));
+        let asked = Command::new("kill").arg(child.id().to_string()).status();
+        assert!(asked.expect("kill").success(), "`{what}`");
+        let came = ended(child, &what);
+        drop(stdin);
+        let code = (ends == Ends::Saves).then_some(130);
+        assert_eq!(came.code, code, "`{what}`:\n{}{}", came.out, came.err);
+        for name in dir.files() {
+            assert!(!name.contains(".part"), "`{what}` leaves {name}");
+            let path = dir.path(&name);
+            if before.contains(&name) {
+                continue;
+            }
+            assert_eq!(ends, Ends::Saves, "`{what}` leaves {name}");
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).expect("remove it");
+            } else {
+                std::fs::remove_file(path).expect("remove it");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_ends_soon_or_when_it_is_asked_to() {
+    let rows: BTreeSet<_> = rows().iter().map(|row| row.command).collect();
+    let endless: BTreeSet<_> = endless().iter().map(|(row, _)| row.command).collect();
+    let soon: BTreeSet<_> = SOON.into_iter().collect();
+    assert!(endless.is_disjoint(&soon));
+    assert_eq!(rows, &endless | &soon);
+}
