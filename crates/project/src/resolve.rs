@@ -83,6 +83,8 @@ pub(crate) struct Resolved {
     pub spaces: Vec<Space>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
+    /// Its IPv4 addresses by port.
+    pub addresses: Vec<Vec<PortAddress>>,
     /// Stages that have a name, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
     /// What hangs at some nodes of a network alone.
@@ -221,6 +223,7 @@ pub(crate) fn resolve(
         tasks: resolver.tasks,
         spaces,
         macs: resolver.macs,
+        addresses: resolver.addresses,
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
         goals,

@@ -95,9 +95,10 @@ impl Watch {
 impl Tap for Watch {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         if line == self.into {
-            self.came.push((now + (self.arrives)(frame.bytes), *frame));
+            self.came
+                .push((now + (self.arrives)(frame.bytes), frame.clone()));
         } else if line == self.out {
-            self.left.push((now, *frame));
+            self.left.push((now, frame.clone()));
         }
     }
 

@@ -113,15 +113,15 @@ struct Seen(Vec<(Time, usize, &'static str, Frame)>);
 
 impl Tap for Seen {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.0.push((now, line, "sent", *frame));
+        self.0.push((now, line, "sent", frame.clone()));
     }
 
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
-        self.0.push((now, line, reason.name(), *frame));
+        self.0.push((now, line, reason.name(), frame.clone()));
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.0.push((now, line, "lost", *frame));
+        self.0.push((now, line, "lost", frame.clone()));
     }
 }
 

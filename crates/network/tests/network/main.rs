@@ -8,6 +8,7 @@ mod cpu;
 mod dumbbell;
 mod file;
 mod laws;
+mod messages;
 mod pacing;
 mod reference;
 mod rig;

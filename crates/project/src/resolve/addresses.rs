@@ -23,6 +23,23 @@ pub struct PortAddress {
     pub length: u8,
 }
 
+impl PortAddress {
+    /// The first address of its network, and the last.
+    fn ends(self) -> (u32, u32) {
+        let host = u32::MAX.checked_shr(self.length.into()).unwrap_or(0);
+        let address = self.address.to_bits();
+        (address & !host, address | host)
+    }
+
+    /// Whether an address is one that a single host on its link can have.
+    #[must_use]
+    pub fn has_on_link(self, address: Ipv4Addr) -> bool {
+        let (first, last) = self.ends();
+        let bits = address.to_bits();
+        (first..=last).contains(&bits) && (self.length >= 31 || (bits != first && bits != last))
+    }
+}
+
 /// An own address in the routing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnAddress {

@@ -24,13 +24,13 @@ fn header(frame: &Frame) -> Option<Header> {
             Body::Rcp { header, .. } => Some(header),
             Body::Tcp { .. } => None,
         },
-        Content::Datagram { .. } => None,
+        _ => None,
     }
 }
 
 /// A frame as a router whose rate is `rate` sends it on.
 fn passed_on(frame: &Frame, rate: u32) -> Frame {
-    let mut passed = *frame;
+    let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
         if let Body::Rcp { header, .. } = &mut packet.body

@@ -23,13 +23,13 @@ fn header(frame: &Frame) -> Option<Header> {
             Body::Tcp { xcp, .. } => xcp,
             Body::Rcp { .. } => None,
         },
-        Content::Datagram { .. } => None,
+        _ => None,
     }
 }
 
 /// A frame as the router sends it on, but for the feedback, which is that of `other`.
 fn passed_on(frame: &Frame, other: &Frame) -> Frame {
-    let mut passed = *frame;
+    let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
         if let (Body::Tcp { xcp: Some(own), .. }, Some(other)) = (&mut packet.body, header(other)) {
