@@ -288,6 +288,32 @@ fn messages_are_limited_and_pings_are_not() {
     }
 }
 
+/// Each router of a chain changes a table that has its own addresses and no other's: an address
+/// behind it goes the way of the networks around it.
+#[test]
+fn routes_change_around_the_addresses_of_each_router() {
+    for router in ROUTERS {
+        let hops = [[192, 0, 2, 1], [192, 0, 2, 2], [192, 0, 2, 3]];
+        let probes: Vec<_> = (0..)
+            .zip(hops.into_iter().chain(hops))
+            .map(|(n, to)| ping(to, n, b"who?"))
+            .collect();
+        let text = format!(
+            "{}[[route_change]]\nat = \"145us\"\nchange = \"192.0.2.0/24\"\ndiscard = true\n",
+            chain(router)
+        );
+        let dir = project(&text).with("in.pcap", capture(&probes, 50));
+        let (answers, stats) = answers_in(&dir, "own.toml", "--hops 3");
+        let from: Vec<_> = answers.iter().map(|answer| answer.from.octets()).collect();
+        assert_eq!(from, [hops[0], hops[1], hops[2], hops[0]], "{router}");
+        for node in 0..3 {
+            let routes = &stats["nodes"][node]["chip"]["gpp"]["routes"][0];
+            assert_eq!(routes["changes"], 1, "{router} {node} {routes}");
+        }
+        assert_eq!(stats["packets"]["unaccounted"], 0);
+    }
+}
+
 /// Buffers come back whatever happens to a packet: more packets than buffers come.
 #[test]
 fn no_buffer_is_lost() {
@@ -329,6 +355,14 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
             "not the address of a port",
         ),
         ("[[port]]\naddress = []", "a port has no address"),
+        (
+            "[[port]]\naddress = \"10.2.0.1/16\"",
+            "another port, 0, has the address 10.2.0.1",
+        ),
+        (
+            "[[port]]\naddress = [\"10.1.0.1/16\", \"10.1.0.2/16\"]\n[[port]]\naddress = [\"10.2.0.1/16\", \"10.2.0.2/16\", \"10.2.0.3/16\"]",
+            "port 0 has 2 addresses, and another port has 3",
+        ),
         ("[gpp.icmp]\nrate = 0", "at least 1"),
         ("[gpp.icmp]\nttl = 0", "leads nowhere"),
         ("[gpp.icmp]\ntime = 1", "there is no key `time`"),
@@ -340,6 +374,8 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
     }
     // A chain has more routers than a port has addresses.
     let dir = project(&chain("forward/icmp.toml")).with("in.pcap", capture(&[], 1));
-    dir.npsim("run own.toml --trace in.pcap --hops 4")
-        .expect(1, &["port 0 has 3 addresses, and there is a router 4"]);
+    dir.npsim("run own.toml --trace in.pcap --hops 4").expect(
+        1,
+        &["the ports have the addresses of 3 routers, and there is a router 4"],
+    );
 }

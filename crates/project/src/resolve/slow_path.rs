@@ -2,7 +2,7 @@
 
 use npsim_chip::gpp::lookup::TablePlace;
 use npsim_chip::gpp::packets::Sender;
-use npsim_chip::gpp::routes::{LOCAL, NEXT_HOP_LONGWORDS, Routes};
+use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Routes};
 
 use super::{Resolver, suggestion};
 use crate::keys::Spanned;
@@ -62,26 +62,18 @@ impl Resolver<'_> {
         None
     }
 
-    /// The index of a next hop by its longwords; 0, which stands for none, if the table
-    /// does not have it.
+    /// The index of a next hop by its longwords, the same in each router of a chain; 0, which
+    /// stands for none, if the table does not have it.
     #[must_use]
     pub fn next_hop_index(&self, words: [u32; NEXT_HOP_LONGWORDS]) -> u32 {
-        self.find_next_hop(|hop| hop == words)
-    }
-
-    /// The index of the next hop that is the router itself and no one else; 0 if there is none.
-    #[must_use]
-    pub fn local_next_hop(&self) -> u32 {
-        self.find_next_hop(|hop| hop[0] >> 8 & LOCAL != 0 && hop[1] == 0)
-    }
-
-    fn find_next_hop(&self, is: impl Fn(&[u32]) -> bool) -> u32 {
-        let Some(routes) = self.boot.task::<Routes>() else {
+        let routes = self.boot.task::<Routes>();
+        let Some(router) = routes.and_then(|routes| routes.setup().router(0)) else {
             return 0;
         };
-        let hops = routes.setup().table.next_hops().chunks(NEXT_HOP_LONGWORDS);
+        let hops = router.table().next_hops().chunks(NEXT_HOP_LONGWORDS);
         // The first one stands for no route.
         let mut hops = hops.enumerate().skip(1);
-        hops.find(|(_, hop)| is(hop)).map_or(0, |(at, _)| at as u32)
+        hops.find(|(_, hop)| *hop == words)
+            .map_or(0, |(at, _)| at as u32)
     }
 }

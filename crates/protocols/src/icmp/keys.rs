@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rules::Network;
-use super::task::{Icmp, IcmpSetup, OwnEntry, Reasons};
+use super::task::{Icmp, IcmpSetup, Reasons};
 
 /// Error messages a second, and so many at once, if not given.
 const RATE: u32 = 1000;
@@ -111,22 +111,11 @@ impl TaskKind for IcmpKind {
             resolver.fail(typed.span(), "a time to live of 0 leads nowhere", "", "");
         }
         (resolver.mistakes() == before).then_some(())?;
-        let own = { resolver.own_addresses().iter() }
-            .filter_map(|own| {
-                Some(OwnEntry {
-                    address: own.address,
-                    node: own.node?,
-                    otherwise: resolver.next_hop_index(own.otherwise),
-                })
-            })
-            .collect();
         let interval = resolver.capacity().hertz / u64::from(rate);
         let setup = IcmpSetup {
             sender: sender?,
             reasons,
             ports,
-            own,
-            local: resolver.local_next_hop(),
             table: table?,
             ttl,
             interval,
