@@ -404,6 +404,10 @@ fn mistakes_are_shown_where_they_are() {
             "[[route_change]]\nat = \"1ms\"\nremove = \"192.0.2.1/32\"",
             "192.0.2.1/32 is an address of a port",
         ),
+        (
+            "[gpp.arp]\narp_reason = 255",
+            "255 is a reason code of the core's own",
+        ),
         ("[gpp.arp]\ntries = 0", "at least one request"),
         ("[gpp.arp]\nretry = \"0s\"", "a time of nothing"),
     ];

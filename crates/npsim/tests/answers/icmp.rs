@@ -363,6 +363,18 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
             "[[port]]\naddress = [\"10.1.0.1/16\", \"10.1.0.2/16\"]\n[[port]]\naddress = [\"10.2.0.1/16\", \"10.2.0.2/16\", \"10.2.0.3/16\"]",
             "port 0 has 2 addresses, and another port has 3",
         ),
+        (
+            "[gpp.icmp]\nring = \"EXCEPTION_RING\"",
+            "the core takes packets off this ring itself",
+        ),
+        (
+            "[gpp.icmp]\nring = \"TX_RING\"",
+            "no microengine takes packets of the core off this ring",
+        ),
+        (
+            "[gpp.icmp]\nttl_reason = 252",
+            "252 is a reason code of the core's own",
+        ),
         ("[gpp.icmp]\nrate = 0", "at least 1"),
         ("[gpp.icmp]\nttl = 0", "leads nowhere"),
         ("[gpp.icmp]\ntime = 1", "there is no key `time`"),
