@@ -299,8 +299,8 @@ fn a_next_hop_of_a_change_is_found() {
         let dir = Dir::new().with("own.toml", text);
         let outcome = run_in(dir, "own.toml", &sent, "");
         let frames = outcome.frames();
-        let asked: Vec<_> = { heard(&frames).iter() }
-            .map(|(operation, .., wanted)| (*operation, *wanted))
+        let asked: Vec<_> = { heard(&frames).into_iter() }
+            .map(|(operation, .., wanted)| (operation, wanted))
             .collect();
         let request = |address| (ArpOperation::REQUEST, address);
         assert_eq!(

@@ -288,8 +288,8 @@ fn messages_are_limited_and_pings_are_not() {
     }
 }
 
-/// Each router of a chain changes a table that has its own addresses and no other's: an address
-/// behind it goes the way of the networks around it.
+/// Each router of a chain changes a table that has its own addresses and no other's: an address of
+/// one behind it goes the way of the networks around it.
 #[test]
 fn routes_change_around_the_addresses_of_each_router() {
     for router in ROUTERS {
@@ -298,17 +298,18 @@ fn routes_change_around_the_addresses_of_each_router() {
             .zip(hops.into_iter().chain(hops))
             .map(|(n, to)| ping(to, n, b"who?"))
             .collect();
+        // From then on the first router takes the whole network for its own.
         let text = format!(
-            "{}[[route_change]]\nat = \"145us\"\nchange = \"192.0.2.0/24\"\ndiscard = true\n",
+            "{}[[route_change]]\nat = \"140us\"\nchange = \"192.0.2.0/24\"\nlocal = true\n",
             chain(router)
         );
         let dir = project(&text).with("in.pcap", capture(&probes, 50));
         let (answers, stats) = answers_in(&dir, "own.toml", "--hops 3");
-        let from: Vec<_> = answers.iter().map(|answer| answer.from.octets()).collect();
-        assert_eq!(from, [hops[0], hops[1], hops[2], hops[0]], "{router}");
-        for node in 0..3 {
-            let routes = &stats["nodes"][node]["chip"]["gpp"]["routes"][0];
-            assert_eq!(routes["changes"], 1, "{router} {node} {routes}");
+        assert_eq!(answers.len(), 6, "{router}");
+        for (node, replies) in [4, 1, 1].into_iter().enumerate() {
+            let gpp = &stats["nodes"][node]["chip"]["gpp"];
+            assert_eq!(gpp["routes"][0]["changes"], 1, "{router} {node}");
+            assert_eq!(gpp["icmp"][0]["echo_replies"], replies, "{router} {node}");
         }
         assert_eq!(stats["packets"]["unaccounted"], 0);
     }
@@ -356,14 +357,6 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
         ),
         ("[[port]]\naddress = []", "a port has no address"),
         (
-            "[[port]]\naddress = \"10.2.0.1/16\"",
-            "another port, 0, has the address 10.2.0.1",
-        ),
-        (
-            "[[port]]\naddress = [\"10.1.0.1/16\", \"10.1.0.2/16\"]\n[[port]]\naddress = [\"10.2.0.1/16\", \"10.2.0.2/16\", \"10.2.0.3/16\"]",
-            "port 0 has 2 addresses, and another port has 3",
-        ),
-        (
             "[gpp.icmp]\nring = \"EXCEPTION_RING\"",
             "the core takes packets off this ring itself",
         ),
@@ -383,6 +376,33 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
     for (text, message) in rows {
         let dir = project(&format!("extends = \"{base}\"\n{text}\n"));
         dir.npsim("check own.toml").expect(1, &[message]);
+    }
+    for (addresses, message) in [
+        (
+            ["\"10.1.0.1/16\"", "\"10.2.0.1/16\"", "\"10.2.0.1/16\""],
+            "another port, 1, has the address 10.2.0.1",
+        ),
+        (
+            [
+                "[\"10.1.0.1\", \"10.1.0.2\"]",
+                "\"10.2.0.1\"",
+                "[\"10.3.0.1\"]",
+            ],
+            "",
+        ),
+        (
+            [
+                "[\"10.1.0.1\", \"10.1.0.2\"]",
+                "\"10.2.0.1\"",
+                "[\"10.3.0.1\", \"10.3.0.2\", \"10.3.0.3\"]",
+            ],
+            "port 0 has 2 addresses, and another port has 3",
+        ),
+    ] {
+        let ports = addresses.map(|own| format!("[[port]]\nrate = \"1Gbps\"\naddress = {own}\n"));
+        let dir = project(&format!("extends = \"{base}\"\n{}", ports.concat()));
+        let code = i32::from(!message.is_empty());
+        dir.npsim("check own.toml").expect(code, &[message]);
     }
     // A chain has more routers than a port has addresses.
     let dir = project(&chain("forward/icmp.toml")).with("in.pcap", capture(&[], 1));
