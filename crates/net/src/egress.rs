@@ -150,6 +150,22 @@ impl Target {
     }
 }
 
+/// Writes a frame as a record of a classic file.
+fn write_record(out: &mut impl Write, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
+    let length = bytes.len() as u32;
+    let packet = PcapPacket::new(Duration::from_nanos(time_ns), length, Cow::Borrowed(bytes))
+        .map_err(invalid)?;
+    if bytes.len() > MAX_FRAME_BYTES {
+        return Err(invalid(PcapValidationError::PacketLenTooBig(
+            packet.len(),
+            MAX_FRAME_BYTES as u32,
+        )));
+    }
+    let raw = packet.as_raw_packet(RESOLUTION);
+    raw.write_to::<_, LittleEndian>(out).map_err(into_io)?;
+    Ok(())
+}
+
 /// The header of a classic file with nanoseconds.
 fn classic_header() -> PcapHeader {
     PcapHeader {
@@ -189,22 +205,7 @@ impl PcapSink {
     /// If the file cannot be written, the frame is longer than [`MAX_FRAME_BYTES`], or the time does not
     /// fit the format (32 bits of seconds).
     pub fn write(&mut self, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
-        let packet = PcapPacket::new(
-            Duration::from_nanos(time_ns),
-            bytes.len() as u32,
-            Cow::Borrowed(bytes),
-        )
-        .map_err(invalid)?;
-        if bytes.len() > MAX_FRAME_BYTES {
-            return Err(invalid(PcapValidationError::PacketLenTooBig(
-                packet.len(),
-                MAX_FRAME_BYTES as u32,
-            )));
-        }
-        packet
-            .as_raw_packet(RESOLUTION)
-            .write_to::<_, LittleEndian>(&mut self.file)
-            .map_err(into_io)?;
+        write_record(&mut self.file, time_ns, bytes)?;
         self.frames += 1;
         Ok(())
     }

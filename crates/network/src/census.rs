@@ -1,5 +1,6 @@
 //! What was counted, and what happened between two times.
 
+use npsim_protocols::icmp::message::{Said, Trouble};
 use npsim_transport::time::{SECOND, Time};
 use npsim_transport::{ReceiverCounters, SenderCounters};
 use serde::{Deserialize, Serialize};
@@ -148,8 +149,52 @@ pub struct FlowCensus {
     pub reached: Tally,
     /// What queues dropped of it or lines lost.
     pub gone: Tally,
+    /// Messages about its packets that have reached the host that sent them.
+    pub messages: MessageCensus,
     /// Bytes of data that reached the receiver for good: without a gap where it is a stream.
     pub delivered: u64,
+}
+
+/// Messages that have reached hosts, by what they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MessageCensus {
+    /// A packet's time to live was over.
+    pub time_exceeded: Tally,
+    /// A destination is unreachable.
+    pub unreachable: Tally,
+    /// A packet was larger than a link takes, and must not be fragmented.
+    pub too_big: Tally,
+    /// Answers to echo requests.
+    pub echo_replies: Tally,
+    /// Messages of ARP.
+    pub arp: Tally,
+    /// All others, and those that a host does not understand.
+    pub others: Tally,
+}
+
+impl MessageCensus {
+    /// A message of ICMP.
+    pub(crate) fn count(&mut self, said: Option<Said>, bytes: u32) {
+        let tally = match said {
+            Some(Said::Trouble(Trouble::TimeExceeded)) => &mut self.time_exceeded,
+            Some(Said::Trouble(Trouble::TooBig { .. })) => &mut self.too_big,
+            Some(Said::Trouble(_)) => &mut self.unreachable,
+            Some(Said::EchoReply) => &mut self.echo_replies,
+            None => &mut self.others,
+        };
+        tally.add(bytes.into());
+    }
+
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            time_exceeded: self.time_exceeded.since(earlier.time_exceeded),
+            unreachable: self.unreachable.since(earlier.unreachable),
+            too_big: self.too_big.since(earlier.too_big),
+            echo_replies: self.echo_replies.since(earlier.echo_replies),
+            arp: self.arp.since(earlier.arp),
+            others: self.others.since(earlier.others),
+        }
+    }
 }
 
 /// Everything that was counted, at one time.
@@ -165,6 +210,8 @@ pub struct Census {
     pub flows: Vec<FlowCensus>,
     /// The CPUs of hosts.
     pub cpus: Vec<CpuCensus>,
+    /// Messages that have reached hosts.
+    pub messages: MessageCensus,
 }
 
 /// What the CPU of a host was given to do.
@@ -199,6 +246,7 @@ impl Census {
             at: self.at,
             time: self.at - earlier.at,
             lines: lines.map(|(line, before)| line.since(before)).collect(),
+            messages: self.messages.since(&earlier.messages),
             cpus: { self.cpus.iter() }
                 .zip(&earlier.cpus)
                 .map(|(cpu, before)| CpuCensus {
@@ -213,6 +261,7 @@ impl Census {
                     arrived: flow.arrived.since(before.arrived),
                     reached: flow.reached.since(before.reached),
                     gone: flow.gone.since(before.gone),
+                    messages: flow.messages.since(&before.messages),
                     delivered: flow.delivered - before.delivered,
                     sender: since(&flow.sender, &before.sender),
                     ..*flow

@@ -3,7 +3,7 @@
 use npsim_net::ethernet::{MIN_FRAME_BYTES, busy_bytes, line_bytes};
 use npsim_transport::wire::WireError;
 
-use crate::frame::Frame;
+use crate::frame::{Content, Frame};
 use crate::topology::Topology;
 
 /// Bytes of an Ethernet header.
@@ -26,7 +26,8 @@ pub(crate) fn bits(bytes: u32) -> u64 {
     busy_bytes(HEADER + bytes as usize) * 8
 }
 
-/// A frame with its Ethernet header, without its check sequence.
+/// A frame with its Ethernet header, without its check sequence. One of ARP has the addresses that
+/// its message names.
 ///
 /// # Errors
 /// As for [`Frame::to_bytes`].
@@ -36,6 +37,9 @@ pub fn wrapped(
     to: Mac,
     from: Mac,
 ) -> Result<Vec<u8>, WireError> {
+    if let Content::Arp { message, .. } = &frame.content {
+        return Ok(message.to_frame());
+    }
     let packet = frame.to_bytes(topology)?;
     let mut bytes = Vec::with_capacity(HEADER + packet.len());
     for part in [&to[..], &from, &IPV4, &packet] {

@@ -2,7 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use npsim_protocols::checksum;
+use npsim_protocols::icmp::{Datagram, LINK_HEADER};
+use npsim_protocols::{arp, checksum};
 use npsim_transport::wire::{Packet, WireError};
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +13,15 @@ use crate::topology::Topology;
 const UDP: u8 = 17;
 /// The discard service, to which nobody answers.
 const DISCARD: u16 = 9;
+/// Time to live of what hosts send, if a flow does not say.
+pub(crate) const TTL: u8 = 64;
+/// Bytes of the header of IPv4.
+const HEADER: usize = 20;
 /// Bytes of the headers of IPv4 and UDP.
 pub(crate) const HEADERS: usize = 28;
 
 /// What a frame holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content {
     /// A packet of an endpoint.
     Packet(Packet),
@@ -24,35 +29,116 @@ pub enum Content {
     Datagram {
         /// Its number in the flow, from 0 on.
         number: u64,
+        /// Time to live.
+        ttl: u8,
+    },
+    /// A message of ICMP, from its IPv4 header on: the general-purpose core of a chip has made it.
+    Icmp(Box<[u8]>),
+    /// A message of ARP, which no router passes on.
+    Arp {
+        /// What it says.
+        message: arp::message::Message,
+        /// The node that has sent it.
+        from: u32,
     },
 }
 
+/// What becomes of a frame at a router that is a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hop {
+    /// It goes on.
+    Goes,
+    /// Its time to live is over.
+    Expires,
+    /// It was for this link alone.
+    Ends,
+}
+
+impl Content {
+    /// A router passes it on, which takes one off its time to live.
+    pub(crate) fn hop(&mut self) -> Hop {
+        let ttl = match self {
+            Self::Packet(packet) => &mut packet.ttl,
+            Self::Datagram { ttl, .. } => ttl,
+            Self::Icmp(bytes) => {
+                if let [sum_high, sum_low] = bytes[10..12] {
+                    let sum = checksum::ttl_step(u16::from_be_bytes([sum_high, sum_low]));
+                    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+                }
+                &mut bytes[8]
+            }
+            Self::Arp { .. } => return Hop::Ends,
+        };
+        *ttl = ttl.saturating_sub(1);
+        if *ttl == 0 { Hop::Expires } else { Hop::Goes }
+    }
+}
+
 /// A packet on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// What it holds.
     pub content: Content,
-    /// Bytes of IP.
+    /// Bytes of IP, or of ARP.
     pub bytes: u32,
-    /// The flow that it is of.
-    pub flow: u32,
+    /// The flow that it is of; of a message about a packet, that of the packet. None if it
+    /// concerns no flow.
+    pub flow: Option<u32>,
     /// The node that it is for.
     pub to: u32,
 }
 
 impl Frame {
-    /// The packet as it stands on a line of a network, from the IPv4 header on.
+    /// Whether it is a packet of its flow, and no message about one.
+    #[must_use]
+    pub const fn is_of_flow(&self) -> bool {
+        matches!(self.content, Content::Packet(_) | Content::Datagram { .. })
+    }
+
+    /// The flow whose packet it is.
+    pub(crate) fn own_flow(&self) -> Option<usize> {
+        let flow = self.flow.filter(|_| self.is_of_flow())?;
+        Some(flow as usize)
+    }
+
+    /// The packet as it stands on a line of a network, from the header of IPv4 or ARP on.
     ///
     /// # Errors
     /// An endpoint has made what no packet can hold, which none does.
     pub fn to_bytes(&self, topology: &Topology) -> Result<Vec<u8>, WireError> {
         match &self.content {
             Content::Packet(packet) => packet.to_bytes(),
-            Content::Datagram { number } => {
-                let flow = &topology.flows[self.flow as usize];
-                let ends = [flow.from, flow.to].map(|node| topology.address(node));
-                Ok(datagram(ends, *number, self.bytes as usize))
+            Content::Datagram { number, ttl } => {
+                let flow = self.flow.map(|flow| &topology.flows[flow as usize]);
+                let ends = flow.map_or([0, 0], |flow| [flow.from, flow.to]);
+                let ends = ends.map(|node| topology.address(node));
+                Ok(datagram(ends, *number, *ttl, self.bytes as usize))
             }
+            Content::Icmp(bytes) => Ok(bytes.to_vec()),
+            Content::Arp { message, .. } => Ok(message.to_frame().split_off(LINK_HEADER)),
+        }
+    }
+
+    /// What tells it from the other packets of its network; none for ARP.
+    pub(crate) fn label(&self, topology: &Topology) -> Option<Label> {
+        match &self.content {
+            Content::Packet(packet) => Some(Label {
+                source: packet.source,
+                destination: packet.destination,
+                protocol: packet.protocol(),
+                identification: packet.identification,
+            }),
+            Content::Datagram { number, .. } => {
+                let flow = &topology.flows[self.flow? as usize];
+                Some(Label {
+                    source: topology.address(flow.from),
+                    destination: topology.address(flow.to),
+                    protocol: UDP,
+                    identification: *number as u16,
+                })
+            }
+            Content::Icmp(bytes) => Label::of(bytes),
+            Content::Arp { .. } => None,
         }
     }
 
@@ -61,28 +147,61 @@ impl Frame {
     /// # Errors
     /// It is none that a host of a network sends.
     pub(crate) fn changed(&self, bytes: &[u8]) -> Result<Self, WireError> {
-        let mut changed = *self;
+        let mut changed = self.clone();
         match &mut changed.content {
             Content::Packet(packet) => {
                 *packet = Packet::from_bytes(bytes)?.0;
                 changed.bytes = packet.length() as u32;
             }
-            // Nobody looks at what a datagram holds.
-            Content::Datagram { .. } => {}
+            // Nobody looks at what else a datagram holds.
+            Content::Datagram { ttl, .. } => *ttl = bytes.get(8).copied().unwrap_or(*ttl),
+            Content::Icmp(message) => {
+                let packet = Datagram::of(bytes).ok_or(WireError::Short {
+                    what: "the header of a message",
+                    needed: HEADER,
+                    have: bytes.len(),
+                })?;
+                *message = packet.bytes().into();
+                changed.bytes = message.len() as u32;
+            }
+            // A chip passes none on.
+            Content::Arp { .. } => {}
         }
         Ok(changed)
     }
 }
 
+/// What tells the packets of a network apart while they are in a chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Label {
+    source: Ipv4Addr,
+    destination: Ipv4Addr,
+    protocol: u8,
+    identification: u16,
+}
+
+impl Label {
+    /// That of a packet, from its IPv4 header on, which need not be whole.
+    pub fn of(packet: &[u8]) -> Option<Self> {
+        let datagram = Datagram::of(packet)?;
+        Some(Self {
+            source: datagram.source(),
+            destination: datagram.destination(),
+            protocol: datagram.protocol(),
+            identification: datagram.identification(),
+        })
+    }
+}
+
 /// A UDP packet of so many bytes without a checksum of its own, its number in the payload; one that is
 /// too short for its headers has no more than them.
-fn datagram([from, to]: [Ipv4Addr; 2], number: u64, bytes: usize) -> Vec<u8> {
+fn datagram([from, to]: [Ipv4Addr; 2], number: u64, ttl: u8, bytes: usize) -> Vec<u8> {
     let length = bytes.clamp(HEADERS, usize::from(u16::MAX));
     let mut packet = vec![0; length];
     let total = (length as u16).to_be_bytes();
     packet[..4].copy_from_slice(&[0x45, 0, total[0], total[1]]);
     packet[4..6].copy_from_slice(&(number as u16).to_be_bytes());
-    packet[8..10].copy_from_slice(&[64, UDP]);
+    packet[8..10].copy_from_slice(&[ttl, UDP]);
     packet[12..16].copy_from_slice(&from.octets());
     packet[16..20].copy_from_slice(&to.octets());
     let sum = checksum::of_ipv4(&packet[..20]);

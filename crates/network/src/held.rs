@@ -11,7 +11,7 @@ use crate::line::DropReason;
 use crate::tap::{SenderSeen, Tap};
 
 /// Something that a tap sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Seen {
     Sent(Frame),
     Dropped(Frame, DropReason),
@@ -74,24 +74,24 @@ pub struct Holding<'a> {
 }
 
 impl Holding<'_> {
-    fn hold(&mut self, now: Time, line: usize, seen: Seen) {
+    fn hold(&mut self, now: Time, line: usize, seen: impl FnOnce() -> Seen) {
         if self.watched.lines[line] {
-            self.held.seen.push((now, line, seen));
+            self.held.seen.push((now, line, seen()));
         }
     }
 }
 
 impl Tap for Holding<'_> {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.hold(now, line, Seen::Sent(*frame));
+        self.hold(now, line, || Seen::Sent(frame.clone()));
     }
 
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
-        self.hold(now, line, Seen::Dropped(*frame, reason));
+        self.hold(now, line, || Seen::Dropped(frame.clone(), reason));
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.hold(now, line, Seen::Lost(*frame));
+        self.hold(now, line, || Seen::Lost(frame.clone()));
     }
 
     fn watches_senders(&self) -> bool {

@@ -27,6 +27,7 @@
 //!         from: 0,
 //!         to: 1,
 //!         start: 0,
+//!         ttl: None,
 //!         transport: Transport::Tcp {
 //!             scheme: Scheme::Reno,
 //!             host: HostParameters::default(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use npsim_project::Setting;
 use npsim_session::report::NodeReport;
 
-use crate::census::{Census, FlowCensus, LineCensus};
+use crate::census::{Census, FlowCensus, LineCensus, MessageCensus};
 use crate::chips::ChipNode;
 use crate::file::NetworkFile;
 use crate::line::DropReason;
@@ -45,6 +45,67 @@ pub struct Results {
     /// The CPUs of hosts that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<CpuResult>,
+    /// Messages that reached hosts, while it was measured, if any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageResult>,
+}
+
+/// Messages that reached hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MessageResult {
+    /// A packet's time to live was over.
+    pub time_exceeded: u64,
+    /// A destination is unreachable.
+    pub unreachable: u64,
+    /// A packet was larger than a link takes, and must not be fragmented.
+    pub too_big: u64,
+    /// Answers to echo requests.
+    pub echo_replies: u64,
+    /// Messages of ARP.
+    pub arp: u64,
+    /// All others.
+    pub others: u64,
+}
+
+impl MessageResult {
+    /// What was counted; none if that is nothing.
+    fn of(census: &MessageCensus) -> Option<Self> {
+        let MessageCensus {
+            time_exceeded,
+            unreachable,
+            too_big,
+            echo_replies,
+            arp,
+            others,
+        } = census;
+        let counted = Self {
+            time_exceeded: time_exceeded.packets,
+            unreachable: unreachable.packets,
+            too_big: too_big.packets,
+            echo_replies: echo_replies.packets,
+            arp: arp.packets,
+            others: others.packets,
+        };
+        (*census != MessageCensus::default()).then_some(counted)
+    }
+
+    /// What there was, in words: `2 unreachable, 1 time exceeded`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let kinds = [
+            (self.unreachable, "unreachable"),
+            (self.time_exceeded, "time exceeded"),
+            (self.too_big, "too big"),
+            (self.echo_replies, "echo replies"),
+            (self.arp, "ARP"),
+            (self.others, "others"),
+        ];
+        let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+        let kinds: Vec<_> = kinds
+            .map(|(count, name)| format!("{count} {name}"))
+            .collect();
+        kinds.join(", ")
+    }
 }
 
 /// A chip in the network. All in its report is in its own time, which the scale is not undone of.
@@ -58,7 +119,8 @@ pub struct RouterResult {
     pub settings: Vec<String>,
     /// The routes that the network gave it in place of its project's.
     pub routes: Vec<String>,
-    /// Frames that left and were none of a host's, or left where there is no link.
+    /// Frames that left and that the network does not carry: they are neither a host's nor a message
+    /// to one, or left where there is no link.
     pub strange: u64,
     /// What it counted from the beginning on, as the stats file of a run has it of a node.
     pub node: NodeReport,
@@ -108,6 +170,10 @@ pub struct FlowResult {
     pub rtt_s: Option<f64>,
     /// From its start until all data was acknowledged, if it was.
     pub completion_s: Option<f64>,
+    /// Messages about its packets that reached the hosts which had sent them, while it was measured, if
+    /// any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageResult>,
 }
 
 /// One direction of a link.
@@ -201,6 +267,7 @@ impl Results {
                 rtt_s: { simulation.view(number).srtt }.map(|rtt| unscaled.seconds(rtt)),
                 completion_s: { counted.sender.completed_at }
                     .map(|at| unscaled.seconds(at.saturating_sub(flow.start))),
+                messages: MessageResult::of(&counted.messages),
             }
         };
         let line = |(number, counted): (usize, &LineCensus)| {
@@ -239,6 +306,7 @@ impl Results {
             jain: census.jain(0..topology.flows.len()),
             flows: census.flows.iter().enumerate().map(flow).collect(),
             lines: census.lines.iter().enumerate().map(line).collect(),
+            messages: MessageResult::of(&census.messages),
             routers: network.chips().iter().map(router).collect(),
             cpus: { census.cpus.iter() }
                 .zip(&topology.cpus)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::NetworkError;
 
-use crate::census::{Census, CpuCensus, FlowCensus};
+use crate::census::{Census, CpuCensus, FlowCensus, MessageCensus};
 use crate::event::{Event, Events};
 use crate::frame::Frame;
 use crate::host::{Endpoint, FlowView, Output};
@@ -67,6 +67,8 @@ pub struct Simulation {
     to_chips: Vec<ToChip>,
     /// The CPU of each node that has one.
     cpus: Vec<Option<Cpu>>,
+    /// Messages that have reached hosts.
+    messages: MessageCensus,
     #[serde(skip)]
     out: Output,
 }
@@ -108,6 +110,7 @@ impl Simulation {
             flows: Vec::new(),
             to_chips: Vec::new(),
             cpus: vec![None; topology.nodes.len()],
+            messages: MessageCensus::default(),
             out: Output::default(),
             topology,
         };
@@ -221,7 +224,7 @@ impl Simulation {
         let (to, delay) = (line.to, line.delay());
         let lost = line.depart(begins, frame.bytes, waited, longest);
         if lost {
-            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            self.count_gone(&frame);
             tap.lost(begins, number, &frame);
             return None;
         }
@@ -248,15 +251,23 @@ impl Simulation {
         tap: &mut dyn Tap,
     ) {
         self.lines[line].lose(frame.bytes, reason);
-        self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+        self.count_gone(frame);
         tap.dropped(now, line, frame, reason);
     }
 
     /// A frame that was thought lost leaves its chip.
     pub(crate) fn find(&mut self, line: usize, frame: &Frame, reason: DropReason) {
         self.lines[line].find(frame.bytes, reason);
-        let gone = &mut self.flows[frame.flow as usize].gone;
-        gone.take_back(frame.bytes.into());
+        if let Some(flow) = frame.own_flow() {
+            self.flows[flow].gone.take_back(frame.bytes.into());
+        }
+    }
+
+    /// A packet of a flow will reach no host.
+    fn count_gone(&mut self, frame: &Frame) {
+        if let Some(flow) = frame.own_flow() {
+            self.flows[flow].gone.add(frame.bytes.into());
+        }
     }
 
     /// Everything that was counted until now.
@@ -285,6 +296,7 @@ impl Simulation {
             at: self.now,
             time: self.now,
             cpus: cpus.collect(),
+            messages: self.messages,
             lines: self
                 .lines
                 .iter()

@@ -293,6 +293,8 @@ pub struct Flow {
     pub to: usize,
     /// When it opens.
     pub start: Time,
+    /// Time to live of what its sender sends; none: 64.
+    pub ttl: Option<u8>,
     /// How it sends.
     pub transport: Transport,
 }

@@ -394,6 +394,8 @@ pub struct RouteChangeSection {
     pub port: Option<Spanned<u8>>,
     /// The next hop's address.
     pub mac: Option<Spanned<String>>,
+    /// The next hop's IPv4 address, for the task `arp`, in place of `mac`.
+    pub next_hop: Option<Spanned<String>>,
     /// Largest IP packet; 1500 if not given.
     pub mtu: Option<u16>,
     /// Whether the addresses are the router's own.

@@ -90,6 +90,8 @@ pub struct Project {
     pub stages: Vec<(String, Vec<u8>)>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
+    /// Its IPv4 addresses by port: one, or one for each router of a chain.
+    pub addresses: Vec<Vec<resolve::PortAddress>>,
     /// Where routes lead to, without those to the router itself.
     pub routed: Vec<Prefix>,
     /// The traffic that comes in, if the project says so.
@@ -206,6 +208,7 @@ impl Project {
             node_stalls: resolved.node_stalls,
             goals: resolved.goals,
             macs: resolved.macs,
+            addresses: resolved.addresses,
             routed,
             load: file.load,
             link_delay: file.chain.delay(&text)?,

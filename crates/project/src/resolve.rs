@@ -40,7 +40,7 @@ use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
 use crate::registry::Registry;
 
-pub use addresses::{Gateway, OwnAddress, PortAddress};
+pub use addresses::{Gateway, PortAddress};
 pub use devices::Window;
 pub use task_keys::{Memory, PortGroups};
 
@@ -83,6 +83,8 @@ pub(crate) struct Resolved {
     pub spaces: Vec<Space>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
+    /// Its IPv4 addresses by port.
+    pub addresses: Vec<Vec<PortAddress>>,
     /// Stages that have a name, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
     /// What hangs at some nodes of a network alone.
@@ -179,7 +181,6 @@ pub(crate) fn resolve(
         memories: BTreeMap::new(),
         macs: Vec::new(),
         addresses: Vec::new(),
-        own: Vec::new(),
         gateways: Vec::new(),
         flow_classes: Vec::new(),
         stages: Vec::new(),
@@ -221,6 +222,7 @@ pub(crate) fn resolve(
         tasks: resolver.tasks,
         spaces,
         macs: resolver.macs,
+        addresses: resolver.addresses,
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
         goals,
@@ -284,11 +286,8 @@ pub struct Resolver<'a> {
     macs: Vec<[u8; 6]>,
     /// The router's own addresses by port; several are those of the routers of a chain.
     addresses: Vec<Vec<PortAddress>>,
-    /// Own addresses that are in the routing table.
-    own: Vec<OwnAddress>,
     /// Next hops of which the IPv4 address is given.
     gateways: Vec<Gateway>,
-    /// Prefixes that are typed as the router's own: address and length.
     /// The class of each flow of the flow table, by number from 1 on.
     flow_classes: Vec<u8>,
     stages: Vec<(String, Vec<u8>)>,
@@ -467,6 +466,7 @@ impl Resolver<'_> {
             self.addresses.push(addresses);
             self.boot.ports.push(PortSetup { bits_per_second });
         }
+        self.check_addresses(file);
         self.define("PORT_COUNT".into(), count, owner, 0..0);
     }
 

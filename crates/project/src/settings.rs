@@ -9,6 +9,7 @@
 //! of the chip profile, `define.NAME` is what `-D NAME=VALUE` gives.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -114,14 +115,19 @@ pub struct NetworkRoute {
     pub prefix: Prefix,
     /// Output port.
     pub port: u8,
-    /// The next hop's address.
+    /// The next hop's address on the link.
     pub mac: [u8; 6],
+    /// Its IPv4 address, if the router is to find the other one by ARP.
+    pub next_hop: Option<Ipv4Addr>,
 }
 
 impl fmt::Display for NetworkRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mac = show_mac(self.mac);
-        write!(f, "{} port {} mac {mac}", self.prefix, self.port)
+        write!(f, "{} port {} ", self.prefix, self.port)?;
+        match self.next_hop {
+            Some(address) => write!(f, "next hop {address}"),
+            None => write!(f, "mac {}", show_mac(self.mac)),
+        }
     }
 }
 
@@ -306,7 +312,10 @@ fn with_routes(text: &str, routes: &[NetworkRoute]) -> Option<String> {
         let mut table = Table::new();
         table.insert("prefix", toml_edit::value(route.prefix.to_string()));
         table.insert("port", toml_edit::value(i64::from(route.port)));
-        table.insert("mac", toml_edit::value(show_mac(route.mac)));
+        match route.next_hop {
+            Some(address) => table.insert("next_hop", toml_edit::value(address.to_string())),
+            None => table.insert("mac", toml_edit::value(show_mac(route.mac))),
+        };
         list.push(table);
     }
     document.insert("route", Item::ArrayOfTables(list));

@@ -3,7 +3,7 @@
 //!
 //! The loader's work costs no simulated time; what the slow path does later does.
 
-use super::routes::{Route, RouteChange, RouteTable};
+use super::routes::{NextHop, Route, RouteChange, RouteError, RouteTable};
 use super::task::Task;
 use crate::Cycle;
 use crate::kernel::disturb::Disturbances;
@@ -204,17 +204,70 @@ pub struct RoutesSetup {
     pub root: u32,
     /// Byte address of the next-hop table in the channel.
     pub next_hops: u32,
-    /// The table before the start.
-    pub table: RouteTable,
-    /// What happens to it while packets flow, if anything does.
+    /// The routes before the start: of all routers, or of each router of a chain. In all of
+    /// them the same next hops have the same indices.
+    pub routers: Vec<RouterRoutes>,
+    /// What happens to the table while packets flow, if anything does.
     pub changes: Option<RouteChangesSetup>,
+}
+
+impl RoutesSetup {
+    /// The routes of the router at a place of a chain, from 0 on; `None` if the setup knows of
+    /// fewer.
+    #[must_use]
+    pub fn router(&self, node: usize) -> Option<&RouterRoutes> {
+        match self.routers.as_slice() {
+            [all] => Some(all),
+            each => each.get(node),
+        }
+    }
+}
+
+/// The routes of a router before the start, and the table of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouterRoutes {
+    routes: Vec<Route>,
+    reserved: Vec<NextHop>,
+    table: RouteTable,
+}
+
+impl RouterRoutes {
+    /// The table of routes; `reserved` are next hops that have a place in the table besides
+    /// those of the routes.
+    ///
+    /// # Errors
+    /// As for [`RouteTable::build`].
+    pub fn new(routes: Vec<Route>, reserved: Vec<NextHop>) -> Result<Self, RouteError> {
+        let table = RouteTable::with_next_hops(&routes, &reserved)?;
+        Ok(Self {
+            routes,
+            reserved,
+            table,
+        })
+    }
+
+    /// The routes.
+    #[must_use]
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// Next hops that have a place in the table besides those of the routes.
+    #[must_use]
+    pub fn reserved(&self) -> &[NextHop] {
+        &self.reserved
+    }
+
+    /// The table.
+    #[must_use]
+    pub const fn table(&self) -> &RouteTable {
+        &self.table
+    }
 }
 
 /// How the routing table changes while packets flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteChangesSetup {
-    /// The routes that are there before the start.
-    pub routes: Vec<Route>,
     /// The changes in the order in which they are made.
     pub changes: Vec<RouteChange>,
     /// How many blocks of 256 entries there is room for behind the root, those of the

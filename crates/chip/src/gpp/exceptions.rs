@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use super::access::Access;
 use super::boot::ExceptionsSetup;
 use super::loader::LoadError;
-use super::packets::DRAM_ACCESS_BYTES;
+use super::packets::{DRAM_ACCESS_BYTES, raise, reason};
 use super::task::{Next, Start, Task};
 use crate::Cycle;
-use crate::kernel::check::Fault;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
 use crate::units::scratch::Scratch;
@@ -137,6 +136,8 @@ impl Exceptions {
         let stride = buffers.descriptor_longwords.max(1);
         if !offset.is_multiple_of(stride) || offset / stride >= buffers.count {
             self.fault(fabric, "it is the address of no buffer descriptor");
+        } else if self.current.reason >= reason::FIRST {
+            self.fault(fabric, "that is a reason code of the core's own");
         }
         self.step = Step::ReadDescriptor;
         false
@@ -147,20 +148,9 @@ impl Exceptions {
             "the core took 0x{:02x}{:06x} off scratch ring {}: {what}",
             self.current.reason, self.current.buffer, self.setup.ring
         );
-        fabric.checks.raise(Fault {
-            check: None,
-            cycle: fabric.now,
-            me: None,
-            context: None,
-            pc: None,
-            message,
-            notes: Vec::new(),
-            help: Some(
-                "put the reason code in bits 31-24 and the descriptor's longword address in 23-0"
-                    .to_owned(),
-            ),
-            also: Vec::new(),
-        });
+        let help =
+            "put the reason code in bits 31-24 and the descriptor's longword address in 23-0";
+        raise(fabric, message, Some(help.to_owned()));
     }
 }
 

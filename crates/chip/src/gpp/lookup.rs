@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::access::{Access, Place};
 use super::boot::{RoutesSetup, Space};
 use super::routes::{LOCAL, MORE, NEXT_HOP_LONGWORDS};
-use super::task::Start;
 use crate::Cycle;
 
 /// Where the routing table is.
@@ -33,22 +32,6 @@ impl TablePlace {
                 address: setup.next_hops,
             },
         }
-    }
-
-    /// The entry for an address, before the start.
-    #[must_use]
-    pub fn entry(&self, address: u32, start: &Start<'_>) -> Place {
-        let mut place = self.root.after((address >> 16) * 4);
-        for shift in [8, 0] {
-            let entry = start.read(place);
-            if entry & MORE == 0 {
-                break;
-            }
-            place = self
-                .root
-                .after((entry & !MORE) + (address >> shift & 0xff) * 4);
-        }
-        place
     }
 }
 

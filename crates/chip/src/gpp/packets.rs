@@ -19,6 +19,7 @@ use super::boot::{BufferSetup, Space};
 use super::exceptions::Exception;
 use crate::Cycle;
 use crate::kernel::check::Fault;
+use crate::kernel::fabric::Fabric;
 
 /// Bytes of one DRAM access of the core.
 pub(super) const DRAM_ACCESS_BYTES: u32 = 32;
@@ -67,6 +68,8 @@ impl Descriptor {
 /// Reasons for which one task of the core offers a packet to the others. Those of the
 /// microcode are numbered from 0 on.
 pub mod reason {
+    /// The first of them: microcode has those below.
+    pub const FIRST: u8 = TOO_BIG;
     /// The next hop does not answer.
     pub const NO_HOST: u8 = 255;
     /// The packet was made by the core, and its next hop is not known yet.
@@ -252,6 +255,21 @@ impl Outgoing {
     }
 }
 
+/// The chip stops: the core was given what it cannot use. `help` says what it should be given.
+pub(super) fn raise(fabric: &mut Fabric, message: String, help: Option<String>) {
+    fabric.checks.raise(Fault {
+        check: None,
+        cycle: fabric.now,
+        me: None,
+        context: None,
+        pc: None,
+        message,
+        notes: Vec::new(),
+        help,
+        also: Vec::new(),
+    });
+}
+
 /// Accesses of the core to DRAM: address and bytes of each, none beyond a line of its
 /// cache.
 fn parts(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
@@ -284,18 +302,7 @@ impl Access<'_> {
 
     /// The chip stops: the core was given what it cannot use.
     fn fault(&mut self, message: String) {
-        let fabric = &mut *self.fabric;
-        fabric.checks.raise(Fault {
-            check: None,
-            cycle: fabric.now,
-            me: None,
-            context: None,
-            pc: None,
-            message,
-            notes: Vec::new(),
-            help: None,
-            also: Vec::new(),
-        });
+        raise(self.fabric, message, None);
     }
 }
 

@@ -125,6 +125,14 @@ impl RouteTable {
     /// # Errors
     /// A route that is not a prefix, or that contradicts another one.
     pub fn build(routes: &[Route]) -> Result<Self, RouteError> {
+        Self::with_next_hops(routes, &[])
+    }
+
+    /// The same with next hops that have a place besides those of the routes.
+    ///
+    /// # Errors
+    /// As for [`Self::build`].
+    pub fn with_next_hops(routes: &[Route], reserved: &[NextHop]) -> Result<Self, RouteError> {
         let mut sorted = routes.to_vec();
         for route in &sorted {
             route.network().check()?;
@@ -138,7 +146,7 @@ impl RouteTable {
                 return Err(RouteError::Twice(pair[1].network()));
             }
         }
-        let hops = Self::numbered(&sorted)?;
+        let hops = Self::numbered(&sorted, reserved)?;
         let mut table = Self {
             trie: vec![0; ROOT_ENTRIES],
             next_hops: vec![0; NEXT_HOP_LONGWORDS],
@@ -154,8 +162,12 @@ impl RouteTable {
     }
 
     /// The index of each next hop, from 1 on: 0 means "no route".
-    fn numbered(routes: &[Route]) -> Result<BTreeMap<NextHop, u16>, RouteError> {
+    fn numbered(
+        routes: &[Route],
+        reserved: &[NextHop],
+    ) -> Result<BTreeMap<NextHop, u16>, RouteError> {
         let mut hops: Vec<NextHop> = routes.iter().map(|r| r.next_hop).collect();
+        hops.extend_from_slice(reserved);
         hops.sort_unstable();
         hops.dedup();
         if hops.len() > usize::from(u16::MAX) {

@@ -1,9 +1,9 @@
 use super::boot::{
     BufferSetup, CounterSetup, ExceptionsSetup, MemoryImage, PortSetup, QueueSetup, RingSetup,
-    RingStatus, RoutesSetup, Space,
+    RingStatus, RouterRoutes, RoutesSetup, Space,
 };
 use super::exceptions::Exceptions;
-use super::routes::{NextHop, Route, RouteTable, Routes};
+use super::routes::{NextHop, Route, Routes};
 use super::*;
 use crate::units::Units;
 
@@ -158,14 +158,14 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
             next_hop: NextHop { port: 0, ..hop },
         },
     ];
-    let table = RouteTable::build(&routes).unwrap();
+    let router = RouterRoutes::new(routes.to_vec(), Vec::new()).unwrap();
     let (root, next_hops) = (0x10_0000, 0x20_0000);
     let mut boot = plan();
     boot.tasks.push(Box::new(Routes::new(RoutesSetup {
         channel: 1,
         root,
         next_hops,
-        table,
+        routers: vec![router],
         changes: None,
     })));
     let bench = load(&boot).unwrap();

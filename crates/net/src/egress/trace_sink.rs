@@ -6,10 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use byteorder_slice::LittleEndian;
 use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
-use pcap_file::pcap::{PcapPacket, PcapValidationError};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -20,7 +18,7 @@ use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
 use super::resume::{begin, go_on};
-use super::{Position, RESOLUTION, Tally, Target, classic_header, into_io, invalid};
+use super::{Position, Tally, Target, classic_header, into_io, invalid, write_record};
 use crate::capture::MAX_FRAME_BYTES;
 
 /// The form of a capture file.
@@ -214,29 +212,17 @@ impl TraceSink {
         bytes: &[u8],
         comment: Option<&str>,
     ) -> io::Result<()> {
-        let timestamp = Duration::from_nanos(time_ns);
-        let original_len = bytes.len() as u32;
         match &mut self.blocks {
             None => {
-                let packet = PcapPacket::new(timestamp, original_len, Cow::Borrowed(bytes))
-                    .map_err(invalid)?;
-                if bytes.len() > MAX_FRAME_BYTES {
-                    return Err(invalid(PcapValidationError::PacketLenTooBig(
-                        packet.len(),
-                        MAX_FRAME_BYTES as u32,
-                    )));
-                }
                 let mut record = Vec::with_capacity(bytes.len() + 16);
-                let raw = packet.as_raw_packet(RESOLUTION);
-                raw.write_to::<_, LittleEndian>(&mut record)
-                    .map_err(into_io)?;
+                write_record(&mut record, time_ns, bytes)?;
                 self.output.write_all(&record)?;
             }
             Some(blocks) => {
                 let block = EnhancedPacketBlock {
                     interface_id: interface,
-                    timestamp,
-                    original_len,
+                    timestamp: Duration::from_nanos(time_ns),
+                    original_len: bytes.len() as u32,
                     data: Cow::Borrowed(bytes),
                     options: { comment.into_iter() }
                         .map(|text| {

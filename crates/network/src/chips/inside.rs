@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Label};
 use crate::line::DropReason;
+use crate::topology::Topology;
 
 /// Frames that are remembered after they were taken for dropped.
 const REMEMBERED: usize = 1 << 16;
@@ -42,7 +43,7 @@ pub struct Inside {
     next: u64,
     guests: BTreeMap<u64, Guest>,
     /// Numbers of those that are not taken for lost, by flow and destination, in order.
-    flows: BTreeMap<(u32, u32), VecDeque<u64>>,
+    flows: BTreeMap<(Option<u32>, u32), VecDeque<u64>>,
     /// Numbers of those that are.
     lost: VecDeque<u64>,
     /// By line.
@@ -84,6 +85,20 @@ impl Inside {
         }
         self.forget();
         Some((guest, lost))
+    }
+
+    /// The frame that a packet is which the chip's core sends on or quotes: the first with its label,
+    /// of those that are not taken for lost if there is one.
+    pub fn find(&self, label: &Label, topology: &Topology) -> Option<u64> {
+        let like = |guest: &Guest| guest.frame.label(topology).as_ref() == Some(label);
+        let alike = self.guests.iter().filter(|(_, guest)| like(guest));
+        let first = alike.min_by_key(|(number, guest)| (guest.lost.is_some(), **number));
+        first.map(|(number, _)| *number)
+    }
+
+    /// A frame that is inside, or may be.
+    pub fn guest(&self, number: u64) -> Option<&Guest> {
+        self.guests.get(&number)
     }
 
     /// A frame is lost for a reason that the chip tells: itself as it was.

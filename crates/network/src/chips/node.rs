@@ -1,7 +1,11 @@
 //! A chip at its links.
 
+use std::net::Ipv4Addr;
+
 use npsim_chip::Cycle;
 use npsim_project::problem::Problem;
+use npsim_protocols::arp;
+use npsim_protocols::icmp::{Datagram, ICMP, message};
 use npsim_session::links::{Crossing, Lost, Origin};
 use npsim_session::networked::{NetworkedChip, NetworkedState};
 use npsim_session::session::seed_of;
@@ -12,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::inside::Inside;
 use super::system::{System, links};
 use crate::ethernet::{self, Mac};
+use crate::frame::{Content, Frame, Label};
 use crate::line::DropReason;
 use crate::simulation::{Leaving, Simulation, ToChip};
 use crate::tap::Tap;
@@ -45,7 +50,7 @@ pub(crate) struct ChipNode {
     hertz: u64,
     ports: Vec<Option<Port>>,
     inside: Inside,
-    /// Frames that left and that no host of the network has sent.
+    /// Frames that left and that the network does not carry.
     pub strange: u64,
 }
 
@@ -204,7 +209,7 @@ impl ChipNode {
         let way = simulation.route(self.system.node, frame.to as usize);
         let origin = way.map(|way| {
             simulation.expect(way, &frame);
-            let number = self.inside.enter(*frame, way, ends);
+            let number = self.inside.enter((*frame).clone(), way, ends);
             Origin {
                 frame: number,
                 arrived: self.cycle(ends),
@@ -249,15 +254,27 @@ impl ChipNode {
     }
 
     fn lost(&mut self, lost: Lost, simulation: &mut Simulation, tap: &mut dyn Tap) {
-        let reason = DropReason::Media;
-        let number = lost.origin.map(|origin| origin.frame);
-        let Some(guest) = number.and_then(|number| self.inside.lose(number, reason)) else {
+        if let Some(origin) = lost.origin {
+            let at = self.time(lost.cycle);
+            self.lose(origin.frame, DropReason::Media, at, simulation, tap);
+        }
+    }
+
+    /// A frame that came is lost, for a reason that the chip tells.
+    fn lose(
+        &mut self,
+        number: u64,
+        reason: DropReason,
+        at: Time,
+        simulation: &mut Simulation,
+        tap: &mut dyn Tap,
+    ) {
+        let Some(guest) = self.inside.lose(number, reason) else {
             return;
         };
         if let Some(before) = guest.lost {
             simulation.find(guest.line, &guest.frame, before);
         }
-        let at = self.time(lost.cycle);
         simulation.lose(at, guest.line, &guest.frame, reason, tap);
     }
 
@@ -276,10 +293,28 @@ impl ChipNode {
         } = departure;
         let (begins, ends) = (self.time(start), self.time(end));
         let port = self.ports.get(usize::from(port)).copied().flatten();
-        let left = origin.and_then(|origin| self.inside.leave(origin.frame));
+        // What the core of the chip sends on has lost its trace.
+        let number = origin.map(|origin| origin.frame).or_else(|| {
+            let label = Label::of(ethernet::packet(&bytes)?)?;
+            self.inside.find(&label, simulation.topology())
+        });
+        let left = number.and_then(|number| self.inside.leave(number));
         let Some((guest, lost)) = left else {
-            self.strange += 1;
-            return None;
+            let message = self.message(&bytes, port, begins, simulation, tap);
+            let (Some(port), Some(frame)) = (port, message) else {
+                self.strange += 1;
+                return None;
+            };
+            simulation.expect(port.out, &frame);
+            let leaving = Leaving {
+                line: port.out,
+                frame: Box::new(frame),
+                begins,
+                ends,
+                waited: 0,
+                longest: 0,
+            };
+            return simulation.depart(leaving, tap);
         };
         for lost in lost {
             let reason = lost.lost.unwrap_or(DropReason::Microcode);
@@ -307,6 +342,61 @@ impl ChipNode {
             longest,
         };
         simulation.depart(leaving, tap)
+    }
+}
+
+impl ChipNode {
+    /// A message that the chip's core has made, if it is one that the network carries. The packet that
+    /// it is about has ended in the slow path.
+    fn message(
+        &mut self,
+        bytes: &[u8],
+        port: Option<Port>,
+        begins: Time,
+        simulation: &mut Simulation,
+        tap: &mut dyn Tap,
+    ) -> Option<Frame> {
+        let (port, topology) = (port?, simulation.topology());
+        let host = |wanted: Ipv4Addr| {
+            let mut nodes = topology.nodes.iter();
+            nodes.position(
+                |node| matches!(node.kind, NodeKind::Host { address } if address == wanted),
+            )
+        };
+        if let Some(message) = arp::message::Message::in_frame(bytes) {
+            // A host that is on this link, or whatever else is at its other end.
+            let to = host(message.target.1);
+            let to = to.filter(|to| simulation.route(self.system.node, *to) == Some(port.out));
+            return Some(Frame {
+                content: Content::Arp {
+                    message,
+                    from: self.system.node as u32,
+                },
+                bytes: ethernet::LEAST,
+                flow: None,
+                to: to.unwrap_or(port.peer) as u32,
+            });
+        }
+        let packet = Datagram::of(ethernet::packet(bytes)?)?;
+        if packet.protocol() != ICMP {
+            return None;
+        }
+        let to = host(packet.destination())? as u32;
+        let quoted = message::quote(&packet).and_then(|quote| {
+            let label = Label::of(quote)?;
+            self.inside.find(&label, topology)
+        });
+        let guest = quoted.and_then(|number| self.inside.guest(number));
+        let frame = Frame {
+            content: Content::Icmp(packet.bytes().into()),
+            bytes: packet.length() as u32,
+            flow: guest.and_then(|guest| guest.frame.flow),
+            to,
+        };
+        if let Some(number) = quoted {
+            self.lose(number, DropReason::SlowPath, begins, simulation, tap);
+        }
+        Some(frame)
     }
 }
 

@@ -4,6 +4,7 @@
 use npsim_net::load::Prefix;
 use npsim_project::assemble::{Messages, Program};
 use npsim_project::problem::{Problem, Problems};
+use npsim_project::resolve::PortAddress;
 use npsim_project::{NetworkRoute, Overrides, Project, Registry, Setting};
 
 use crate::ethernet::{Mac, made_up};
@@ -42,9 +43,23 @@ pub fn systems(
 ) -> Result<Vec<System>, Problems> {
     let topology = &file.topology;
     let mut addresses = Vec::with_capacity(file.chips.len());
+    let mut asking = Vec::with_capacity(file.chips.len());
+    // Which ports lead to them is known when the ports' addresses are.
+    let hosts: Vec<_> = { topology.nodes.iter() }
+        .filter_map(|node| match node.kind {
+            NodeKind::Host { address } => Some(NetworkRoute {
+                prefix: Prefix::new(address, 32),
+                port: 0,
+                mac: made_up(0),
+                next_hop: None,
+            }),
+            _ => None,
+        })
+        .collect();
     for plan in &file.chips {
         let overrides = Overrides {
             set: plan.set.clone(),
+            routes: Some(hosts.clone()),
             ..Overrides::default()
         };
         let project = load(plan, &overrides, registry, topology)?;
@@ -59,6 +74,8 @@ pub fn systems(
                 })
                 .into());
         }
+        let asks = { project.boot.tasks.iter() }.any(|task| task.name() == "arp");
+        asking.push(if asks { project.addresses } else { Vec::new() });
         addresses.push(project.macs);
     }
     let routes = Routes::of(topology);
@@ -70,7 +87,7 @@ pub fn systems(
         addresses[at].get(port).copied()
     };
     let mut systems = Vec::with_capacity(file.chips.len());
-    for plan in &file.chips {
+    for (plan, asking) in file.chips.iter().zip(&asking) {
         let ports = links(topology, plan.node);
         let neighbours: Vec<_> = { ports.iter() }
             .map(|link| {
@@ -86,7 +103,7 @@ pub fn systems(
                 own(peer, link).unwrap_or_else(|| made_up(peer))
             })
             .collect();
-        let routes = routes_of(plan.node, topology, &routes, &neighbours);
+        let routes = routes_of(plan.node, topology, &routes, &neighbours, asking);
         let mut set = plan.set.clone();
         for (port, link) in ports.iter().enumerate() {
             let Some(link) = link else { continue };
@@ -145,12 +162,14 @@ fn load(
     })
 }
 
-/// Each host's address leads out of the port that the way to it begins at.
+/// Each host's address leads out of the port that the way to it begins at. A host on the network of
+/// that port is its own next hop, which a router finds that `asks` by ARP with such addresses.
 fn routes_of(
     node: usize,
     topology: &Topology,
     routes: &Routes,
     neighbours: &[Mac],
+    asks: &[Vec<PortAddress>],
 ) -> Vec<NetworkRoute> {
     let ports = links(topology, node);
     let hosts = topology.nodes.iter().enumerate();
@@ -164,7 +183,25 @@ fn routes_of(
             prefix: Prefix::new(address, 32),
             port: port as u8,
             mac: neighbours[port],
+            next_hop: { asks.get(port).into_iter().flatten() }
+                .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
+                .then_some(address),
         })
     });
     routes.collect()
+}
+
+/// Whether nothing but switches is between a node and a host.
+fn is_on_link(topology: &Topology, routes: &Routes, node: usize, host: usize) -> bool {
+    let mut at = node;
+    while let Some(line) = routes.line(at, host) {
+        at = topology.links[line / 2].ends[1 - line % 2];
+        if at == host {
+            return true;
+        }
+        if !matches!(topology.nodes[at].kind, NodeKind::Switch) {
+            return false;
+        }
+    }
+    false
 }

@@ -75,6 +75,11 @@ impl Reading {
         let (start, step) = (time(flow.start.as_ref())?, time(flow.step.as_ref())?);
         let spread = time(flow.spread.as_ref())?;
         let transport = self.transport(flow)?;
+        let ttl = flow.ttl.as_ref().map(|ttl| *ttl.get_ref());
+        if let Some(placed) = flow.ttl.as_ref().filter(|_| ttl == Some(0)) {
+            let message = "a time to live of 0 leads nowhere";
+            return Err(self.text.problem(placed.span(), message));
+        }
         let name = flow
             .name
             .clone()
@@ -93,6 +98,7 @@ impl Reading {
                 from,
                 to,
                 start: start.saturating_add(step.saturating_mul(number as u64)),
+                ttl,
                 transport: transport.clone(),
             });
         }

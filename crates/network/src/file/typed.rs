@@ -201,6 +201,8 @@ pub struct Flow {
     pub until: Option<Placed>,
     /// Bytes of a full packet with its IP header; 1500 if left out.
     pub packet: Option<Spanned<u32>>,
+    /// Time to live of what the sender sends; 64 if left out.
+    pub ttl: Option<Spanned<u8>>,
     pub host: Option<HostKeys>,
 }
 

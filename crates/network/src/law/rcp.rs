@@ -50,7 +50,7 @@ impl Rcp {
                 Body::Rcp { header, .. } => Some(header),
                 Body::Tcp { .. } => None,
             },
-            Content::Datagram { .. } => None,
+            _ => None,
         };
         let rtt = header.as_ref().map_or(0, |header| header.rtt);
         self.counters.arrive(size, rtt);

@@ -83,6 +83,6 @@ fn header(frame: &mut Frame) -> Option<&mut npsim_protocols::xcp::Header> {
             Body::Tcp { xcp, .. } => xcp.as_mut(),
             Body::Rcp { .. } => None,
         },
-        Content::Datagram { .. } => None,
+        _ => None,
     }
 }

@@ -166,7 +166,7 @@ fn option(frame: &mut Frame) -> Option<&mut XcpOption> {
             Body::Tcp { segment, .. } => segment.options.xcp.as_mut(),
             Body::Rcp { .. } => None,
         },
-        Content::Datagram { .. } => None,
+        _ => None,
     }
 }
 

@@ -1,13 +1,20 @@
 //! What happens: events one after the other.
 
+use npsim_protocols::arp::message::Operation;
+use npsim_protocols::icmp::Datagram;
+use npsim_protocols::icmp::message::Said;
 use npsim_transport::time::Time;
 
+use crate::ethernet::made_up;
 use crate::event::Event;
-use crate::frame::{Content, Frame, HEADERS};
+use crate::frame::{Content, Frame, HEADERS, Hop, TTL};
 use crate::tap::{SenderSeen, Tap};
 use crate::topology::NodeKind;
 
 use super::{Simulation, ToChip};
+
+/// What a host's CPU takes messages for that concern no flow.
+const NO_FLOW: u32 = u32::MAX;
 
 impl Simulation {
     /// Runs to a time: all that happens until then, that time included. What goes to chips stays
@@ -51,7 +58,9 @@ impl Simulation {
             NodeKind::Switch | NodeKind::Chip { .. } => self.pass_on(node, frame, tap),
             NodeKind::Host { .. } => {
                 let cpu = self.cpus[node].as_mut();
-                let done = cpu.map_or(self.now, |cpu| cpu.packet(self.now, frame.flow));
+                let done = cpu.map_or(self.now, |cpu| {
+                    cpu.packet(self.now, frame.flow.unwrap_or(NO_FLOW))
+                });
                 if done == self.now {
                     return self.take_in(node, &frame, tap);
                 }
@@ -60,11 +69,10 @@ impl Simulation {
                     .post(done, node, Event::TakeIn { node: host, frame });
             }
             NodeKind::Router { delay, .. } => {
-                if let Content::Packet(packet) = &mut frame.content {
-                    packet.ttl = packet.ttl.saturating_sub(1);
-                    if packet.ttl == 0 {
-                        return self.expire(node, &frame, tap);
-                    }
+                match frame.content.hop() {
+                    Hop::Goes => {}
+                    Hop::Expires => return self.expire(node, &frame, tap),
+                    Hop::Ends => return,
                 }
                 if delay == 0 {
                     self.pass_on(node, frame, tap);
@@ -81,7 +89,7 @@ impl Simulation {
     fn expire(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
         if let Some(line) = self.routes.line(node, frame.to as usize) {
             let reason = self.lines[line].refuse(self.now, frame);
-            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            self.count_gone(frame);
             tap.dropped(self.now, line, frame, reason);
         }
     }
@@ -103,7 +111,7 @@ impl Simulation {
             Err(self.lines[line].refuse(self.now, &frame))
         };
         if let Err(reason) = taken {
-            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            self.count_gone(&frame);
             tap.dropped(self.now, line, &frame, reason);
             return;
         }
@@ -136,7 +144,7 @@ impl Simulation {
                 let line = number as u32;
                 self.events.post(at, to, Event::Arrive { line, frame });
             } else {
-                self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+                self.count_gone(&frame);
                 tap.lost(self.now, number, &frame);
             }
         }
@@ -156,7 +164,9 @@ impl Simulation {
 
     /// A frame is where it was to go.
     fn take_in(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
-        let flow = frame.flow as usize;
+        let Some(flow) = frame.own_flow() else {
+            return self.hear(node, frame, tap);
+        };
         self.flows[flow].arrived.add(frame.bytes.into());
         // Both ends may be at one node only where a flow goes from a host to itself, which is refused.
         let receives = self.ends[2 * flow].node != node;
@@ -173,8 +183,55 @@ impl Simulation {
                 let payload = u64::from(frame.bytes).saturating_sub(HEADERS as u64);
                 self.flows[flow].delivered += payload;
             }
+            // They are of no flow's own.
+            Content::Icmp(_) | Content::Arp { .. } => {}
         }
         self.put_out(end, self.now, tap);
+    }
+
+    /// A message has come to a host, which reacts as hosts do (RFC 1122): it answers who asks for its
+    /// address on the link, and counts the rest. What ICMP says of a flow is not final: the flow
+    /// goes on (3.2.2.1, 4.2.3.9).
+    fn hear(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
+        let address = self.topology.address(node);
+        match &frame.content {
+            Content::Icmp(bytes) => {
+                let said = Datagram::of(bytes).and_then(|packet| Said::of(&packet, address));
+                self.messages.count(said, frame.bytes);
+                if let (Some(flow), Some(Said::Trouble(_))) = (frame.flow, said) {
+                    self.flows[flow as usize].messages.count(said, frame.bytes);
+                }
+            }
+            Content::Arp { message, from } => {
+                self.messages.arp.add(frame.bytes.into());
+                if message.operation != Operation::Request || message.target.1 != address {
+                    return;
+                }
+                let answer = Box::new(Frame {
+                    content: Content::Arp {
+                        message: message.reply(made_up(node)),
+                        from: node as u32,
+                    },
+                    to: *from,
+                    ..frame.clone()
+                });
+                self.leave_host(node, answer, self.now, tap);
+            }
+            Content::Packet(_) | Content::Datagram { .. } => {}
+        }
+    }
+
+    /// A host sends a frame, which its CPU begins with at `since`.
+    fn leave_host(&mut self, node: usize, frame: Box<Frame>, since: Time, tap: &mut dyn Tap) {
+        let flow = frame.flow.unwrap_or(NO_FLOW);
+        let cpu = self.cpus[node].as_mut();
+        let done = cpu.map_or(self.now, |cpu| cpu.packet(since, flow));
+        if done == self.now {
+            self.pass_on(node, frame, tap);
+        } else if let Some(line) = self.routes.line(node, frame.to as usize) {
+            let line = line as u32;
+            self.events.post(done, node, Event::Enqueue { line, frame });
+        }
     }
 
     fn wake(&mut self, end: usize, tap: &mut dyn Tap) {
@@ -199,28 +256,28 @@ impl Simulation {
         let mut out = std::mem::take(&mut self.out);
         let (node, to) = (self.ends[end].node, self.ends[end].peer as u32);
         let flow = (end / 2) as u32;
-        let packets = out.packets.drain(..).map(|packet| {
+        // What a receiver answers with is not the flow's to set.
+        let ttl = { end.is_multiple_of(2) }
+            .then(|| self.topology.flows[end / 2].ttl)
+            .flatten();
+        let packets = out.packets.drain(..).map(|mut packet| {
+            packet.ttl = ttl.unwrap_or(packet.ttl);
             let bytes = packet.length() as u32;
             (Content::Packet(packet), bytes)
         });
-        let datagrams = { out.datagrams.drain(..) }
-            .map(|(number, bytes)| (Content::Datagram { number }, bytes));
+        let datagrams = out.datagrams.drain(..).map(|(number, bytes)| {
+            let ttl = ttl.unwrap_or(TTL);
+            (Content::Datagram { number, ttl }, bytes)
+        });
         for (content, bytes) in packets.chain(datagrams) {
             self.flows[flow as usize].sent.add(bytes.into());
             let frame = Box::new(Frame {
                 content,
                 bytes,
-                flow,
+                flow: Some(flow),
                 to,
             });
-            let cpu = self.cpus[node].as_mut();
-            let done = cpu.map_or(self.now, |cpu| cpu.packet(since, flow));
-            if done == self.now {
-                self.pass_on(node, frame, tap);
-            } else if let Some(line) = self.routes.line(node, to as usize) {
-                let line = line as u32;
-                self.events.post(done, node, Event::Enqueue { line, frame });
-            }
+            self.leave_host(node, frame, since, tap);
         }
         self.out = out;
         // Senders have even numbers.

@@ -5,8 +5,10 @@
 
 use std::mem::discriminant;
 
+use npsim_protocols::icmp::Datagram;
+
 use crate::event::Event;
-use crate::frame::Frame;
+use crate::frame::{Content, Frame};
 
 use super::Simulation;
 
@@ -14,7 +16,19 @@ impl Simulation {
     /// Whether a frame could be one of this network.
     pub(crate) fn has(&self, frame: &Frame) -> bool {
         let (flows, nodes) = (self.flows.len(), self.topology.nodes.len());
-        (frame.flow as usize) < flows && (frame.to as usize) < nodes
+        let from = match frame.content {
+            Content::Arp { from, .. } => from,
+            _ => frame.to,
+        };
+        // A packet has a flow; a message may have none.
+        let flow = frame
+            .flow
+            .map_or(!frame.is_of_flow(), |flow| (flow as usize) < flows);
+        let sound = match &frame.content {
+            Content::Icmp(bytes) => Datagram::of(bytes).is_some(),
+            _ => true,
+        };
+        sound && flow && (frame.to as usize) < nodes && (from as usize) < nodes
     }
 
     /// Goes on from a state of the same network.

@@ -92,12 +92,23 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// How many of the frames that came microcode may have counted that is looked into at a time: it
+    /// may not have come to those of the last moments.
+    fn counted_by(&self, seen: Time) -> std::ops::RangeInclusive<usize> {
+        let came = &self.came;
+        let first = came.partition_point(|(at, _)| at + LOOK + LATENCY < seen);
+        first..=came.partition_point(|(at, _)| *at <= seen)
+    }
+}
+
 impl Tap for Watch {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         if line == self.into {
-            self.came.push((now + (self.arrives)(frame.bytes), *frame));
+            self.came
+                .push((now + (self.arrives)(frame.bytes), frame.clone()));
         } else if line == self.out {
-            self.left.push((now, *frame));
+            self.left.push((now, frame.clone()));
         }
     }
 

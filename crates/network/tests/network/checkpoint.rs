@@ -77,13 +77,20 @@ transport = "udp"
 rate = "100kbps"
 "#;
 
+/// A shipped network with such settings.
+fn shipped(name: &str, settings: &[&str]) -> NetworkFile {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks");
+    let settings = settings.iter().map(|it| it.parse().expect("a setting"));
+    let settings: Vec<_> = settings.collect();
+    NetworkFile::load(&path.join(name), &settings).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
 /// The shipped dumbbell of chips, over a few of its round-trip times.
 fn chip() -> NetworkFile {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks/dumbbell-xcp-chip.toml");
-    let settings = ["until=3s", "from=1s", "flow.*.step=100ms"];
-    let settings = settings.map(|it| it.parse().expect("a setting"));
-    NetworkFile::load(&path, &settings).unwrap_or_else(|problem| panic!("{problem}"))
+    shipped(
+        "dumbbell-xcp-chip.toml",
+        &["until=3s", "from=1s", "flow.*.step=100ms"],
+    )
 }
 
 fn models(law: &str, first: &str, second: &str) -> NetworkFile {
@@ -113,15 +120,15 @@ struct Seen(Vec<(Time, usize, &'static str, Frame)>);
 
 impl Tap for Seen {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.0.push((now, line, "sent", *frame));
+        self.0.push((now, line, "sent", frame.clone()));
     }
 
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
-        self.0.push((now, line, reason.name(), *frame));
+        self.0.push((now, line, reason.name(), frame.clone()));
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.0.push((now, line, "lost", *frame));
+        self.0.push((now, line, "lost", frame.clone()));
     }
 }
 
@@ -195,6 +202,13 @@ fn networks_of_models_go_on() {
 fn a_chip_among_hosts_goes_on() {
     let file = chip();
     check(&file, &[0, 61_803, 414_214, 732_051]);
+}
+
+/// The core's messages are on the line at the first time and the third, and routes have changed.
+#[test]
+fn messages_under_way_go_on() {
+    let file = shipped("withdrawn-chip.toml", &["until=3s"]);
+    check(&file, &[2_333, 500_000, 668_900]);
 }
 
 /// A run that is broken off has chips at other times than the rest, and goes on all the same.

@@ -67,7 +67,7 @@ fn ready(file: &NetworkFile) -> (Simulation, Vec<System>) {
     (outside, systems)
 }
 
-fn go_on() -> ControlFlow<()> {
+pub fn go_on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

@@ -38,7 +38,8 @@ fn topologies() -> impl Strategy<Value = Topology> {
 fn conserved(simulation: &Simulation) -> Result<(), TestCaseError> {
     let mut under_way = vec![(0, 0); simulation.topology().flows.len()];
     for frame in simulation.frames() {
-        let flow = &mut under_way[frame.flow as usize];
+        let flow = frame.flow.expect("a packet of a flow");
+        let flow = &mut under_way[flow as usize];
         *flow = (flow.0 + 1, flow.1 + u64::from(frame.bytes));
     }
     let census = simulation.census();

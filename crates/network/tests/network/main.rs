@@ -9,6 +9,7 @@ mod dumbbell;
 mod file;
 mod laws;
 mod mistakes;
+mod messages;
 mod pacing;
 mod reference;
 mod rig;

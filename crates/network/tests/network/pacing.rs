@@ -44,7 +44,8 @@ struct Departures {
 impl Tap for Departures {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         if line == self.line && frame.bytes == 1_000 {
-            self.of[frame.flow as usize].push(now);
+            let flow = frame.flow.expect("a packet of a flow");
+            self.of[flow as usize].push(now);
         }
     }
 }

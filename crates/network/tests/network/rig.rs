@@ -193,6 +193,7 @@ impl Dumbbell {
                 from,
                 to,
                 start: start / k,
+                ttl: None,
                 transport: self.transport(),
             });
         }

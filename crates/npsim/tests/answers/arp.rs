@@ -61,12 +61,16 @@ impl Outcome {
 
 /// Runs frames by port through a router; times are microseconds.
 fn run(case: &Case, sent: &[(u32, u32, Vec<u8>)], options: &str) -> Outcome {
-    let dir = Dir::new().with("in.pcapng", pcapng(sent));
     let project = root().join("microcode").join(case.project);
-    let command = format!(
-        "run {} --trace in.pcapng --out out.pcap --stats out.json -q {options}",
-        project.display()
-    );
+    let project = project.display().to_string();
+    run_in(Dir::new(), &project, sent, options)
+}
+
+/// The same through a project that may stand in a folder of its own.
+fn run_in(dir: Dir, project: &str, sent: &[(u32, u32, Vec<u8>)], options: &str) -> Outcome {
+    let dir = dir.with("in.pcapng", pcapng(sent));
+    let command =
+        format!("run {project} --trace in.pcapng --out out.pcap --stats out.json -q {options}");
     dir.npsim(&command).expect(0, &[]);
     tshark::assert_sound(&dir.path("out.pcap"));
     let stats = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
@@ -267,6 +271,54 @@ fn an_answer_waits_for_the_way_back() {
     }
 }
 
+/// A route gets another next hop while packets flow, which has to be found as well.
+#[test]
+fn a_next_hop_of_a_change_is_found() {
+    const OTHER: Mac = [2, 0, 0, 0, 0, 0x66];
+    for case in &CASES {
+        let [a, b, c, _] = case.hop;
+        let other = [a, b, c, 9];
+        let (prefix, later) = match case.far {
+            [192, ..] => ("192.0.2.0/24", Ipv4Addr::from(other)),
+            _ => ("10.2.0.0/16", Ipv4Addr::from(other)),
+        };
+        let base = root().join("microcode").join(case.project);
+        let text = format!(
+            "extends = \"{}\"\n[[route_change]]\nat = \"350us\"\nchange = \"{prefix}\"\nport = 2\nnext_hop = \"{later}\"\n",
+            base.display()
+        );
+        let request = Message::request((PORT_2, case.own.into()), later);
+        let sent = [
+            (0, 0, datagram(case.far, 64, 1)),
+            (150, 2, says(case, Operation::Reply)),
+            (300, 0, datagram(case.far, 64, 2)),
+            (450, 0, datagram(case.far, 64, 3)),
+            (600, 2, request.reply(OTHER).to_frame()),
+            (750, 0, datagram(case.far, 64, 4)),
+        ];
+        let dir = Dir::new().with("own.toml", text);
+        let outcome = run_in(dir, "own.toml", &sent, "");
+        let frames = outcome.frames();
+        let asked: Vec<_> = { heard(&frames).into_iter() }
+            .map(|(operation, .., wanted)| (operation, wanted))
+            .collect();
+        let request = |address| (ArpOperation::REQUEST, address);
+        assert_eq!(
+            asked,
+            [request(case.hop), request(other)],
+            "{}",
+            case.project
+        );
+        let went: Vec<Mac> = { frames.iter() }
+            .filter(|frame| frame[12..14] == [8, 0])
+            .map(|frame| frame[..6].try_into().expect("six bytes"))
+            .collect();
+        assert_eq!(went, [STATION, STATION, OTHER, OTHER], "{}", case.project);
+        assert_eq!(outcome.arp("known"), 2);
+        assert_eq!(outcome.stats["packets"]["unaccounted"], 0);
+    }
+}
+
 #[test]
 fn a_run_that_is_saved_while_a_packet_waits_goes_on_the_same() {
     let case = &CASES[0];
@@ -327,6 +379,34 @@ fn mistakes_are_shown_where_they_are() {
         (
             "[[route]]\nprefix = \"10.9.0.0/16\"\nport = 0\nmac = \"arp\"",
             "not a MAC address",
+        ),
+        (
+            "[[route]]\nprefix = \"10.1.0.0/16\"\nnext_hop = \"10.2.0.9\"",
+            "10.2.0.9 is not on the link of port 0, 10.1.0.1/16",
+        ),
+        (
+            "[[route]]\nprefix = \"10.1.0.0/16\"\nnext_hop = \"10.1.255.255\"",
+            "10.1.255.255 is the broadcast address of the link of port 0",
+        ),
+        (
+            "[[route]]\nprefix = \"10.1.0.0/16\"\nnext_hop = \"10.1.0.0\"",
+            "10.1.0.0 is the address of the network of the link of port 0",
+        ),
+        (
+            "[[route_change]]\nat = \"1ms\"\nadd = \"10.9.0.0/16\"\nport = 0\nnext_hop = \"10.2.0.9\"",
+            "10.2.0.9 is not on the link of port 0, 10.1.0.1/16",
+        ),
+        (
+            "[[route_change]]\nat = \"1ms\"\nadd = \"192.0.2.1/32\"\nport = 0\nnext_hop = \"10.1.0.2\"",
+            "192.0.2.1/32 is an address of a port",
+        ),
+        (
+            "[[route_change]]\nat = \"1ms\"\nremove = \"192.0.2.1/32\"",
+            "192.0.2.1/32 is an address of a port",
+        ),
+        (
+            "[gpp.arp]\narp_reason = 255",
+            "255 is a reason code of the core's own",
         ),
         ("[gpp.arp]\ntries = 0", "at least one request"),
         ("[gpp.arp]\nretry = \"0s\"", "a time of nothing"),

@@ -288,6 +288,33 @@ fn messages_are_limited_and_pings_are_not() {
     }
 }
 
+/// Each router of a chain changes a table that has its own addresses and no other's: an address of
+/// one behind it goes the way of the networks around it.
+#[test]
+fn routes_change_around_the_addresses_of_each_router() {
+    for router in ROUTERS {
+        let hops = [[192, 0, 2, 1], [192, 0, 2, 2], [192, 0, 2, 3]];
+        let probes: Vec<_> = (0..)
+            .zip(hops.into_iter().chain(hops))
+            .map(|(n, to)| ping(to, n, b"who?"))
+            .collect();
+        // From then on the first router takes the whole network for its own.
+        let text = format!(
+            "{}[[route_change]]\nat = \"140us\"\nchange = \"192.0.2.0/24\"\nlocal = true\n",
+            chain(router)
+        );
+        let dir = project(&text).with("in.pcap", capture(&probes, 50));
+        let (answers, stats) = answers_in(&dir, "own.toml", "--hops 3");
+        assert_eq!(answers.len(), 6, "{router}");
+        for (node, replies) in [4, 1, 1].into_iter().enumerate() {
+            let gpp = &stats["nodes"][node]["chip"]["gpp"];
+            assert_eq!(gpp["routes"][0]["changes"], 1, "{router} {node}");
+            assert_eq!(gpp["icmp"][0]["echo_replies"], replies, "{router} {node}");
+        }
+        assert_eq!(stats["packets"]["unaccounted"], 0);
+    }
+}
+
 /// Buffers come back whatever happens to a packet: more packets than buffers come.
 #[test]
 fn no_buffer_is_lost() {
@@ -329,6 +356,18 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
             "not the address of a port",
         ),
         ("[[port]]\naddress = []", "a port has no address"),
+        (
+            "[gpp.icmp]\nring = \"EXCEPTION_RING\"",
+            "the core takes packets off this ring itself",
+        ),
+        (
+            "[gpp.icmp]\nring = \"TX_RING\"",
+            "no microengine takes packets of the core off this ring",
+        ),
+        (
+            "[gpp.icmp]\nttl_reason = 252",
+            "252 is a reason code of the core's own",
+        ),
         ("[gpp.icmp]\nrate = 0", "at least 1"),
         ("[gpp.icmp]\nttl = 0", "leads nowhere"),
         ("[gpp.icmp]\ntime = 1", "there is no key `time`"),
@@ -338,8 +377,37 @@ fn mistakes_in_a_project_are_shown_where_they_are() {
         let dir = project(&format!("extends = \"{base}\"\n{text}\n"));
         dir.npsim("check own.toml").expect(1, &[message]);
     }
+    for (addresses, message) in [
+        (
+            ["\"10.1.0.1/16\"", "\"10.2.0.1/16\"", "\"10.2.0.1/16\""],
+            "another port, 1, has the address 10.2.0.1",
+        ),
+        (
+            [
+                "[\"10.1.0.1\", \"10.1.0.2\"]",
+                "\"10.2.0.1\"",
+                "[\"10.3.0.1\"]",
+            ],
+            "",
+        ),
+        (
+            [
+                "[\"10.1.0.1\", \"10.1.0.2\"]",
+                "\"10.2.0.1\"",
+                "[\"10.3.0.1\", \"10.3.0.2\", \"10.3.0.3\"]",
+            ],
+            "port 0 has 2 addresses, and another port has 3",
+        ),
+    ] {
+        let ports = addresses.map(|own| format!("[[port]]\nrate = \"1Gbps\"\naddress = {own}\n"));
+        let dir = project(&format!("extends = \"{base}\"\n{}", ports.concat()));
+        let code = i32::from(!message.is_empty());
+        dir.npsim("check own.toml").expect(code, &[message]);
+    }
     // A chain has more routers than a port has addresses.
     let dir = project(&chain("forward/icmp.toml")).with("in.pcap", capture(&[], 1));
-    dir.npsim("run own.toml --trace in.pcap --hops 4")
-        .expect(1, &["port 0 has 3 addresses, and there is a router 4"]);
+    dir.npsim("run own.toml --trace in.pcap --hops 4").expect(
+        1,
+        &["the ports have the addresses of 3 routers, and there is a router 4"],
+    );
 }

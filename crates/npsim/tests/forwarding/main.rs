@@ -12,5 +12,6 @@ mod command;
 mod forwarder;
 mod oracle;
 mod recorded_lines;
+mod route_changes;
 mod router;
 mod streaming;

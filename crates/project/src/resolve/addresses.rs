@@ -1,14 +1,16 @@
 //! IPv4 addresses on the router's links: its own, which `address` of `[[port]]` says, with
 //! their routes, and those of next hops, `next_hop` of `[[route]]`.
 
+use std::fmt;
 use std::net::Ipv4Addr;
+use std::ops::Range;
 
-use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, NextHop, Route, RouteTable};
+use npsim_chip::gpp::routes::{NextHop, Route};
 
-use super::super::file::{Addresses, ProjectFile, RouteSection};
+use super::super::file::{Addresses, ProjectFile};
 use super::super::text::parse_prefix;
 use super::Resolver;
-use super::routing::has_task;
+use super::routing::{Mistake, TypedRoute, has_task};
 use crate::keys::Spanned;
 
 /// What `mac` of a route says where the address is to be found.
@@ -23,15 +25,37 @@ pub struct PortAddress {
     pub length: u8,
 }
 
-/// An own address in the routing table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnAddress {
-    /// The address.
-    pub address: Ipv4Addr,
-    /// The router of a chain that has it, from 0 on; `None` if each of them has.
-    pub node: Option<usize>,
-    /// The next hop that there would be for it if it were nobody's; zeros for none.
-    pub otherwise: [u32; NEXT_HOP_LONGWORDS],
+impl PortAddress {
+    /// The first address of its network, and the last.
+    fn ends(self) -> (u32, u32) {
+        let host = u32::MAX.checked_shr(self.length.into()).unwrap_or(0);
+        let address = self.address.to_bits();
+        (address & !host, address | host)
+    }
+
+    /// What an address is to the network that no single host on it has.
+    fn end(self, address: Ipv4Addr) -> Option<&'static str> {
+        let (first, last) = self.ends();
+        match address.to_bits() {
+            bits if bits == first => Some("the address of the network"),
+            bits if bits == last => Some("the broadcast address"),
+            _ => None,
+        }
+    }
+
+    /// Whether an address is one that a single host on its link can have.
+    #[must_use]
+    pub fn has_on_link(self, address: Ipv4Addr) -> bool {
+        let (first, last) = self.ends();
+        let bits = address.to_bits();
+        (first..=last).contains(&bits) && (self.length >= 31 || (bits != first && bits != last))
+    }
+}
+
+impl fmt::Display for PortAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
 }
 
 /// A next hop of which the IPv4 address is given.
@@ -82,50 +106,54 @@ impl Resolver<'_> {
     pub(super) fn gateway(
         &mut self,
         file: &ProjectFile,
-        section: &RouteSection,
+        section: &TypedRoute<'_>,
         typed: &Spanned<String>,
         port: u8,
-    ) -> Option<NextHop> {
-        let wrong = |this: &mut Self, message: String, help: &str| {
-            this.fail(typed.span(), message, "", help);
-        };
-        let mac = section.mac.as_ref().map(Spanned::get_ref);
+    ) -> Result<NextHop, Mistake> {
+        let wrong = |message: String, help| Err(Mistake::new(typed.span(), message, help));
+        let mac = section.mac.map(Spanned::get_ref);
         if mac.is_some_and(|mac| mac != FOUND) || section.local || section.discard {
             let message = "the route has a next hop, and something else".to_owned();
-            wrong(
-                self,
+            return wrong(
                 message,
                 "give `next_hop`, or one of `mac`, `local` and `discard`; where a file that is extended gives `mac`, say `mac = \"arp\"`",
             );
-            return None;
         }
         if !has_task(file, "arp") {
             let message = "nobody finds the next hop's address on the link".to_owned();
-            wrong(
-                self,
+            return wrong(
                 message,
                 "add \"arp\" to `tasks` in [gpp], or give the address as `mac`",
             );
-            return None;
         }
         let address = typed.get_ref().parse().ok();
         let Some(address) = address.filter(|it: &Ipv4Addr| is_host(*it)) else {
             let message = format!("`{}` is not the address of a next hop", typed.get_ref());
-            wrong(
-                self,
+            return wrong(
                 message,
                 "write an IPv4 address of a single host such as `10.1.0.2`",
             );
-            return None;
         };
         if { self.addresses.iter().flatten() }.any(|own| own.address == address) {
             let message = format!("{address} is the router's own address");
-            wrong(
-                self,
+            return wrong(
                 message,
                 "give the address of the router or host that is next",
             );
-            return None;
+        }
+        let own = self.addresses.get(usize::from(port));
+        let own = own.map_or(&[][..], Vec::as_slice);
+        // A port without a network says nothing of its link.
+        let mut links = own.iter().filter(|own| own.length < 32);
+        if let Some(link) = links.find(|own| !own.has_on_link(address)) {
+            let message = match link.end(address) {
+                None => format!("{address} is not on the link of port {port}, {link}"),
+                Some(end) => format!("{address} is {end} of the link of port {port}, {link}"),
+            };
+            return wrong(
+                message,
+                "give the address of a router or host on the network that `address` of the port says",
+            );
         }
         let gateway = Gateway {
             port,
@@ -140,19 +168,13 @@ impl Resolver<'_> {
         if !self.gateways.contains(&gateway) {
             self.gateways.push(gateway);
         }
-        Some(gateway.next_hop())
+        Ok(gateway.next_hop())
     }
 
     /// The router's own addresses by port; several are those of the routers of a chain.
     #[must_use]
     pub fn addresses(&self) -> &[Vec<PortAddress>] {
         &self.addresses
-    }
-
-    /// Own addresses that the routing table has as such.
-    #[must_use]
-    pub fn own_addresses(&self) -> &[OwnAddress] {
-        &self.own
     }
 
     /// What is typed at a port.
@@ -190,20 +212,9 @@ impl Resolver<'_> {
         addresses
     }
 
-    /// Adds the routes of the own addresses, but for those that the project has typed.
-    pub(super) fn own_routes(&mut self, routes: &mut Vec<Route>) {
-        let typed = RouteTable::build(routes);
-        let otherwise = |address: Ipv4Addr| {
-            let table = typed.as_ref().ok();
-            let index = table.and_then(|table| table.lookup(address.to_bits()));
-            let words = index.zip(table).map(|(index, table)| {
-                let first = usize::from(index) * NEXT_HOP_LONGWORDS;
-                let mut words = [0; NEXT_HOP_LONGWORDS];
-                words.copy_from_slice(&table.next_hops()[first..first + NEXT_HOP_LONGWORDS]);
-                words
-            });
-            words.unwrap_or_default()
-        };
+    /// The routes of the own addresses, but for those that the project has typed: of all routers,
+    /// or of each of a chain whose ports have several.
+    pub(super) fn own_routes(&mut self, file: &ProjectFile, typed: &[Route]) -> Vec<Vec<Route>> {
         let local = NextHop {
             port: 0,
             mtu: 1500,
@@ -212,29 +223,73 @@ impl Resolver<'_> {
             destination: [0; 6],
             source: self.macs.first().copied().unwrap_or_default(),
         };
-        let given = routes.len();
-        for addresses in &self.addresses {
-            for (node, own) in addresses.iter().enumerate() {
-                let prefix = own.address.to_bits();
-                let is_there = |route: &Route| route.prefix == prefix && route.length == 32;
-                if routes[..given].iter().any(is_there) {
-                    continue;
-                }
-                self.own.push(OwnAddress {
-                    address: own.address,
-                    node: (addresses.len() > 1).then_some(node),
-                    otherwise: otherwise(own.address),
+        let several = self.addresses.iter().map(Vec::len).filter(|all| *all > 1);
+        let routers = several.clone().max().unwrap_or(1);
+        if several.min().is_some_and(|least| least < routers) {
+            let fewer = |all: &Vec<_>| all.len() > 1 && all.len() < routers;
+            let port = self.addresses.iter().position(fewer).unwrap_or(0);
+            let count = self.addresses[port].len();
+            self.fail(
+                address_span(file, port),
+                format!("port {port} has {count} addresses, and another port has {routers}"),
+                "",
+                "give each port one address for each router of the chain, or one for all of them",
+            );
+        }
+        let of_typed = |address: Ipv4Addr| {
+            let prefix = address.to_bits();
+            { typed.iter() }.any(|route| route.prefix == prefix && route.length == 32)
+        };
+        (0..routers)
+            .map(|node| {
+                let own = { self.addresses.iter() }.filter_map(|all| match all.as_slice() {
+                    [one] => Some(one.address),
+                    each => each.get(node).map(|own| own.address),
                 });
-                if !routes.iter().any(is_there) {
-                    routes.push(Route {
-                        prefix,
+                own.filter(|address| !of_typed(*address))
+                    .map(|address| Route {
+                        prefix: address.to_bits(),
                         length: 32,
                         next_hop: local,
-                    });
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// No two ports of a router have the same address.
+    pub(super) fn check_addresses(&mut self, file: &ProjectFile) {
+        for port in 1..self.addresses.len() {
+            for other in 0..port {
+                let (these, those) = (&self.addresses[port], &self.addresses[other]);
+                // Of a list the routers of a chain have one each.
+                let at = |all: &[PortAddress], node: usize| match all {
+                    [one] => Some(one.address),
+                    each => each.get(node).map(|own| own.address),
+                };
+                let routers = these.len().max(those.len());
+                let same = (0..routers).find_map(|node| {
+                    let address = at(these, node)?;
+                    (at(those, node) == Some(address)).then_some(address)
+                });
+                if let Some(address) = same {
+                    self.fail(
+                        address_span(file, port),
+                        format!("another port, {other}, has the address {address}"),
+                        "",
+                        "give each port an address of its own",
+                    );
+                    break;
                 }
             }
         }
     }
+}
+
+/// Where the addresses of a port stand.
+fn address_span(file: &ProjectFile, port: usize) -> Range<usize> {
+    let typed = file.port.get(port).and_then(|port| port.address.as_ref());
+    typed.map_or(0..0, Spanned::span)
 }
 
 /// Whether an address may be that of a single host.

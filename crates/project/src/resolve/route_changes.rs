@@ -1,11 +1,12 @@
 //! Changes of the routes while packets flow: the list in the project file, or in a file of
 //! its own with a change a line.
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 
-use npsim_chip::gpp::boot::RouteChangesSetup;
+use npsim_chip::gpp::boot::{RouteChangesSetup, RouterRoutes};
 use npsim_chip::gpp::routes::{
-    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, ROOT_ENTRIES, Route,
+    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, Network, ROOT_ENTRIES, Route,
     RouteChange, needs,
 };
 
@@ -20,13 +21,20 @@ use crate::quantity::Time;
 /// Mistakes of a file of changes that are told; what made them is then clear.
 const TOLD: usize = 10;
 /// What a line of the file is.
-const LINE: &str = "write `TIME,add,PREFIX,PORT,MAC` or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and MAC; or `TIME,remove,PREFIX`";
+const LINE: &str = "write `TIME,add,PREFIX,PORT,NEXT-HOP`, a MAC address or an IPv4 address for the task `arp`, or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and next hop; or `TIME,remove,PREFIX`";
 
 /// U+FEFF, which says that a text is in UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// There are mistakes, which have been told.
 pub(super) struct Refused;
+
+/// Changes as they are typed.
+pub(super) struct TypedChanges {
+    list: Vec<RouteChange>,
+    /// The file that they were read from, if they do not stand in the project's, and its lines.
+    read: Option<(ProjectText, Vec<RouteChangeSection>)>,
+}
 
 /// Changes with the room that they need.
 pub(super) struct PlannedChanges {
@@ -47,12 +55,8 @@ impl PlannedChanges {
 }
 
 impl Resolver<'_> {
-    /// The changes of a project with such routes, if it has any.
-    pub(super) fn route_changes(
-        &mut self,
-        file: &ProjectFile,
-        routes: &[Route],
-    ) -> Result<Option<PlannedChanges>, Refused> {
+    /// The changes of a project as they are typed.
+    pub(super) fn typed_changes(&mut self, file: &ProjectFile) -> Result<TypedChanges, Refused> {
         let nothing = RoutesSection::default();
         let section = file.routes.as_ref().unwrap_or(&nothing);
         let before = self.problems.len();
@@ -82,14 +86,13 @@ impl Resolver<'_> {
             Some(_) => &changes,
             None => &file.route_change,
         };
-        let text = text.as_ref().unwrap_or(self.text);
-        let hertz = self.capacity.hertz;
+        let in_text = text.as_ref().unwrap_or(self.text);
         let mut list = Vec::with_capacity(sections.len());
         for section in sections {
-            match route_change(section, &self.macs, hertz) {
+            match self.route_change(file, section) {
                 Ok(change) => list.push(change),
                 Err(mistake) if self.problems.len() - before < TOLD => {
-                    self.problems.push(mistake.at(text));
+                    self.problems.push(mistake.at(in_text));
                 }
                 Err(_) => break,
             }
@@ -97,6 +100,26 @@ impl Resolver<'_> {
         if self.problems.len() > before {
             return Err(Refused);
         }
+        Ok(TypedChanges {
+            list,
+            read: text.map(|text| (text, changes)),
+        })
+    }
+
+    /// The changes of a project whose routers have such routes, if it has any.
+    pub(super) fn route_changes(
+        &mut self,
+        file: &ProjectFile,
+        routers: &[RouterRoutes],
+        typed: TypedChanges,
+    ) -> Result<Option<PlannedChanges>, Refused> {
+        let nothing = RoutesSection::default();
+        let section = file.routes.as_ref().unwrap_or(&nothing);
+        let TypedChanges { list, read } = typed;
+        let (text, sections) = match &read {
+            Some((text, sections)) => (text, sections),
+            None => (self.text, &file.route_change),
+        };
         if list.is_empty() {
             let keys = [section.blocks.as_ref().map(Spanned::span)];
             let keys = keys
@@ -110,18 +133,21 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let room = section.blocks.as_ref().map(|it| *it.get_ref());
-        let found = needs(routes, &list, room.map_or(usize::MAX, |room| room as usize));
-        let found = match found {
-            Ok(found) => found,
-            Err((place, error)) => {
-                let problem = told(&sections[place], &error, section).at(match error {
-                    ChangeError::Full { .. } => self.text,
-                    _ => text,
-                });
-                self.problems.push(problem);
-                return Err(Refused);
+        // In a chain each router makes all of them, in a table with its own addresses.
+        let mut found = Needs::default();
+        for router in routers {
+            match needs(router, &list, room.map_or(usize::MAX, |room| room as usize)) {
+                Ok(needs) => found = found.most(needs),
+                Err((place, error)) => {
+                    let problem = told(&sections[place], &error, section).at(match error {
+                        ChangeError::Full { .. } => self.text,
+                        _ => text,
+                    });
+                    self.problems.push(problem);
+                    return Err(Refused);
+                }
             }
-        };
+        }
         let Needs {
             first_blocks,
             most_blocks,
@@ -145,7 +171,6 @@ impl Resolver<'_> {
         let grace = self.time(section.grace.as_ref(), "100us");
         Ok(Some(PlannedChanges {
             setup: RouteChangesSetup {
-                routes: routes.to_vec(),
                 changes: list,
                 blocks: room.unwrap_or(fitted),
                 grace,
@@ -228,6 +253,7 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
         remove: None,
         port: None,
         mac: None,
+        next_hop: None,
         mtu: None,
         local: false,
         discard: false,
@@ -252,7 +278,13 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
                 Mistake::new(port.span(), message, LINE)
             })?;
             section.port = Some(Spanned::new(port.span(), number));
-            section.mac = fields.next();
+            let hop = fields.next();
+            // An address of IPv4 is for ARP to find.
+            let by_address = |hop: &Spanned<String>| hop.get_ref().parse::<Ipv4Addr>().is_ok();
+            (section.next_hop, section.mac) = match hop {
+                Some(hop) if by_address(&hop) => (Some(hop), None),
+                hop => (None, hop),
+            };
         }
     }
     if let Some(mtu) = fields.next() {
@@ -271,17 +303,70 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
     }
 }
 
-/// What a section or a line says.
-fn route_change(
-    section: &RouteChangeSection,
-    macs: &[[u8; 6]],
-    hertz: u64,
-) -> Result<RouteChange, Mistake> {
-    let time: Result<Time, String> = section.at.get_ref().parse();
-    let at = time
-        .map_err(|message| Mistake::new(section.at.span(), message, ""))?
-        .cycles(hertz);
-    let route = |prefix: &Spanned<String>| {
+impl Resolver<'_> {
+    /// What a section or a line says.
+    fn route_change(
+        &mut self,
+        file: &ProjectFile,
+        section: &RouteChangeSection,
+    ) -> Result<RouteChange, Mistake> {
+        let time: Result<Time, String> = section.at.get_ref().parse();
+        let at = time
+            .map_err(|message| Mistake::new(section.at.span(), message, ""))?
+            .cycles(self.capacity.hertz);
+        let (prefix, change) = match (&section.add, &section.change, &section.remove) {
+            (Some(prefix), None, None) => (
+                prefix,
+                Change::Add(self.changed_route(file, section, prefix)?),
+            ),
+            (None, Some(prefix), None) => (
+                prefix,
+                Change::Redirect(self.changed_route(file, section, prefix)?),
+            ),
+            (None, None, Some(prefix)) => {
+                let leads = section.port.is_some()
+                    || section.mac.is_some()
+                    || section.next_hop.is_some()
+                    || section.mtu.is_some();
+                if leads || section.local || section.discard {
+                    return Err(Mistake::new(
+                        prefix.span(),
+                        "a route that is removed leads nowhere",
+                        "leave out where it leads to",
+                    ));
+                }
+                (prefix, Change::Remove(network(prefix)?))
+            }
+            _ => {
+                return Err(Mistake::new(
+                    section.at.span(),
+                    "a route change is one of `add`, `change` and `remove`",
+                    "give one of them, with the prefix of the route",
+                ));
+            }
+        };
+        let Network {
+            prefix: bits,
+            length,
+        } = change.network();
+        let mut own = self.addresses.iter().flatten();
+        if length == 32 && own.any(|own| own.address.to_bits() == bits) {
+            return Err(Mistake::new(
+                prefix.span(),
+                format!("{} is an address of a port", prefix.get_ref()),
+                "its route stands in the table as long as the port has the address",
+            ));
+        }
+        Ok(RouteChange { at, change })
+    }
+
+    /// The route that a change brings.
+    fn changed_route(
+        &mut self,
+        file: &ProjectFile,
+        section: &RouteChangeSection,
+        prefix: &Spanned<String>,
+    ) -> Result<Route, Mistake> {
         let typed = TypedRoute {
             prefix,
             port: section.port.as_ref(),
@@ -289,33 +374,10 @@ fn route_change(
             mtu: section.mtu,
             local: section.local,
             discard: section.discard,
-            no_next_hop: "add `mac`, the next hop's address; next hops that the task `arp` finds are those of [[route]] alone",
+            next_hop: section.next_hop.as_ref(),
         };
-        typed.route(macs)
-    };
-    let change = match (&section.add, &section.change, &section.remove) {
-        (Some(prefix), None, None) => Change::Add(route(prefix)?),
-        (None, Some(prefix), None) => Change::Redirect(route(prefix)?),
-        (None, None, Some(prefix)) => {
-            let leads = section.port.is_some() || section.mac.is_some() || section.mtu.is_some();
-            if leads || section.local || section.discard {
-                return Err(Mistake::new(
-                    prefix.span(),
-                    "a route that is removed leads nowhere",
-                    "leave out where it leads to",
-                ));
-            }
-            Change::Remove(network(prefix)?)
-        }
-        _ => {
-            return Err(Mistake::new(
-                section.at.span(),
-                "a route change is one of `add`, `change` and `remove`",
-                "give one of them, with the prefix of the route",
-            ));
-        }
-    };
-    Ok(RouteChange { at, change })
+        self.typed_route(file, &typed)
+    }
 }
 
 /// What is wrong with a change among the others, at its place.

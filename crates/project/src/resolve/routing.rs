@@ -2,15 +2,13 @@
 
 use std::ops::Range;
 
-use npsim_chip::gpp::boot::{ExceptionsSetup, RoutesSetup};
+use npsim_chip::gpp::boot::{ExceptionsSetup, RouterRoutes, RoutesSetup};
 use npsim_chip::gpp::exceptions::Exceptions;
-use npsim_chip::gpp::routes::{
-    NEXT_HOP_LONGWORDS, Network, NextHop, Route, RouteError, RouteTable, Routes,
-};
+use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Network, NextHop, Route, RouteError, Routes};
 
 use super::super::file::{ProjectFile, RouteSection};
 use super::super::text::{parse_mac, parse_prefix};
-use super::{ProjectText, Resolver, hex, suggestion};
+use super::{Gateway, ProjectText, Resolver, hex, suggestion};
 use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::{Time, show_nanoseconds};
@@ -111,7 +109,7 @@ impl Resolver<'_> {
             None => u8::from(self.sram.len() > 1),
         };
         let before = self.problems.len();
-        let mut routes: Vec<_> = file
+        let routes: Vec<_> = file
             .route
             .iter()
             .filter_map(|section| self.route(file, section))
@@ -119,21 +117,32 @@ impl Resolver<'_> {
         if self.problems.len() > before {
             return;
         }
-        self.own_routes(&mut routes);
-        if !self.chains_agree(file) {
+        let own = self.own_routes(file, &routes);
+        let Ok(typed) = self.typed_changes(file) else {
             return;
-        }
-        let table = match RouteTable::build(&routes) {
-            Ok(table) => table,
-            Err(error) => {
-                self.route_error(file, &routes, &error);
-                return;
+        };
+        // Next hops that `arp` finds are in the table from the start: it knows their places.
+        let reserved: Vec<NextHop> = self.gateways.iter().map(Gateway::next_hop).collect();
+        let mut routers = Vec::with_capacity(own.len());
+        for own in own {
+            let mut all = routes.clone();
+            all.extend(own);
+            match RouterRoutes::new(all, reserved.clone()) {
+                Ok(router) => routers.push(router),
+                Err(error) => {
+                    self.route_error(file, &routes, &error);
+                    return;
+                }
             }
-        };
-        let Ok(changes) = self.route_changes(file, &routes) else {
+        }
+        let Ok(changes) = self.route_changes(file, &routers, typed) else {
             return;
         };
-        let (mut trie, mut hops) = (table.trie().len(), table.next_hops().len());
+        let tables = || routers.iter().map(RouterRoutes::table);
+        let mut trie = tables().map(|table| table.trie().len()).max().unwrap_or(0);
+        let mut hops = { tables().map(|table| table.next_hops().len()) }
+            .max()
+            .unwrap_or(0);
         if let Some(planned) = &changes {
             trie = trie.max(planned.entries());
             hops = hops.max(planned.next_hop_longwords());
@@ -179,7 +188,7 @@ impl Resolver<'_> {
             channel,
             root,
             next_hops,
-            table,
+            routers,
             changes: changes.map(|planned| planned.setup),
         }));
         self.plan(PlannedTask { task, text });
@@ -193,51 +202,28 @@ impl Resolver<'_> {
             mtu: section.mtu,
             local: section.local,
             discard: section.discard,
-            no_next_hop: "add `mac`, the next hop's address, or `next_hop`, its IPv4 address, for the task `arp`",
+            next_hop: section.next_hop.as_ref(),
         };
-        let made = match &section.next_hop {
-            None => typed.route(&self.macs),
-            Some(address) => match typed.network_and_port(self.macs.len()) {
-                Ok((Network { prefix, length }, port)) => {
-                    return Some(Route {
-                        prefix,
-                        length,
-                        next_hop: self.gateway(file, section, address, port)?,
-                    });
-                }
-                Err(mistake) => Err(mistake),
-            },
-        };
+        let made = self.typed_route(file, &typed);
         made.map_err(|mistake| self.problems.push(mistake.at(self.text)))
             .ok()
     }
 
-    /// Each router of a chain has its own addresses in its table, which `icmp` writes there
-    /// at the start; whatever changes routes later does not know of them.
-    fn chains_agree(&mut self, file: &ProjectFile) -> bool {
-        let Some(port) = self.addresses.iter().position(|all| all.len() > 1) else {
-            return true;
+    /// The route that is typed, by one of the project's ports.
+    pub(super) fn typed_route(
+        &mut self,
+        file: &ProjectFile,
+        typed: &TypedRoute<'_>,
+    ) -> Result<Route, Mistake> {
+        let Some(address) = typed.next_hop else {
+            return typed.route(&self.macs);
         };
-        let typed = file.port.get(port).and_then(|port| port.address.as_ref());
-        let span = typed.map_or(0..0, Spanned::span);
-        let (message, help) = if let Some(change) = first_change(file) {
-            self.fail(
-                change,
-                "routes do not change in a chain whose routers have addresses of their own",
-                "",
-                "give the port one address, or leave the changes out",
-            );
-            return false;
-        } else if !has_task(file, "icmp") {
-            (
-                "nobody writes the addresses of each router into its table",
-                "add \"icmp\" to `tasks` in [gpp], or give the port one address",
-            )
-        } else {
-            return true;
-        };
-        self.fail(span, message, "", help);
-        false
+        let (Network { prefix, length }, port) = typed.network_and_port(self.macs.len())?;
+        Ok(Route {
+            prefix,
+            length,
+            next_hop: self.gateway(file, typed, address, port)?,
+        })
     }
 
     fn route_error(&mut self, file: &ProjectFile, routes: &[Route], error: &RouteError) {
@@ -341,8 +327,8 @@ pub(super) struct TypedRoute<'a> {
     pub mtu: Option<u16>,
     pub local: bool,
     pub discard: bool,
-    /// What helps where it has no next hop.
-    pub no_next_hop: &'static str,
+    /// The next hop's IPv4 address, for the task `arp`.
+    pub next_hop: Option<&'a Spanned<String>>,
 }
 
 /// What is wrong at a place of a file.
@@ -427,7 +413,7 @@ impl TypedRoute<'_> {
                 return Err(Mistake::new(
                     self.prefix.span(),
                     format!("the route {} has no next hop", self.prefix.get_ref()),
-                    self.no_next_hop,
+                    "add `mac`, the next hop's address, or `next_hop`, its IPv4 address, for the task `arp`",
                 ));
             }
         };

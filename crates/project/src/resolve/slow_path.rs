@@ -1,11 +1,15 @@
 //! What tasks need that answer packets: rings, buffers, the routing table.
 
+use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::lookup::TablePlace;
-use npsim_chip::gpp::packets::Sender;
-use npsim_chip::gpp::routes::{LOCAL, NEXT_HOP_LONGWORDS, Routes};
+use npsim_chip::gpp::packets::{Sender, reason};
+use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Routes};
 
 use super::{Resolver, suggestion};
 use crate::keys::Spanned;
+
+/// The ring by whose name the shipped microcode knows that there are packets of the core.
+const CORE_RING: &str = "CORE_RING";
 
 impl Resolver<'_> {
     /// The number of a `[[ring]]` of the project.
@@ -31,6 +35,22 @@ impl Resolver<'_> {
     /// Where a task takes buffers, and the ring by which it sends them.
     pub fn sender(&mut self, ring: &Spanned<String>) -> Option<Sender> {
         let number = self.ring_number(ring)?;
+        let taken = self.boot.task::<Exceptions>();
+        let own = taken.is_some_and(|task| task.setup().ring == number);
+        let core = format!("{CORE_RING}_NUMBER");
+        let other = ring.get_ref() != CORE_RING && self.defines.contains_key(&core);
+        if own || other {
+            let message = if own {
+                "the core takes packets off this ring itself"
+            } else {
+                "no microengine takes packets of the core off this ring"
+            };
+            let help = format!(
+                "give a [[ring]] that a transmit stage polls for the core; that of the shipped microcode is `{CORE_RING}`"
+            );
+            self.fail(ring.span(), message, "", &help);
+            return None;
+        }
         let Some(buffers) = self.boot.buffers else {
             self.fail(
                 ring.span(),
@@ -62,26 +82,45 @@ impl Resolver<'_> {
         None
     }
 
-    /// The index of a next hop by its longwords; 0, which stands for none, if the table
-    /// does not have it.
+    /// The index of a next hop by its longwords, the same in each router of a chain; 0, which
+    /// stands for none, if the table does not have it.
     #[must_use]
     pub fn next_hop_index(&self, words: [u32; NEXT_HOP_LONGWORDS]) -> u32 {
-        self.find_next_hop(|hop| hop == words)
-    }
-
-    /// The index of the next hop that is the router itself and no one else; 0 if there is none.
-    #[must_use]
-    pub fn local_next_hop(&self) -> u32 {
-        self.find_next_hop(|hop| hop[0] >> 8 & LOCAL != 0 && hop[1] == 0)
-    }
-
-    fn find_next_hop(&self, is: impl Fn(&[u32]) -> bool) -> u32 {
-        let Some(routes) = self.boot.task::<Routes>() else {
+        let routes = self.boot.task::<Routes>();
+        let Some(router) = routes.and_then(|routes| routes.setup().router(0)) else {
             return 0;
         };
-        let hops = routes.setup().table.next_hops().chunks(NEXT_HOP_LONGWORDS);
+        let hops = router.table().next_hops().chunks(NEXT_HOP_LONGWORDS);
         // The first one stands for no route.
         let mut hops = hops.enumerate().skip(1);
-        hops.find(|(_, hop)| is(hop)).map_or(0, |(at, _)| at as u32)
+        hops.find(|(_, hop)| *hop == words)
+            .map_or(0, |(at, _)| at as u32)
+    }
+
+    /// Says so if nobody takes packets off their ring for a task, unless something of its own
+    /// was wrong that may be why: `span` is its section, `before` how many mistakes there were.
+    pub fn exceptions_required(&mut self, task: &str, span: std::ops::Range<usize>, before: usize) {
+        if self.boot.task::<Exceptions>().is_none() && self.problems.len() == before {
+            self.fail(
+                span,
+                format!("the {task} task gets no packets"),
+                "",
+                "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
+            );
+        }
+    }
+
+    /// A reason code of the microcode.
+    pub fn reason(&mut self, typed: &Spanned<u8>) -> u8 {
+        let code = *typed.get_ref();
+        if code >= reason::FIRST {
+            self.fail(
+                typed.span(),
+                format!("{code} is a reason code of the core's own"),
+                "",
+                &format!("microcode has codes from 0 to {}", reason::FIRST - 1),
+            );
+        }
+        code
     }
 }

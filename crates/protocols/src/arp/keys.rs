@@ -1,6 +1,5 @@
 //! `[gpp.arp]`: by which ring frames leave, which reasons concern ARP, how often is asked.
 
-use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::Resolver;
@@ -21,9 +20,9 @@ pub(crate) struct ArpSection {
     /// The ring from which a microengine takes packets of the core.
     pub ring: Spanned<String>,
     /// The microcode's reason code of frames that are not IPv4.
-    pub arp_reason: u8,
+    pub arp_reason: Spanned<u8>,
     /// That of packets for the router itself; needed for next hops by address.
-    pub local_reason: Option<u8>,
+    pub local_reason: Option<Spanned<u8>>,
     /// Time from one request for a next hop to the next; `1s` if not given.
     pub retry: Option<Spanned<String>>,
     /// Requests after which a next hop is silent; 3 if not given.
@@ -48,14 +47,9 @@ impl TaskKind for ArpKind {
         let (span, keys) = (section.span(), section.get_ref());
         let sender = resolver.sender(&keys.ring);
         let table = resolver.table_place(span.clone());
-        if resolver.boot().task::<Exceptions>().is_none() && resolver.mistakes() == before {
-            resolver.fail(
-                span.clone(),
-                "the arp task gets no frames",
-                "",
-                "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
-            );
-        }
+        resolver.exceptions_required("arp", span.clone(), before);
+        let arp_reason = resolver.reason(&keys.arp_reason);
+        let local_reason = { keys.local_reason.as_ref() }.map(|typed| resolver.reason(typed));
         let macs = resolver.macs().to_vec();
         let ports: Vec<ArpPort> = { resolver.addresses().iter().zip(&macs) }
             .map(|(addresses, mac)| ArpPort {
@@ -78,7 +72,7 @@ impl TaskKind for ArpKind {
                 mtu: gateway.mtu,
             })
             .collect();
-        if !entries.is_empty() && keys.local_reason.is_none() {
+        if !entries.is_empty() && local_reason.is_none() {
             resolver.fail(
                 span,
                 "packets to next hops that are not known yet would end at the core",
@@ -94,8 +88,8 @@ impl TaskKind for ArpKind {
         (resolver.mistakes() == before).then_some(())?;
         let setup = ArpSetup {
             sender: sender?,
-            arp_reason: keys.arp_reason,
-            local_reason: keys.local_reason,
+            arp_reason,
+            local_reason,
             ports,
             entries,
             table: table?,

@@ -25,9 +25,16 @@ impl<'a> Datagram<'a> {
     #[must_use]
     pub fn in_frame(frame: &'a [u8]) -> Option<Self> {
         let (link, packet) = frame.split_at_checked(LINK_HEADER)?;
-        let datagram = Self { link, packet };
-        let sound = link.ends_with(&IPV4)
-            && packet.len() >= HEADER
+        let datagram = Self::of(packet).filter(|_| link.ends_with(&IPV4))?;
+        Some(Self { link, ..datagram })
+    }
+
+    /// A packet from its IPv4 header on, such as an error message quotes; `None` if its header
+    /// says what cannot be.
+    #[must_use]
+    pub fn of(packet: &'a [u8]) -> Option<Self> {
+        let datagram = Self { link: &[], packet };
+        let sound = packet.len() >= HEADER
             && packet[0] >> 4 == 4
             && datagram.header_length() >= HEADER
             && datagram.length() >= datagram.header_length();
@@ -79,6 +86,12 @@ impl<'a> Datagram<'a> {
         self.half(6) & 0x3fff != 0
     }
 
+    /// Identification.
+    #[must_use]
+    pub fn identification(&self) -> u16 {
+        self.half(4)
+    }
+
     /// Protocol number.
     #[must_use]
     pub fn protocol(&self) -> u8 {
@@ -100,7 +113,7 @@ impl<'a> Datagram<'a> {
     /// Whether the frame came to a group of stations.
     #[must_use]
     pub fn came_to_group(&self) -> bool {
-        self.link[0] & 1 != 0
+        self.link.first().is_some_and(|first| first & 1 != 0)
     }
 
     /// The bytes of the packet that are known, without what pads the frame.

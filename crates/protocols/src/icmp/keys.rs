@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rules::Network;
-use super::task::{Icmp, IcmpSetup, OwnEntry, Reasons};
+use super::task::{Icmp, IcmpSetup, Reasons};
 
 /// Error messages a second, and so many at once, if not given.
 const RATE: u32 = 1000;
@@ -22,13 +22,13 @@ pub(crate) struct IcmpSection {
     /// The ring from which a microengine takes packets of the core.
     pub ring: Spanned<String>,
     /// The microcode's reason code of packets whose time to live is over.
-    pub ttl_reason: Option<u8>,
+    pub ttl_reason: Option<Spanned<u8>>,
     /// That of packets for the router itself.
-    pub local_reason: Option<u8>,
+    pub local_reason: Option<Spanned<u8>>,
     /// That of packets without a route.
-    pub no_route_reason: Option<u8>,
+    pub no_route_reason: Option<Spanned<u8>>,
     /// That of packets that are larger than the next hop's MTU.
-    pub too_big_reason: Option<u8>,
+    pub too_big_reason: Option<Spanned<u8>>,
     /// Error messages a second; 1000 if not given.
     pub rate: Option<Spanned<u32>>,
     /// How many may come at once; 50 if not given.
@@ -55,11 +55,12 @@ impl TaskKind for IcmpKind {
         let (span, keys) = (section.span(), section.get_ref());
         let sender = resolver.sender(&keys.ring);
         let table = resolver.table_place(span.clone());
+        let mut reason = |typed: &Option<Spanned<u8>>| Some(resolver.reason(typed.as_ref()?));
         let reasons = Reasons {
-            ttl: keys.ttl_reason,
-            local: keys.local_reason,
-            no_route: keys.no_route_reason,
-            too_big: keys.too_big_reason,
+            ttl: reason(&keys.ttl_reason),
+            local: reason(&keys.local_reason),
+            no_route: reason(&keys.no_route_reason),
+            too_big: reason(&keys.too_big_reason),
         };
         if reasons == Reasons::default() {
             resolver.fail(
@@ -69,19 +70,7 @@ impl TaskKind for IcmpKind {
                 "say by which reason numbers the microcode hands over what is to be answered: `ttl_reason`, `local_reason`, `no_route_reason`, `too_big_reason`",
             );
         }
-        if resolver
-            .boot()
-            .task::<npsim_chip::gpp::exceptions::Exceptions>()
-            .is_none()
-            && resolver.mistakes() == before
-        {
-            resolver.fail(
-                span.clone(),
-                "the icmp task gets no packets",
-                "",
-                "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
-            );
-        }
+        resolver.exceptions_required("icmp", span.clone(), before);
         let ports: Vec<Vec<Network>> = { resolver.addresses().iter() }
             .map(|addresses| {
                 let network = |own: &npsim_project::resolve::PortAddress| Network {
@@ -111,22 +100,11 @@ impl TaskKind for IcmpKind {
             resolver.fail(typed.span(), "a time to live of 0 leads nowhere", "", "");
         }
         (resolver.mistakes() == before).then_some(())?;
-        let own = { resolver.own_addresses().iter() }
-            .filter_map(|own| {
-                Some(OwnEntry {
-                    address: own.address,
-                    node: own.node?,
-                    otherwise: resolver.next_hop_index(own.otherwise),
-                })
-            })
-            .collect();
         let interval = resolver.capacity().hertz / u64::from(rate);
         let setup = IcmpSetup {
             sender: sender?,
             reasons,
             ports,
-            own,
-            local: resolver.local_next_hop(),
             table: table?,
             ttl,
             interval,

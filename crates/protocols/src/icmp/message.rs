@@ -55,6 +55,52 @@ impl Trouble {
     }
 }
 
+/// What a message says to the host that it comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Something is wrong with a packet that the host has sent.
+    Trouble(Trouble),
+    /// An echo request is answered.
+    EchoReply,
+}
+
+impl Said {
+    /// What a message says to a host with this address; `None` if it is none of these, is broken,
+    /// or quotes a packet that the host has not sent (RFC 1122, 3.2.2).
+    #[must_use]
+    pub fn of(packet: &Datagram<'_>, host: Ipv4Addr) -> Option<Self> {
+        let message = packet.payload();
+        let whole = packet.bytes().len() == packet.length() && !packet.is_fragment();
+        if packet.protocol() != ICMP || !whole || checksum::sum(message) != 0xffff {
+            return None;
+        }
+        let (header, quote) = message.split_first_chunk::<MESSAGE_HEADER>()?;
+        let trouble = match header {
+            [ECHO_REPLY, 0, ..] => return Some(Self::EchoReply),
+            [3, 4, .., high, low] => Trouble::TooBig {
+                mtu: u16::from_be_bytes([*high, *low]),
+            },
+            [3, 0, ..] => Trouble::NetUnreachable,
+            [3, 1, ..] => Trouble::HostUnreachable,
+            [3, 2, ..] => Trouble::ProtocolUnreachable,
+            [3, 3, ..] => Trouble::PortUnreachable,
+            [11, 0, ..] => Trouble::TimeExceeded,
+            _ => return None,
+        };
+        let own = Datagram::of(quote).is_some_and(|quote| quote.source() == host);
+        own.then_some(Self::Trouble(trouble))
+    }
+}
+
+/// What an error message quotes of the packet that it is about, from the IPv4 header on; `None` if
+/// it is no error message.
+#[must_use]
+pub fn quote<'a>(message: &Datagram<'a>) -> Option<&'a [u8]> {
+    let payload = message.payload();
+    let error = message.protocol() == ICMP && ERRORS.contains(payload.first()?);
+    payload.get(MESSAGE_HEADER..).filter(|_| error)
+}
+
 /// What all packets of the router's own have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sending {

@@ -13,5 +13,5 @@ pub mod rules;
 pub mod task;
 mod words;
 
-pub use datagram::{Datagram, LINK_HEADER};
+pub use datagram::{Datagram, ICMP, LINK_HEADER};
 pub use limit::Limit;

@@ -41,17 +41,6 @@ pub struct Reasons {
     pub too_big: Option<u8>,
 }
 
-/// An address of the router's own and its entry in the routing table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnEntry {
-    /// The address.
-    pub address: Ipv4Addr,
-    /// The router of a chain that has it, from 0 on.
-    pub node: usize,
-    /// The next hop that the other routers have for it.
-    pub otherwise: u32,
-}
-
 /// What the task is told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IcmpSetup {
@@ -61,10 +50,6 @@ pub struct IcmpSetup {
     pub reasons: Reasons,
     /// By port its address: one, or one for each router of a chain.
     pub ports: Vec<Vec<Network>>,
-    /// Own addresses that other routers of a chain do not have; none without a chain.
-    pub own: Vec<OwnEntry>,
-    /// The next hop that stands for the router itself.
-    pub local: u32,
     /// Where routes are looked up.
     pub table: TablePlace,
     /// Time to live of what the router makes.
@@ -375,18 +360,6 @@ impl Task for Icmp {
                 });
             };
             self.networks.push(*network);
-        }
-        for own in &self.setup.own {
-            let entry = self.setup.table.entry(own.address.to_bits(), start);
-            let local = own.node == node;
-            start.write(
-                entry,
-                if local {
-                    self.setup.local
-                } else {
-                    own.otherwise
-                },
-            );
         }
         Ok(Some(1))
     }

@@ -150,7 +150,7 @@ fn what_is_seen_comes_true() {
         ("router", "0.9"),
         ("ordering/its.toml", "0.9"),
     ] {
-        let system = System::new(name, &[], rate);
+        let system = System::new(name, &[], rate, "100us");
         let mut session = system.session();
         assert_eq!(session.step(20_000), None);
         let (mut woken, mut left, mut owned) = (0, 0, 0);

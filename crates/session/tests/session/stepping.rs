@@ -24,7 +24,7 @@ fn steps_leave_the_state_of_a_run_in_one_go() {
         ("ordering/its.toml", &[], "0.9"),
         ("router", &["disturb.sram=300", "disturb.dram=300"], "0.5"),
     ] {
-        let system = System::new(name, settings, rate);
+        let system = System::new(name, settings, rate, "100us");
         let (begin, end) = (9_001, 21_007);
         let whole = stepped(&system, begin, end, end);
         for step in [1, 7, 1000] {

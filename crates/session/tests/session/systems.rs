@@ -1,4 +1,4 @@
-//! Shipped systems with traffic, for tests that look into them cycle by cycle.
+//! Shipped systems with traffic.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ pub struct System {
 }
 
 impl System {
-    /// A system below `microcode` with small packets at a part of line rate.
-    pub fn new(name: &str, settings: &[&str], rate: &str) -> Self {
+    /// A system below `microcode` with small packets, for so long at such a rate.
+    pub fn new(name: &str, settings: &[&str], rate: &str, time: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../microcode")
             .join(name);
@@ -30,7 +30,7 @@ impl System {
         let programs = assemble_project(&project).0.unwrap();
         let load = Load {
             rate: Some(rate.parse().unwrap()),
-            time: "100us".parse().unwrap(),
+            time: time.parse().unwrap(),
             ..Load::default()
         };
         let load = npsim_project::load::resolved(load, &project);
@@ -44,7 +44,12 @@ impl System {
 
     /// A session at cycle 0.
     pub fn session(&self) -> Session<'_> {
-        let plan = Plan::one(&self.project, &self.programs, Settings::default());
+        self.session_with(Settings::default())
+    }
+
+    /// The same with such settings.
+    pub fn session_with(&self, settings: Settings) -> Session<'_> {
+        let plan = Plan::one(&self.project, &self.programs, settings);
         let ends = Ends {
             frames: Some(Box::new(self.frames.iter().cloned().map(Ok))),
             ..Ends::default()

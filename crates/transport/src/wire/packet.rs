@@ -155,17 +155,23 @@ impl Packet {
         }
     }
 
+    /// Protocol number of what follows the IPv4 header.
+    #[must_use]
+    pub const fn protocol(&self) -> u8 {
+        match &self.body {
+            Body::Tcp { xcp: None, .. } => TCP_PROTOCOL,
+            Body::Tcp { xcp: Some(_), .. } => XCP_PROTOCOL,
+            Body::Rcp { .. } => RCP_PROTOCOL,
+        }
+    }
+
     fn header(&self) -> Ipv4 {
         Ipv4 {
             source: self.source,
             destination: self.destination,
             identification: self.identification,
             ttl: self.ttl,
-            protocol: match &self.body {
-                Body::Tcp { xcp: None, .. } => TCP_PROTOCOL,
-                Body::Tcp { xcp: Some(_), .. } => XCP_PROTOCOL,
-                Body::Rcp { .. } => RCP_PROTOCOL,
-            },
+            protocol: self.protocol(),
             quick_start: self.quick_start,
         }
     }

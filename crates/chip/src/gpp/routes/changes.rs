@@ -27,6 +27,7 @@ use super::{
     mask,
 };
 use crate::Cycle;
+use crate::gpp::boot::RouterRoutes;
 
 /// Longwords that the core writes in one access.
 const BURST: usize = 8;
@@ -185,7 +186,7 @@ impl Write {
 }
 
 /// What the routes and their changes need of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Blocks of the routes before the first change.
     pub first_blocks: usize,
@@ -197,16 +198,29 @@ pub struct Needs {
     pub next_hops: usize,
 }
 
-/// What routes and changes need of a table with room for so many blocks.
+impl Needs {
+    /// What two routers need whose tables are as large.
+    #[must_use]
+    pub fn most(self, other: Self) -> Self {
+        Self {
+            first_blocks: self.first_blocks.max(other.first_blocks),
+            most_blocks: self.most_blocks.max(other.most_blocks),
+            all_blocks: self.all_blocks.max(other.all_blocks),
+            next_hops: self.next_hops.max(other.next_hops),
+        }
+    }
+}
+
+/// What a router's routes and their changes need of a table with room for so many blocks.
 ///
 /// # Errors
-/// The routes contradict one another, or a change cannot be made: its place in the list.
+/// A change cannot be made: its place in the list.
 pub fn needs(
-    routes: &[Route],
+    router: &RouterRoutes,
     changes: &[RouteChange],
     room: usize,
 ) -> Result<Needs, (usize, ChangeError)> {
-    let mut book = Book::new(routes).map_err(|error| (0, ChangeError::Route(error)))?;
+    let mut book = Book::new(router).map_err(|error| (0, ChangeError::Route(error)))?;
     let first = book.blocks();
     let mut needs = Needs {
         first_blocks: first,
@@ -253,10 +267,11 @@ struct Entered {
 }
 
 impl Book {
-    fn new(routes: &[Route]) -> Result<Self, RouteError> {
+    fn new(router: &RouterRoutes) -> Result<Self, RouteError> {
+        let routes = router.routes();
         let mut book = Self {
             routes: BTreeMap::new(),
-            hops: RouteTable::numbered(routes)?,
+            hops: RouteTable::numbered(routes, router.reserved())?,
             deeper: BTreeMap::new(),
         };
         for route in routes {
@@ -398,19 +413,19 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The table of routes, with room for so many blocks in all, at least those of the
-    /// routes.
+    /// The table of a router's routes, with room for so many blocks in all, at least those of
+    /// the routes.
     ///
     /// # Errors
-    /// The routes contradict one another.
-    pub fn new(routes: &[Route], room: usize) -> Result<Self, RouteError> {
-        let mut sorted = routes.to_vec();
+    /// There are too many next hops.
+    pub fn new(router: &RouterRoutes, room: usize) -> Result<Self, RouteError> {
+        let mut sorted = router.routes().to_vec();
         sorted.sort_by_key(|route| (route.length, route.prefix));
-        let mut trie = RouteTable::build(routes)?.trie().to_vec();
+        let mut trie = router.table().trie().to_vec();
         let used = trie.len();
         trie.resize(used.max(ROOT_ENTRIES + room * BLOCK_ENTRIES), 0);
         let mut ledger = Self {
-            book: Book::new(routes)?,
+            book: Book::new(router)?,
             owners: vec![0; trie.len()],
             free: (used..trie.len()).step_by(BLOCK_ENTRIES).collect(),
             trie,

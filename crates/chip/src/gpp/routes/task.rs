@@ -12,13 +12,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::super::access::{Access, Memories, Place};
-use super::super::boot::{RouteChangesSetup, RoutesSetup, Space};
+use super::super::boot::{RouteChangesSetup, RouterRoutes, RoutesSetup, Space};
 use super::super::loader::LoadError;
 use super::super::task::{Next, Start, StoredTask, Task};
 use super::changes::{
     Change, ChangeError, Ledger, Needs, Network, RouteChange, Table, Write, needs,
 };
-use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, ROOT_ENTRIES};
+use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, NextHop, ROOT_ENTRIES};
 use crate::Cycle;
 use crate::kernel::saved_memory::StateError;
 use crate::stats::Row;
@@ -31,6 +31,8 @@ const CHANNEL_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct Routes {
     setup: Arc<RoutesSetup>,
+    /// The router's place in a chain.
+    node: usize,
     /// What it does while the chip runs.
     changing: Option<Box<Changing>>,
 }
@@ -105,12 +107,12 @@ impl Tally {
 }
 
 impl Changing {
-    fn new(setup: &RouteChangesSetup) -> Result<Self, LoadError> {
-        let ledger = Ledger::new(&setup.routes, setup.blocks as usize)
+    fn new(router: &RouterRoutes, setup: &RouteChangesSetup) -> Result<Self, LoadError> {
+        let ledger = Ledger::new(router, setup.blocks as usize)
             .map_err(|error| refused(0, &ChangeError::Route(error)))?;
         Ok(Self {
             progress: Progress {
-                list: digest(setup),
+                list: digest(router, setup),
                 ..Progress::default()
             },
             ledger,
@@ -149,9 +151,15 @@ impl Changing {
     }
 }
 
-/// A number that stands for changes and grace time (FNV-1a). The routes before the first
-/// change are in the memory, which is saved.
-fn digest(setup: &RouteChangesSetup) -> u64 {
+/// A number that stands for all from which the table follows, how far the changes have come
+/// aside (FNV-1a).
+fn digest(router: &RouterRoutes, setup: &RouteChangesSetup) -> u64 {
+    let words = |hop: &NextHop| hop.words().map(u64::from);
+    let routes = router.routes().iter().flat_map(|route| {
+        let numbers = [route.prefix.into(), route.length.into()];
+        numbers.into_iter().chain(words(&route.next_hop))
+    });
+    let reserved = router.reserved().iter().flat_map(words);
     let changes = setup.changes.iter().flat_map(|RouteChange { at, change }| {
         let Network { prefix, length } = change.network();
         let (kind, hop) = match change {
@@ -163,7 +171,9 @@ fn digest(setup: &RouteChangesSetup) -> u64 {
         let numbers = [*at, kind, prefix.into(), length.into()];
         numbers.into_iter().chain(words.map(u64::from))
     });
-    let numbers = [setup.grace].into_iter().chain(changes);
+    let counts = [router.routes().len(), router.reserved().len()].map(|count| count as u64);
+    let numbers = [setup.grace, setup.blocks.into()].into_iter().chain(counts);
+    let numbers = numbers.chain(routes).chain(reserved).chain(changes);
     let bytes = numbers.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -181,6 +191,7 @@ impl Routes {
     pub fn new(setup: RoutesSetup) -> Self {
         Self {
             setup: Arc::new(setup),
+            node: 0,
             changing: None,
         }
     }
@@ -212,7 +223,9 @@ impl Routes {
     fn begin(&mut self, now: Cycle, work: Cycle) -> (&'static str, Next) {
         const DOING: &str = "work out a change";
         let over = (DOING, Next::Over(work));
-        let Self { setup, changing } = self;
+        let Self {
+            setup, changing, ..
+        } = self;
         let (Some(it), Some(own)) = (changing, &setup.changes) else {
             return over;
         };
@@ -275,7 +288,9 @@ impl Routes {
 
     /// The last access of a change has been made and lasts so long.
     fn end(&mut self, now: Cycle, cost: Cycle) -> Next {
-        let Self { setup, changing } = self;
+        let Self {
+            setup, changing, ..
+        } = self;
         let (Some(it), Some(own)) = (changing, &setup.changes) else {
             return Next::Over(cost);
         };
@@ -304,9 +319,10 @@ impl Routes {
     fn prepare_changes(
         &mut self,
         start: &Start<'_>,
+        router: &RouterRoutes,
         own: &RouteChangesSetup,
     ) -> Result<Option<Cycle>, LoadError> {
-        let Needs { next_hops, .. } = needs(&own.routes, &own.changes, own.blocks as usize)
+        let Needs { next_hops, .. } = needs(router, &own.changes, own.blocks as usize)
             .map_err(|(number, error)| refused(number, &error))?;
         let entries = ROOT_ENTRIES as u64 + u64::from(own.blocks) * BLOCK_ENTRIES as u64;
         // More than a channel can have is as wrong as more than it has.
@@ -314,7 +330,7 @@ impl Routes {
         start.check(self.place(Table::Trie, 0), bytes as u32)?;
         let hops = (next_hops + 1) * NEXT_HOP_LONGWORDS;
         start.check(self.place(Table::NextHops, 0), hops as u32 * 4)?;
-        self.changing = Some(Box::new(Changing::new(own)?));
+        self.changing = Some(Box::new(Changing::new(router, own)?));
         Ok(own.changes.first().map(|first| first.at))
     }
 }
@@ -326,11 +342,22 @@ impl Task for Routes {
 
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
         let setup = Arc::clone(&self.setup);
-        let (space, table) = (Space::Sram(setup.channel), &setup.table);
+        self.node = start.node();
+        let Some(router) = setup.router(self.node) else {
+            return Err(LoadError::Refused {
+                task: "routes",
+                reason: format!(
+                    "the ports have the addresses of {} routers, and there is a router {}",
+                    setup.routers.len(),
+                    self.node + 1
+                ),
+            });
+        };
+        let (space, table) = (Space::Sram(setup.channel), router.table());
         start.write_table(space, setup.root, table.trie())?;
         start.write_table(space, setup.next_hops, table.next_hops())?;
         match &setup.changes {
-            Some(changes) => self.prepare_changes(start, changes),
+            Some(changes) => self.prepare_changes(start, router, changes),
             None => Ok(None),
         }
     }
@@ -376,8 +403,9 @@ impl Task for Routes {
         };
         let Progress { done, tally, .. } = &it.progress;
         let mean = tally.took / (*done as u64).max(1);
+        let under_way = it.progress.current.map_or("", |_| ", one under way");
         vec![format!(
-            "{done} of {} changes made   {} added, {} changed, {} removed   {mean} cycles each, {} at most   {} routes",
+            "{done} of {} changes made{under_way}   {} added, {} changed, {} removed   {mean} cycles each, {} at most   {} routes",
             own.changes.len(),
             tally.added,
             tally.redirected,
@@ -407,15 +435,16 @@ impl StoredTask for Routes {
             return Ok(());
         };
         let own = self.setup.changes.as_ref().ok_or_else(other)?;
+        let router = self.setup.router(self.node).ok_or_else(other)?;
         let begun = progress.done + usize::from(progress.current.is_some());
-        if begun > own.changes.len() || progress.list != digest(own) {
+        if begun > own.changes.len() || progress.list != digest(router, own) {
             return Err(other());
         }
         // The changes can only be followed forwards.
         let near = self.changing.as_ref().filter(|it| it.entered <= begun);
         let mut changing = match near {
             Some(near) => near.clone(),
-            None => Box::new(Changing::new(own).map_err(|_| other())?),
+            None => Box::new(Changing::new(router, own).map_err(|_| other())?),
         };
         changing.replay(&own.changes, begun).map_err(|_| other())?;
         let frees = progress.current.map_or(0, |_| changing.frees);

@@ -1,7 +1,7 @@
 //! Changes of the routing table at their time, in accesses that cost what the profile says.
 
 use super::*;
-use crate::gpp::boot::RouteChangesSetup;
+use crate::gpp::boot::{RouteChangesSetup, RouterRoutes};
 use crate::gpp::routes::{Change, NEXT_HOP_LONGWORDS, Network, RouteChange};
 
 const ROOT: u32 = 0x10_0000;
@@ -34,9 +34,8 @@ fn bench(blocks: u32, changes: &[(Cycle, Change)]) -> Result<Bench, LoadError> {
             channel: 1,
             root: ROOT,
             next_hops: NEXT_HOPS,
-            table: RouteTable::build(&routes).unwrap(),
+            routers: vec![RouterRoutes::new(routes, Vec::new()).unwrap()],
             changes: Some(RouteChangesSetup {
-                routes,
                 changes: changes.iter().map(change).collect(),
                 blocks,
                 grace: GRACE,

@@ -40,7 +40,7 @@ fn requests(more: &str) -> String {
 fn passed_on(frame: &Frame, pool: &mut Pool, file: &NetworkFile) -> (Outcome, Frame) {
     let mut bytes = frame.to_bytes(&file.topology).expect("a packet");
     let outcome = process(&mut bytes, pool, RANDOM);
-    let mut passed = *frame;
+    let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         if outcome == Outcome::NoOption {
             packet.ttl -= 1;

@@ -8,8 +8,8 @@ use npsim_transport::time::{MICROSECOND, Time};
 use npsim_transport::wire::Body;
 
 use super::{
-    Bounds, GROUP, LATENCY, LOOK, Watch, assert_alike, assert_bypassed, go_on, line_of, met,
-    parsed, ready, text, with_model,
+    Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, go_on, line_of, met, parsed, ready,
+    text, with_model,
 };
 
 const FILE: &str = "dumbbell-rcp-chip.toml";
@@ -24,13 +24,13 @@ fn header(frame: &Frame) -> Option<Header> {
             Body::Rcp { header, .. } => Some(header),
             Body::Tcp { .. } => None,
         },
-        Content::Datagram { .. } => None,
+        _ => None,
     }
 }
 
 /// A frame as a router whose rate is `rate` sends it on.
 fn passed_on(frame: &Frame, rate: u32) -> Frame {
-    let mut passed = *frame;
+    let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
         if let Body::Rcp { header, .. } = &mut packet.body
@@ -100,9 +100,8 @@ fn the_same_frames_leave_chip_and_model_with_the_same_rates() {
         counters.push(next);
     }
     let between = updates.iter().skip(1).filter(|(seen, update)| {
-        let first = came.partition_point(|(at, _)| at + LOOK + LATENCY < *seen);
-        let last = came.partition_point(|(at, _)| at <= seen);
-        !(first..=last).any(|count| counters[count] == update.counted())
+        let mut counts = watch.counted_by(*seen);
+        !counts.any(|count| counters[count] == update.counted())
     });
     let between = between.count();
     // Some end while a frame is in the microcode that others have overtaken.

@@ -9,8 +9,7 @@ use npsim_transport::time::Time;
 use npsim_transport::wire::Body;
 
 use super::{
-    Bounds, GROUP, LATENCY, LOOK, Watch, assert_alike, go_on, line_of, parsed, ready, text,
-    with_model,
+    Bounds, GROUP, LOOK, Watch, assert_alike, go_on, line_of, parsed, ready, text, with_model,
 };
 
 const FILE: &str = "dumbbell-xcp-chip.toml";
@@ -23,13 +22,13 @@ fn header(frame: &Frame) -> Option<Header> {
             Body::Tcp { xcp, .. } => xcp,
             Body::Rcp { .. } => None,
         },
-        Content::Datagram { .. } => None,
+        _ => None,
     }
 }
 
 /// A frame as the router sends it on, but for the feedback, which is that of `other`.
 fn passed_on(frame: &Frame, other: &Frame) -> Frame {
-    let mut passed = *frame;
+    let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
         if let (Body::Tcp { xcp: Some(own), .. }, Some(other)) = (&mut packet.body, header(other)) {
@@ -148,9 +147,8 @@ fn the_same_frames_leave_chip_and_model_with_the_same_headers() {
     let mut ends = Vec::new();
     let mut between = 0;
     for end in &ended {
-        let first = came.partition_point(|(at, _)| at + LOOK + LATENCY < end.seen);
-        let last = came.partition_point(|(at, _)| *at <= end.seen);
-        let found = (first..=last).find(|count| sums[*count] == end.counted);
+        let mut counts = watch.counted_by(end.seen);
+        let found = counts.find(|count| sums[*count] == end.counted);
         between += usize::from(found.is_none());
         ends.push(found);
     }

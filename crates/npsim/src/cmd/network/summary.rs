@@ -44,6 +44,9 @@ pub fn text(results: &Results, host: &Host, interrupted: bool, width: usize) -> 
         results.flows.len(),
         results.jain
     );
+    if let Some(messages) = &results.messages {
+        let _ = writeln!(out, "messages     {} reached hosts", messages.text());
+    }
     let took = host.took.as_secs_f64();
     let (skipped, all) = host.skipped;
     let chips = match results.routers.len() {

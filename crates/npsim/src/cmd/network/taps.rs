@@ -81,7 +81,10 @@ impl Timeline {
 
     fn gone(&mut self, now: Time, line: usize, frame: &Frame, why: &str) {
         let name = &self.lines[line];
-        self.out.gone(now, frame.flow as usize, name, why);
+        // Of messages a flow's lane says nothing.
+        if let Some(flow) = frame.flow.filter(|_| frame.is_of_flow()) {
+            self.out.gone(now, flow as usize, name, why);
+        }
     }
 }
 

@@ -5,4 +5,5 @@ mod bench;
 mod conservation;
 mod determinism;
 mod forwarding;
-mod route_changes;
+
+pub use bench::drain;

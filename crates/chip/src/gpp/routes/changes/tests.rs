@@ -28,6 +28,10 @@ fn hop(number: u32) -> NextHop {
     }
 }
 
+fn router(routes: &[Route]) -> RouterRoutes {
+    RouterRoutes::new(routes.to_vec(), Vec::new()).unwrap()
+}
+
 /// Routes as a list.
 #[derive(Clone, Default)]
 struct List(Vec<Route>);
@@ -173,7 +177,7 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
     let (mut random, mut list) = (Random(seed), List::default());
     // Few blocks, so that they are used again at once.
     let room = 8;
-    let mut ledger = Ledger::new(&[], room).unwrap();
+    let mut ledger = Ledger::new(&router(&[]), room).unwrap();
     let mut memory = Memory {
         trie: ledger.trie().to_vec(),
         hops: vec![0; (changes as usize + 2) * NEXT_HOP_LONGWORDS],
@@ -271,7 +275,7 @@ fn what_cannot_be_changed_is_told_with_its_place() {
     let deep = route(0x0a01_0203, 32, 2);
     let gone = Change::Remove(deep.network());
     let good = [at(5, Change::Add(deep)), at(5, gone)];
-    let found = needs(&first, &good, 2).unwrap();
+    let found = needs(&router(&first), &good, 2).unwrap();
     assert_eq!(
         (
             found.first_blocks,
@@ -282,7 +286,7 @@ fn what_cannot_be_changed_is_told_with_its_place() {
         (0, 2, 2, 2)
     );
     let text = |changes: &[RouteChange], room| {
-        let (place, error) = needs(&first, changes, room).unwrap_err();
+        let (place, error) = needs(&router(&first), changes, room).unwrap_err();
         format!("{place}: {error}")
     };
     assert_eq!(
