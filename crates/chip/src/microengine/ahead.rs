@@ -6,20 +6,54 @@
 //! present issues instructions and throws slots away, and nothing else, so the slots
 //! and their cycles are enough. Those of earlier turns lie before the chip's present.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Cycle;
 
-/// The issue slots that were thrown away in the present turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Thrown(Vec<(Cycle, Cycle)>);
+/// The issue slots that were thrown away in the present turn, in their order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Thrown(Vec<Aborted>);
+
+/// Slots that were thrown away together, or those of a line that goes round, which are
+/// as many in each round.
+#[derive(Clone, Copy, Debug)]
+struct Aborted {
+    from: Cycle,
+    /// The cycle after the last of all.
+    end: Cycle,
+    /// How many there are at a time.
+    slots: Cycle,
+    /// Cycles from one time to the next; 0 if there is only one.
+    period: Cycle,
+}
+
+impl Aborted {
+    /// The first slot of each time and the cycle after its last.
+    fn times(self) -> impl Iterator<Item = (Cycle, Cycle)> {
+        let last = self.end - self.slots;
+        (self.from..=last)
+            .step_by(self.period.max(1) as usize)
+            .map(move |from| (from, from + self.slots))
+    }
+
+    /// Leaves out those that end before a cycle or at it; false if that is all.
+    fn forget_before(&mut self, now: Cycle) -> bool {
+        if self.end <= now {
+            return false;
+        }
+        while self.from + self.slots <= now {
+            self.from += self.period;
+        }
+        true
+    }
+}
 
 impl Thrown {
     /// A turn begins at a cycle. It can lie within the slots of the last swap, if a
     /// signal comes during them.
     #[inline]
     pub fn begin_turn(&mut self, now: Cycle) {
-        if self.0.last().is_some_and(|last| last.1 <= now) {
+        if self.0.last().is_some_and(|last| last.end <= now) {
             self.0.clear();
         }
     }
@@ -27,16 +61,84 @@ impl Thrown {
     /// Slots are thrown away from a cycle on.
     #[inline]
     pub fn add(&mut self, from: Cycle, slots: Cycle) {
-        self.0.push((from, from + slots));
+        self.0.push(Aborted {
+            from,
+            end: from + slots,
+            slots,
+            period: 0,
+        });
+    }
+
+    /// Slots are thrown away from a cycle on, so many times, which is not 0, a number of
+    /// cycles apart.
+    pub fn add_every(&mut self, from: Cycle, slots: Cycle, (times, period): (Cycle, Cycle)) {
+        self.0.push(Aborted {
+            from,
+            end: from + (times - 1) * period + slots,
+            slots,
+            period,
+        });
     }
 
     /// Forgets those that end before a cycle.
     pub fn forget_before(&mut self, now: Cycle) {
-        self.0.retain(|slots| slots.1 > now);
+        self.0.retain_mut(|slots| slots.forget_before(now));
     }
 
     /// The first slot of each and the cycle after the last.
     pub fn iter(&self) -> impl Iterator<Item = (Cycle, Cycle)> {
-        self.0.iter().copied()
+        self.0.iter().flat_map(|slots| slots.times())
+    }
+}
+
+// Each is written for itself, so that a state says nothing of how it was come by.
+
+impl Serialize for Thrown {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter().collect::<Vec<_>>())
+    }
+}
+
+impl<'de> Deserialize<'de> for Thrown {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut thrown = Self::default();
+        for (from, end) in Vec::<(Cycle, Cycle)>::deserialize(from)? {
+            thrown.add(from, end.saturating_sub(from));
+        }
+        Ok(thrown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(thrown: &Thrown) -> Vec<(Cycle, Cycle)> {
+        thrown.iter().collect()
+    }
+
+    #[test]
+    fn slots_of_rounds_are_like_those_of_one_branch_after_another() {
+        let (mut together, mut apart) = (Thrown::default(), Thrown::default());
+        together.add(3, 2);
+        together.add_every(10, 3, (4, 9));
+        together.add(50, 1);
+        apart.add(3, 2);
+        (0..4).for_each(|round| apart.add(10 + 9 * round, 3));
+        apart.add(50, 1);
+        assert_eq!(slots(&together), slots(&apart));
+        let bytes = postcard::to_allocvec(&together).unwrap();
+        assert_eq!(bytes, postcard::to_allocvec(&apart).unwrap());
+        let again: Thrown = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(slots(&again), slots(&apart));
+        for now in 0..60 {
+            let (mut together, mut apart) = (together.clone(), apart.clone());
+            together.forget_before(now);
+            apart.forget_before(now);
+            assert_eq!(slots(&together), slots(&apart), "before {now}");
+            together.begin_turn(now);
+            apart.begin_turn(now);
+            assert_eq!(slots(&together), slots(&apart), "a turn at {now}");
+        }
     }
 }

@@ -425,7 +425,7 @@ impl Microengine {
             self.initialised.mark(slot);
         }
         if clean && (side.guarded || !side.always) {
-            self.lanes[self.datapath.context as usize & 7].relieve(pc);
+            self.lanes[self.datapath.context as usize & 7].relieve(pc, &self.program);
         }
         Ok(())
     }

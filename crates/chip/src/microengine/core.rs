@@ -343,7 +343,7 @@ impl Core for Microengine {
         for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
             if !watched.is_empty() {
                 *lane = Lane::new(&it.program, context as u16 * 16);
-                lane.relieve_as(watched);
+                lane.relieve_as(watched, &it.program);
             }
         }
         it.datapath.context &= 7;

@@ -3,9 +3,9 @@
 
 use npsim_isa::{Instruction, Leaves};
 
+use super::action::Action;
 use super::operation::{Op, Side};
 use super::registers::{NN, S_IN};
-use super::tight::Action;
 
 /// Which operand is the result of the word before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

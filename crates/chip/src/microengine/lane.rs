@@ -1,13 +1,19 @@
 //! A program as one context runs it: its operands resolved to the context's own
 //! registers, and what the tight loop does at each address.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::action::Action;
+use super::ahead::Thrown;
+use super::datapath::Datapath;
 use super::form::{Form, action_at};
+use super::line::Line;
 use super::operation::Op;
 use super::program::Program;
 use super::registers::{RELATIVE, resolve};
-use super::tight::Action;
+use super::rounds::{Round, Rounds};
+use crate::Cycle;
 
 /// The operations of one context.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +21,8 @@ pub(super) struct Lane {
     /// Shared between copies of the chip until one of them changes it.
     ops: Arc<[Op]>,
     forms: Arc<[Form]>,
+    /// The lines that go round, by their first address: nothing in them needs attention.
+    rounds: Arc<Vec<Rounds>>,
 }
 
 impl Lane {
@@ -43,7 +51,51 @@ impl Lane {
         for at in 0..all.len() {
             all[at].action = action_at(all, &forms, at);
         }
-        Self { ops, forms }
+        let mut lane = Self {
+            ops,
+            forms,
+            rounds: Arc::default(),
+        };
+        for &round in program.rounds.iter() {
+            lane.try_round(round);
+        }
+        lane
+    }
+
+    /// A line goes round from now on, if nothing in it needs attention.
+    fn try_round(&mut self, round: Round) {
+        let Err(place) = self.place(round.first) else {
+            return;
+        };
+        let plain = round.is_plain(&self.ops);
+        let Some(rounds) = plain.then(|| Rounds::new(round, &self.ops)).flatten() else {
+            return;
+        };
+        Arc::make_mut(&mut self.rounds).insert(place, rounds);
+        let ops = Arc::make_mut(&mut self.ops);
+        let around = round.first..round.first + 2;
+        choose(ops, &self.forms, &self.rounds, around);
+    }
+
+    /// Where the line that goes round from an address stands among them, or would stand.
+    fn place(&self, first: usize) -> Result<usize, usize> {
+        self.rounds
+            .binary_search_by_key(&first, |rounds| rounds.round.first)
+    }
+
+    /// Goes round from an address; gives the address at which that ended, or nothing if no
+    /// line goes round from there.
+    #[inline(never)]
+    pub fn go_round(
+        &self,
+        at: usize,
+        datapath: &mut Datapath,
+        line: &mut Line,
+        thrown: &mut Thrown,
+        calm: Cycle,
+    ) -> Option<usize> {
+        let place = self.place(at).ok()?;
+        Some(self.rounds[place].run(datapath, line, thrown, calm))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -64,16 +116,18 @@ impl Lane {
             .map(|op| (op.action, op.marks))
     }
 
-    /// The operation needs no attention from now on.
-    pub fn relieve(&mut self, at: usize) {
+    /// The operation of a program needs no attention from now on.
+    pub fn relieve(&mut self, at: usize, program: &Program) {
         if self.ops[at].marks & Op::WATCHED == 0 {
             return;
         }
         let ops = Arc::make_mut(&mut self.ops);
         ops[at].marks &= !Op::WATCHED;
         // Its neighbours may now run into it, or take its result from hand.
-        for at in at.saturating_sub(2)..(at + 3).min(ops.len()) {
-            ops[at].action = action_at(ops, &self.forms, at);
+        let around = at.saturating_sub(2)..(at + 3).min(ops.len());
+        choose(ops, &self.forms, &self.rounds, around);
+        for &round in program.rounds.iter().filter(|round| round.contains(at)) {
+            self.try_round(round);
         }
     }
 
@@ -90,14 +144,26 @@ impl Lane {
     }
 
     /// Relieves what was relieved in the lane that gave `watched`.
-    pub fn relieve_as(&mut self, watched: &[u8]) {
+    pub fn relieve_as(&mut self, watched: &[u8], program: &Program) {
         for at in 0..self.ops.len() {
             let kept = watched
                 .get(at / 8)
                 .is_some_and(|byte| byte & 1 << (at % 8) != 0);
             if !kept && self.ops[at].marks & Op::WATCHED != 0 {
-                self.relieve(at);
+                self.relieve(at, program);
             }
         }
+    }
+}
+
+/// Finds the actions of some operations anew.
+fn choose(ops: &mut [Op], forms: &[Form], rounds: &[Rounds], range: Range<usize>) {
+    for at in range {
+        let goes_round = rounds.iter().any(|rounds| rounds.round.first == at);
+        ops[at].action = if goes_round {
+            Action::Rounds
+        } else {
+            action_at(ops, forms, at)
+        };
     }
 }

@@ -81,7 +81,28 @@ impl Line {
         slots
     }
 
-    /// The same where somebody watches, or with defer slots, which are run. False,
+    /// Takes the branch at an address, which is not the first of its line, back to that line's
+    /// first so many times, a number of cycles apart.
+    pub fn rounds(
+        &mut self,
+        (op, at): (&Op, usize),
+        (times, period): (Cycle, Cycle),
+        thrown: &mut Thrown,
+    ) {
+        let first = self.cycle_of(at);
+        let slots = Cycle::from(op.a);
+        if slots != 0 {
+            thrown.add_every(first + 1, slots, (times, period));
+        }
+        self.left = first + (times - 1) * period;
+        self.with_codes = false;
+        self.aborted += times * slots;
+        self.arrived = self.left + 1 + slots;
+        self.from = op.d as usize;
+        self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
+    }
+
+    /// The same as [`Self::branch`] where somebody watches, or with defer slots, which are run. False,
     /// and nothing done, if they need attention.
     #[inline(never)]
     pub fn branch_with<const OBSERVED: bool>(

@@ -10,8 +10,10 @@
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
 //! program as one context runs it; `tight` is the tight loop, whose quick forms
 //! (`form`) leave out what nobody reads, and which keeps account of time by the `line`
-//! of code; a `template` is what is known of a command.
+//! of code; an `action` is what it does at an address, and `rounds` are lines that branch
+//! back to their own start; a `template` is what is known of a command.
 
+mod action;
 mod ahead;
 mod attend;
 mod cam;
@@ -35,6 +37,7 @@ pub(crate) mod profile;
 pub(crate) mod program;
 mod random;
 mod registers;
+mod rounds;
 mod stall;
 mod template;
 #[cfg(test)]
@@ -255,12 +258,18 @@ impl Microengine {
     }
 
     /// Resolves the program for the running context if that is not done yet.
+    #[inline]
     fn open_lane(&mut self) {
-        let base = self.datapath.base();
-        let lane = &mut self.lanes[self.datapath.context as usize & 7];
-        if lane.is_empty() {
-            *lane = Lane::new(&self.program, base);
+        if self.lane().is_empty() {
+            self.make_lane();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_lane(&mut self) {
+        let lane = Lane::new(&self.program, self.datapath.base());
+        self.lanes[self.datapath.context as usize & 7] = lane;
     }
 
     fn usable(&self, contexts: u8) -> u8 {

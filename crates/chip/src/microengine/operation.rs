@@ -9,8 +9,8 @@
 
 use npsim_isa::Operand;
 
+use super::action::Action;
 use super::form::Trace;
-use super::tight::Action;
 
 /// What an operation does. The operands named here are those of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

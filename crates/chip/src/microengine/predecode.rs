@@ -6,6 +6,7 @@ use npsim_isa::{
     Shift, ShiftCount, Step, csr,
 };
 
+use super::action::Action;
 use super::crc;
 use super::form::Trace;
 use super::operation::{Kind, Op, Side, Special};
@@ -13,7 +14,6 @@ use super::registers::{
     CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
     source_slot,
 };
-use super::tight::Action;
 use super::timing::Timing;
 
 /// Reads or writes of a local CSR that must happen in global order: others

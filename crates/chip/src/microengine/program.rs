@@ -10,6 +10,7 @@ use npsim_isa::{Command, Instruction, TransferRegister, decode_lenient};
 use super::form::{Form, find_forms};
 use super::operation::{Kind, Op, Side};
 use super::predecode::Maker;
+use super::rounds::{Round, find_rounds};
 use super::template::Template;
 use super::timers::Timers;
 use super::timing::Timing;
@@ -50,6 +51,8 @@ pub struct Program {
     pub(super) words: Arc<[Word]>,
     pub(super) sides: Arc<[Side]>,
     pub(super) forms: Arc<[Form]>,
+    /// Lines that may go round.
+    pub(super) rounds: Arc<[Round]>,
     /// What its commands look like, as [`Op::x`] numbers them.
     pub(super) templates: Arc<[Template]>,
     pub(super) timers: Arc<Timers>,
@@ -88,6 +91,7 @@ impl Program {
             words: words.into(),
             sides: Arc::new([]),
             forms: Arc::new([]),
+            rounds: Arc::new([]),
             templates: Arc::new([]),
             timers: Arc::default(),
             timing: Timing::new(profile),
@@ -105,6 +109,7 @@ impl Program {
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
             forms: Arc::new([]),
+            rounds: Arc::new([]),
             templates: Arc::new([]),
             timers: Arc::default(),
             timing: Timing::new(profile),
@@ -122,6 +127,7 @@ impl Program {
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
             forms: Arc::new([]),
+            rounds: Arc::new([]),
             templates: Arc::new([]),
             timers: Arc::default(),
             timing: Timing::default(),
@@ -202,7 +208,9 @@ impl Program {
                 op.marks |= Op::WATCHED | Op::FINISHES;
             }
         }
-        self.forms = find_forms(&ops, &sides).into();
+        let forms = find_forms(&ops, &sides);
+        self.rounds = find_rounds(&ops, &forms).into();
+        self.forms = forms.into();
         self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.words, limit));
         self.ops = ops.into();

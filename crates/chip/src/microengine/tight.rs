@@ -1,4 +1,4 @@
-//! What the tight loop does at an address, and the loop itself.
+//! The tight loop.
 //!
 //! Every operation leaves condition codes, its A operand and its result behind
 //! for a later one to read. Where the next word in line overwrites all of that
@@ -12,22 +12,26 @@
 //! an operation that sets the codes with the branch behind it that reads them. Whoever
 //! comes to the second word of such a pair finds its own action there.
 //!
+//! A line that branches back to its own start is one action too, with a loop of its own
+//! ([`super::rounds`]).
+//!
 //! The loop ends at any operation that is no register operation, and the one
 //! before is never quick, so whoever looks after it finds everything as if there
 //! were no quick forms.
 
 use super::Microengine;
+use super::action::{Action, with_actions};
 use super::datapath::Datapath;
-use super::form::FromHand;
 use super::operation::{Kind, Op};
 use crate::kernel::journal::Journal;
 use crate::kernel::trace_event;
 
-/// What a quick operation makes of its operands and of the register `op.y`.
+/// What a quick operation makes of its operands, its shift count and mask or its value, and
+/// of the mask that says what it keeps.
 #[inline(always)]
 #[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
-fn result(kind: Kind, op: &Op, x: u32, y: u32, kept: u32) -> u32 {
-    let shifted = y.rotate_right(u32::from(op.n)) & op.x;
+pub(super) fn result(kind: Kind, (n, value): (u8, u32), x: u32, y: u32, kept: u32) -> u32 {
+    let shifted = y.rotate_right(u32::from(n)) & value;
     match kind {
         Kind::B => y,
         Kind::NotB => !y,
@@ -48,8 +52,8 @@ fn result(kind: Kind, op: &Op, x: u32, y: u32, kept: u32) -> u32 {
         Kind::ShfAndNot => x & !shifted,
         Kind::ShfOr => x | shifted,
         Kind::LdField => x & kept | shifted,
-        Kind::Immed => op.x,
-        Kind::ImmedMerge => x & kept | op.x,
+        Kind::Immed => value,
+        Kind::ImmedMerge => x & kept | value,
         _ => 0,
     }
 }
@@ -58,17 +62,12 @@ fn result(kind: Kind, op: &Op, x: u32, y: u32, kept: u32) -> u32 {
 #[inline(always)]
 #[allow(clippy::inline_always)] // As above.
 fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
-    let result = result(kind, op, x, y, datapath.get(op.y));
+    let result = result(kind, (op.n, op.x), x, y, datapath.get(op.y));
     datapath.put(op.d, result);
     result
 }
 
-/// One line an operation: its kind, as a whole, quick, quick with A and with B at
-/// hand. One line a branch. Then one line a pair of quick operations of which the second
-/// has the first's result as B: their kinds; the pair with the first's B in its register
-/// and at hand; the same where that B is the second's A too. Then one line a pair of an
-/// operation as a whole and a branch.
-macro_rules! actions {
+macro_rules! tight_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
         branches { $($branch:ident)* }
@@ -76,93 +75,6 @@ macro_rules! actions {
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
         decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
-        /// What the tight loop does with an operation.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u8)]
-        pub(super) enum Action {
-            /// It ends.
-            Stop,
-            /// An operation of the datapath without a form of its own here.
-            Datapath,
-            /// The same with transfer registers, which no unit may own: which operand is
-            /// one, or several.
-            OwnedA,
-            OwnedB,
-            OwnedD,
-            Owned,
-            /// The same with operands in local memory.
-            Local,
-            /// A branch on a transfer register.
-            OwnedBranch,
-            $($whole, $kind, $with_a, $with_b,)*
-            $($branch,)*
-            $($pair, $pair_at_hand, $same, $same_at_hand,)*
-            $($decided,)*
-        }
-
-        impl Action {
-            /// The action of an operation that works on registers alone, all of it.
-            pub fn whole(kind: Kind) -> Self {
-                match kind {
-                    $(Kind::$kind => Self::$whole,)*
-                    $(Kind::$branch => Self::$branch,)*
-                    _ => Self::Datapath,
-                }
-            }
-
-            pub fn quick(kind: Kind, from_hand: FromHand) -> Self {
-                match (kind, from_hand) {
-                    $(
-                        (Kind::$kind, FromHand::Neither) => Self::$kind,
-                        (Kind::$kind, FromHand::A) => Self::$with_a,
-                        (Kind::$kind, FromHand::B) => Self::$with_b,
-                    )*
-                    _ => Self::whole(kind),
-                }
-            }
-
-            /// Whether it leaves its result at hand.
-            pub fn is_quick(self) -> bool {
-                matches!(
-                    self,
-                    $(Self::$kind | Self::$with_a | Self::$with_b)|*
-                    | $(Self::$pair | Self::$pair_at_hand | Self::$same | Self::$same_at_hand)|*
-                )
-            }
-
-            /// The action of a quick operation and the quick one behind it, which has its
-            /// result as B, if they make a pair; `same`: the other operand of the second is
-            /// the first's B.
-            pub fn joined(first: Self, second: Kind, same: bool) -> Option<Self> {
-                match (first, second, same) {
-                    $(
-                        (Self::$first, Kind::$second, false) => Some(Self::$pair),
-                        (Self::$first, Kind::$second, true) => Some(Self::$same),
-                        (first, Kind::$second, false) if first == Self::quick(Kind::$first, FromHand::B) => {
-                            Some(Self::$pair_at_hand)
-                        }
-                        (first, Kind::$second, true) if first == Self::quick(Kind::$first, FromHand::B) => {
-                            Some(Self::$same_at_hand)
-                        }
-                    )*
-                    _ => None,
-                }
-            }
-
-            /// The action of an operation as a whole and the branch behind it, if they make
-            /// a pair.
-            pub fn decided(test: Kind, branch: Kind) -> Option<Self> {
-                match (test, branch) {
-                    $((Kind::$test, Kind::$way) => Some(Self::$decided),)*
-                    _ => None,
-                }
-            }
-
-            pub fn has_quick(kind: Kind) -> bool {
-                matches!(kind, $(Kind::$kind)|*)
-            }
-        }
-
         impl Microengine {
             /// The tight loop: operations that need no attention, along lines and the
             /// branches that join them. It ends before the first other one, and gives its
@@ -176,7 +88,8 @@ macro_rules! actions {
                     program, lanes, datapath, memory, claims, thrown, line, stats, slow: pending, ..
                 } = self;
                 let who = (self.index, datapath.context);
-                let ops = lanes[usize::from(who.1) & 7].ops();
+                let lane = &lanes[usize::from(who.1) & 7];
+                let ops = lane.ops();
                 let mut pc = self.pc as usize;
                 line.begin(pc, self.cycle);
                 let calm = self.calm;
@@ -208,6 +121,25 @@ macro_rules! actions {
                             }
                             Action::Datapath => {
                                 datapath.operate_apart(op);
+                                continue 'line;
+                            }
+                            Action::Rounds => {
+                                let at = ops.len() - rest.len() - 1;
+                                // Whoever watches is told of each line.
+                                let ended = if OBSERVED {
+                                    None
+                                } else {
+                                    lane.go_round(at, datapath, line, thrown, calm)
+                                };
+                                let Some(ended) = ended else {
+                                    datapath.operate_apart(op);
+                                    continue 'line;
+                                };
+                                pc = ended;
+                                if pc == at {
+                                    break 'line None;
+                                }
+                                rest = ops[pc..].iter();
                                 continue 'line;
                             }
                             Action::Local => {
@@ -246,15 +178,15 @@ macro_rules! actions {
                                 }
                                 Action::$kind => {
                                     let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                    (op, result(Kind::$kind, op, x, y, datapath.get(op.y)))
+                                    (op, result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y)))
                                 }
                                 Action::$with_a => {
                                     let y = datapath.get(op.b);
-                                    (op, result(Kind::$kind, op, last, y, datapath.get(op.y)))
+                                    (op, result(Kind::$kind, (op.n, op.x), last, y, datapath.get(op.y)))
                                 }
                                 Action::$with_b => {
                                     let x = datapath.get(op.a);
-                                    (op, result(Kind::$kind, op, x, last, datapath.get(op.y)))
+                                    (op, result(Kind::$kind, (op.n, op.x), x, last, datapath.get(op.y)))
                                 }
                             )*
                             $(
@@ -263,26 +195,26 @@ macro_rules! actions {
                                     let (x, y) = (datapath.get(op.a), datapath.get(op.b));
                                     let first = quick(datapath, Kind::$first, op, x, y);
                                     let x = datapath.get(second.a);
-                                    (second, result(Kind::$second, second, x, first, datapath.get(second.y)))
+                                    (second, result(Kind::$second, (second.n, second.x), x, first, datapath.get(second.y)))
                                 }
                                 Action::$same => {
                                     let Some(second) = rest.next() else { break 'line Some(op.marks) };
                                     let (x, y) = (datapath.get(op.a), datapath.get(op.b));
                                     let first = quick(datapath, Kind::$first, op, x, y);
-                                    (second, result(Kind::$second, second, y, first, datapath.get(second.y)))
+                                    (second, result(Kind::$second, (second.n, second.x), y, first, datapath.get(second.y)))
                                 }
                                 Action::$pair_at_hand => {
                                     let Some(second) = rest.next() else { break 'line Some(op.marks) };
                                     let x = datapath.get(op.a);
                                     let first = quick(datapath, Kind::$first, op, x, last);
                                     let x = datapath.get(second.a);
-                                    (second, result(Kind::$second, second, x, first, datapath.get(second.y)))
+                                    (second, result(Kind::$second, (second.n, second.x), x, first, datapath.get(second.y)))
                                 }
                                 Action::$same_at_hand => {
                                     let Some(second) = rest.next() else { break 'line Some(op.marks) };
                                     let x = datapath.get(op.a);
                                     let first = quick(datapath, Kind::$first, op, x, last);
-                                    (second, result(Kind::$second, second, last, first, datapath.get(second.y)))
+                                    (second, result(Kind::$second, (second.n, second.x), last, first, datapath.get(second.y)))
                                 }
                             )*
                             $(
@@ -343,56 +275,4 @@ macro_rules! actions {
     };
 }
 
-actions! {
-    operations {
-        B WholeB BWithA BWithB;
-        NotB WholeNotB NotBWithA NotBWithB;
-        Add WholeAdd AddWithA AddWithB;
-        Add16 WholeAdd16 Add16WithA Add16WithB;
-        Add8 WholeAdd8 Add8WithA Add8WithB;
-        And WholeAnd AndWithA AndWithB;
-        NotAAnd WholeNotAAnd NotAAndWithA NotAAndWithB;
-        AndNot WholeAndNot AndNotWithA AndNotWithB;
-        Or WholeOr OrWithA OrWithB;
-        Xor WholeXor XorWithA XorWithB;
-        Sub WholeSub SubWithA SubWithB;
-        SubReverse WholeSubReverse SubReverseWithA SubReverseWithB;
-        ShfB WholeShfB ShfBWithA ShfBWithB;
-        ShfNotB WholeShfNotB ShfNotBWithA ShfNotBWithB;
-        ShfAnd WholeShfAnd ShfAndWithA ShfAndWithB;
-        ShfNotAAnd WholeShfNotAAnd ShfNotAAndWithA ShfNotAAndWithB;
-        ShfAndNot WholeShfAndNot ShfAndNotWithA ShfAndNotWithB;
-        ShfOr WholeShfOr ShfOrWithA ShfOrWithB;
-        LdField WholeLdField LdFieldWithA LdFieldWithB;
-        Immed WholeImmed ImmedWithA ImmedWithB;
-        ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
-    }
-    branches {
-        Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
-        BrCtx BrNotCtx BrBitSet BrBitClear BrByte BrNotByte
-    }
-    joined {
-        ShfB Xor ShfXor ShfXorAtHand ShfXorSame ShfXorSameAtHand;
-        ShfB And ShfThenAnd ShfThenAndAtHand ShfThenAndSame ShfThenAndSameAtHand;
-        ShfB Or ShfThenOr ShfThenOrAtHand ShfThenOrSame ShfThenOrSameAtHand;
-        ShfB Add ShfThenAdd ShfThenAddAtHand ShfThenAddSame ShfThenAddSameAtHand;
-        ShfB Sub ShfThenSub ShfThenSubAtHand ShfThenSubSame ShfThenSubSameAtHand;
-        And ShfB AndThenShf AndThenShfAtHand AndThenShfSame AndThenShfSameAtHand;
-        Add Xor AddThenXor AddThenXorAtHand AddThenXorSame AddThenXorSameAtHand;
-        Xor Add XorThenAdd XorThenAddAtHand XorThenAddSame XorThenAddSameAtHand;
-    }
-    decided {
-        B Beq BThenBeq;
-        B Bne BThenBne;
-        And Beq AndThenBeq;
-        And Bne AndThenBne;
-        Xor Beq XorThenBeq;
-        Xor Bne XorThenBne;
-        Sub Beq SubThenBeq;
-        Sub Bne SubThenBne;
-        Sub Bcs SubThenBcs;
-        Sub Bcc SubThenBcc;
-        ShfB Beq ShfThenBeq;
-        ShfB Bne ShfThenBne;
-    }
-}
+with_actions!(tight_loop);

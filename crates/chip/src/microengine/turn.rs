@@ -1,8 +1,8 @@
 //! A microengine's turn: the arbiter, context swaps, and how far it goes on its
 //! own time.
 
+use super::action::Action;
 use super::operation::Op;
-use super::tight::Action;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, Core};

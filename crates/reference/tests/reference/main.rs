@@ -196,6 +196,19 @@ proptest! {
         compare(&Setup { program: &program, contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved: false })?;
     }
 
+    /// Horizons lie within rounds: they are farther apart than the program is long, before
+    /// which the engine looks at each instruction.
+    #[test]
+    fn lines_that_go_round_are_the_same_on_both_cores(
+        program in programs::of_rounds(),
+        seed in proptest::array::uniform32(any::<u32>()),
+        steps in prop_oneof![Just(1_u64 << 20), 100..1000_u64],
+        saved in proptest::bool::weighted(0.1),
+    ) {
+        let (s_in, d_in) = registers(seed);
+        compare(&Setup { program: &program, contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved })?;
+    }
+
     #[test]
     fn contexts_that_share_registers_and_signals_are_the_same_on_both_cores(
         program in programs::of_contexts(),

@@ -7,6 +7,7 @@ mod commands;
 mod contexts;
 mod datapath;
 mod indices;
+mod rounds;
 mod stalls;
 
 use npsim_image::Image;

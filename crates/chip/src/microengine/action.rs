@@ -1,0 +1,169 @@
+//! What the tight loop does at an address: its actions, and the tables they come from.
+
+use super::form::FromHand;
+use super::operation::Kind;
+
+/// One line an operation: its kind, as a whole, quick, quick with A and with B at
+/// hand. One line a branch. Then one line a pair of quick operations of which the second
+/// has the first's result as B: their kinds; the pair with the first's B in its register
+/// and at hand; the same where that B is the second's A too. Then one line a pair of an
+/// operation as a whole and a branch.
+macro_rules! with_actions {
+    ($make:ident) => {
+        $make! {
+            operations {
+                B WholeB BWithA BWithB;
+                NotB WholeNotB NotBWithA NotBWithB;
+                Add WholeAdd AddWithA AddWithB;
+                Add16 WholeAdd16 Add16WithA Add16WithB;
+                Add8 WholeAdd8 Add8WithA Add8WithB;
+                And WholeAnd AndWithA AndWithB;
+                NotAAnd WholeNotAAnd NotAAndWithA NotAAndWithB;
+                AndNot WholeAndNot AndNotWithA AndNotWithB;
+                Or WholeOr OrWithA OrWithB;
+                Xor WholeXor XorWithA XorWithB;
+                Sub WholeSub SubWithA SubWithB;
+                SubReverse WholeSubReverse SubReverseWithA SubReverseWithB;
+                ShfB WholeShfB ShfBWithA ShfBWithB;
+                ShfNotB WholeShfNotB ShfNotBWithA ShfNotBWithB;
+                ShfAnd WholeShfAnd ShfAndWithA ShfAndWithB;
+                ShfNotAAnd WholeShfNotAAnd ShfNotAAndWithA ShfNotAAndWithB;
+                ShfAndNot WholeShfAndNot ShfAndNotWithA ShfAndNotWithB;
+                ShfOr WholeShfOr ShfOrWithA ShfOrWithB;
+                LdField WholeLdField LdFieldWithA LdFieldWithB;
+                Immed WholeImmed ImmedWithA ImmedWithB;
+                ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
+            }
+            branches {
+                Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
+                BrCtx BrNotCtx BrBitSet BrBitClear BrByte BrNotByte
+            }
+            joined {
+                ShfB Xor ShfXor ShfXorAtHand ShfXorSame ShfXorSameAtHand;
+                ShfB And ShfThenAnd ShfThenAndAtHand ShfThenAndSame ShfThenAndSameAtHand;
+                ShfB Or ShfThenOr ShfThenOrAtHand ShfThenOrSame ShfThenOrSameAtHand;
+                ShfB Add ShfThenAdd ShfThenAddAtHand ShfThenAddSame ShfThenAddSameAtHand;
+                ShfB Sub ShfThenSub ShfThenSubAtHand ShfThenSubSame ShfThenSubSameAtHand;
+                And ShfB AndThenShf AndThenShfAtHand AndThenShfSame AndThenShfSameAtHand;
+                Add Xor AddThenXor AddThenXorAtHand AddThenXorSame AddThenXorSameAtHand;
+                Xor Add XorThenAdd XorThenAddAtHand XorThenAddSame XorThenAddSameAtHand;
+            }
+            decided {
+                B Beq BThenBeq;
+                B Bne BThenBne;
+                And Beq AndThenBeq;
+                And Bne AndThenBne;
+                Xor Beq XorThenBeq;
+                Xor Bne XorThenBne;
+                Sub Beq SubThenBeq;
+                Sub Bne SubThenBne;
+                Sub Bcs SubThenBcs;
+                Sub Bcc SubThenBcc;
+                ShfB Beq ShfThenBeq;
+                ShfB Bne ShfThenBne;
+            }
+        }
+    };
+}
+pub(super) use with_actions;
+
+macro_rules! define {
+    (
+        operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        branches { $($branch:ident)* }
+        joined { $($first:ident $second:ident
+            $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
+        decided { $($test:ident $way:ident $decided:ident;)* }
+    ) => {
+        /// What the tight loop does with an operation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(super) enum Action {
+            /// It ends.
+            Stop,
+            /// An operation of the datapath without a form of its own here.
+            Datapath,
+            /// The same with transfer registers, which no unit may own: which operand is
+            /// one, or several.
+            OwnedA,
+            OwnedB,
+            OwnedD,
+            Owned,
+            /// The same with operands in local memory.
+            Local,
+            /// A branch on a transfer register.
+            OwnedBranch,
+            /// The first operation of a line that goes round.
+            Rounds,
+            $($whole, $kind, $with_a, $with_b,)*
+            $($branch,)*
+            $($pair, $pair_at_hand, $same, $same_at_hand,)*
+            $($decided,)*
+        }
+
+        impl Action {
+            /// The action of an operation that works on registers alone, all of it.
+            pub fn whole(kind: Kind) -> Self {
+                match kind {
+                    $(Kind::$kind => Self::$whole,)*
+                    $(Kind::$branch => Self::$branch,)*
+                    _ => Self::Datapath,
+                }
+            }
+
+            pub fn quick(kind: Kind, from_hand: FromHand) -> Self {
+                match (kind, from_hand) {
+                    $(
+                        (Kind::$kind, FromHand::Neither) => Self::$kind,
+                        (Kind::$kind, FromHand::A) => Self::$with_a,
+                        (Kind::$kind, FromHand::B) => Self::$with_b,
+                    )*
+                    _ => Self::whole(kind),
+                }
+            }
+
+            /// Whether it leaves its result at hand.
+            pub fn is_quick(self) -> bool {
+                matches!(
+                    self,
+                    $(Self::$kind | Self::$with_a | Self::$with_b)|*
+                    | $(Self::$pair | Self::$pair_at_hand | Self::$same | Self::$same_at_hand)|*
+                )
+            }
+
+            /// The action of a quick operation and the quick one behind it, which has its
+            /// result as B, if they make a pair; `same`: the other operand of the second is
+            /// the first's B.
+            pub fn joined(first: Self, second: Kind, same: bool) -> Option<Self> {
+                match (first, second, same) {
+                    $(
+                        (Self::$first, Kind::$second, false) => Some(Self::$pair),
+                        (Self::$first, Kind::$second, true) => Some(Self::$same),
+                        (first, Kind::$second, false) if first == Self::quick(Kind::$first, FromHand::B) => {
+                            Some(Self::$pair_at_hand)
+                        }
+                        (first, Kind::$second, true) if first == Self::quick(Kind::$first, FromHand::B) => {
+                            Some(Self::$same_at_hand)
+                        }
+                    )*
+                    _ => None,
+                }
+            }
+
+            /// The action of an operation as a whole and the branch behind it, if they make
+            /// a pair.
+            pub fn decided(test: Kind, branch: Kind) -> Option<Self> {
+                match (test, branch) {
+                    $((Kind::$test, Kind::$way) => Some(Self::$decided),)*
+                    _ => None,
+                }
+            }
+
+            pub fn has_quick(kind: Kind) -> bool {
+                matches!(kind, $(Kind::$kind)|*)
+            }
+        }
+    };
+}
+
+with_actions!(define);
