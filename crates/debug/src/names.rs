@@ -1,5 +1,7 @@
 //! What things are called: by the project, and by the programs where a name is live.
 
+use npsim_chip::core::Owner;
+use npsim_chip::inspect::Inspect;
 use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
 use npsim_observe::series::{PlaceKind, Series};
 use npsim_project::Project;
@@ -159,6 +161,16 @@ impl Names {
         let found = self.memories.iter().find(|it| it.0 == name);
         found.map(|it| (it.1, it.2, it.3))
     }
+}
+
+/// For what a transfer register of a microengine is kept: the command that has it with the
+/// place where that is, or data that come unasked.
+#[must_use]
+pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &Owner) -> String {
+    inspect.flight_of(me, owner).map_or_else(
+        || "data to come".to_owned(),
+        |it| format!("{}, {}", it.text(inspect.now()), it.place_text()),
+    )
 }
 
 /// A register or signal behind a name.

@@ -1,5 +1,6 @@
 //! Commands that show what there is.
 
+use npsim_chip::core::IndexName;
 use npsim_chip::inspect::QueueView;
 use npsim_image::Direction as Side;
 use npsim_isa::{Bank, Operand, Unit};
@@ -8,7 +9,7 @@ use super::table::Verb;
 use super::{Answer, Call, last_count, show};
 use crate::complaint::Complaint;
 use crate::expression::{Expression, Location};
-use crate::names::{Named, Ring, live_at};
+use crate::names::{Named, Ring, live_at, owner_text};
 
 /// Longwords of a line.
 const PER_LINE: usize = 4;
@@ -51,6 +52,7 @@ impl Call<'_, '_, '_> {
             Verb::Tbuf => self.tbuf(),
             Verb::Cam => self.cam(),
             Verb::Csrs => self.csrs(),
+            Verb::Hash => self.hash(),
             Verb::Files => self.debugger.files(),
             _ => self.status(),
         }))
@@ -156,17 +158,8 @@ impl Call<'_, '_, '_> {
                         text += ", never written";
                     }
                     if let Some(owner) = it.owner {
-                        let flight = inspect.flight_of(thread.me, &owner);
-                        text += &flight.map_or_else(
-                            || ", kept for data to come".to_owned(),
-                            |it| {
-                                format!(
-                                    ", kept for {}, {}",
-                                    it.text(inspect.now()),
-                                    it.place_text()
-                                )
-                            },
-                        );
+                        text += ", kept for ";
+                        text += &owner_text(&inspect, thread.me, &owner);
                     }
                     lines.push(text);
                 }
@@ -444,7 +437,37 @@ impl Call<'_, '_, '_> {
             return Vec::new();
         };
         let csrs = view.csrs(thread.context);
-        csrs.map(|it| format!("{:<28} {:08x}", it.name, it.value))
+        let mut lines: Vec<_> = csrs
+            .map(|it| format!("{:<28} {:08x}", it.name, it.value))
+            .collect();
+        // Writes on their way are those of the context that executes.
+        if view.executing() == Some(thread.context) {
+            let writes = view.index_writes().into_iter().map(|it| {
+                let (name, what) = match it.index {
+                    IndexName::LocalMemory(pointer) => {
+                        (format!("ACTIVE_LM_ADDR_{pointer}"), "longword ")
+                    }
+                    IndexName::Transfer => ("T_INDEX".to_owned(), "register "),
+                    IndexName::Byte => ("BYTE_INDEX".to_owned(), ""),
+                };
+                format!(
+                    "{name} becomes {what}{} at cycle {}, written at cycle {}",
+                    it.value, it.effective, it.issued
+                )
+            });
+            lines.extend(writes);
+        }
+        lines
+    }
+
+    fn hash(&self) -> Vec<String> {
+        let multipliers = self.debugger.chip().inspect().hash_multipliers();
+        let widths = [48_usize, 64, 128].into_iter().zip(multipliers);
+        widths
+            .map(|(bits, multiplier)| {
+                let digits = bits / 4;
+                format!("{bits:>3} bits: multiplier {multiplier:0digits$x}")
+            })
             .collect()
     }
 

@@ -191,7 +191,32 @@ pub(super) fn where_text(debugger: &Debugger<'_>, thread: Thread) -> Vec<String>
     for (number, frame) in debugger.frames(thread).iter().enumerate() {
         lines.push(format!("  #{number} {}", frame_text(frame)));
     }
+    lines.extend(defer_text(debugger, thread));
     lines
+}
+
+/// What the next instructions of a context are the defer slots of.
+fn defer_text(debugger: &Debugger<'_>, thread: Thread) -> Option<String> {
+    let inspect = debugger.chip().inspect();
+    let view = inspect.microengine(thread.me)?;
+    if view.executing() != Some(thread.context) {
+        return None;
+    }
+    let slots = view.defer_slots()?;
+    let left = match slots.left {
+        1 => "the last defer slot".to_owned(),
+        left => format!("{left} more defer slots"),
+    };
+    let then = match (slots.swaps, slots.then) {
+        (false, None) => "what follows them".to_owned(),
+        (false, Some(to)) => format!("address {to}"),
+        (true, None) => "the swap".to_owned(),
+        (true, Some(to)) => format!("the swap, and from address {to} on"),
+    };
+    Some(format!(
+        "  {left} of the instruction at address {}, then {then}",
+        slots.of
+    ))
 }
 
 /// One line for each context.

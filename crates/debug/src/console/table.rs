@@ -120,6 +120,7 @@ pub(super) enum Verb {
     Tbuf,
     Cam,
     Csrs,
+    Hash,
     Files,
     Status,
     Why,
@@ -206,6 +207,7 @@ Look:
     "tbuf" [], "", Nothing, Tbuf, "Lists the elements of TBUF that are valid", "tbuf";
     "cam" [], "", Nothing, Cam, "Shows the CAM of the microengine", "cam";
     "csrs" [], "", Nothing, Csrs, "Shows the local CSRs as the context reads them", "csrs";
+    "hash" [], "", Nothing, Hash, "Shows the multipliers of the hash unit", "hash";
     "files" [], "", Nothing, Files, "Lists the files of the programs", "files";
     "status" [], "", Nothing, Status, "Shows the cycle, how far the run was seen, and the memory that this takes", "status";
 Questions:

@@ -487,6 +487,47 @@ fn a_value_that_is_set_is_there_and_the_past_is_as_it_was() {
     assert_eq!(debugger.evaluate("scratch[0x3ff0]", thread), Ok(0x1234));
 }
 
+/// Firmware whose pipeline has something in it: a write on its way, and defer slots.
+const LATE: &str = "\
+.reg a place
+    immed[place, 8]
+    local_csr_wr[active_lm_addr_0, place]
+    nop
+    nop
+    nop
+    br[on#], defer[2]
+    immed[a, 1]
+    immed[a, 2]
+on#:
+    alu[a, a, +, 1]
+    ctx_arb[kill]
+";
+
+#[test]
+fn what_the_pipeline_still_has_to_do_is_shown() {
+    let folder = std::env::temp_dir().join(format!("npsim-late-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("late.uc");
+    std::fs::write(&file, LATE).unwrap();
+    let system = System::at(&file, None);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let mut debugger = system.debugger();
+    let mut seen = String::new();
+    for _ in 0..9 {
+        seen += &commands(&mut debugger, "instruction\ncsrs\nwhere").join("\n");
+    }
+    for text in [
+        "ACTIVE_LM_ADDR_0 becomes longword 2 at cycle ",
+        "2 more defer slots of the instruction at address 5, then address 8",
+        "the last defer slot of the instruction at address 5, then address 8",
+    ] {
+        assert!(seen.contains(text), "{text}: {seen}");
+    }
+    let hash = commands(&mut debugger, "hash");
+    assert_eq!(hash.len(), 3);
+    assert!(hash[2].starts_with("128 bits: multiplier "), "{hash:?}");
+}
+
 /// Firmware that reads what nobody wrote.
 const FAULTY: &str = "\
 .reg a b

@@ -1,10 +1,8 @@
 //! Scopes and what is in them.
 
-use std::fmt::Write as _;
-
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
-use npsim_debug::names::{Named, Ring, live_at};
+use npsim_debug::names::{Named, Ring, live_at, owner_text};
 use npsim_debug::{Complaint, Thread};
 use npsim_image::Direction as Side;
 use npsim_isa::{Bank, Operand};
@@ -192,12 +190,8 @@ impl Session<'_, '_> {
             };
             let mut value = text(register.value.into(), format);
             if let Some(owner) = register.owner {
-                let flight = inspect.flight_of(thread.me, &owner);
-                let owner = flight.map_or_else(
-                    || "data to come".to_owned(),
-                    |it| format!("{}, {}", it.text(inspect.now()), it.place_text()),
-                );
-                let _ = write!(value, ", kept for {owner}");
+                value += ", kept for ";
+                value += &owner_text(&inspect, thread.me, &owner);
             }
             let mut variable = named(&symbol.name, value, &symbol.name);
             variable["type"] = symbol.operand.to_string().into();
@@ -243,11 +237,9 @@ impl Session<'_, '_> {
                         _ => plain,
                     };
                     let mut value = text(it.value.into(), format);
-                    if let Some(flight) = it.owner.and_then(|it| inspect.flight_of(thread.me, &it))
-                    {
-                        let place = flight.place_text();
-                        let text = flight.text(inspect.now());
-                        let _ = write!(value, ", kept for {text}, {place}");
+                    if let Some(owner) = it.owner {
+                        value += ", kept for ";
+                        value += &owner_text(&inspect, thread.me, &owner);
                     }
                     all.push(named(&name, value, &name));
                 }

@@ -1,9 +1,8 @@
 //! Names that are live where the context is, with their values and who will fill them.
 
 use crate::theme::Theme;
-use npsim_chip::core::{ContextPhase, Owner};
-use npsim_chip::inspect::Inspect;
-use npsim_debug::names::{Named, live_at};
+use npsim_chip::core::ContextPhase;
+use npsim_debug::names::{Named, live_at, owner_text};
 use npsim_image::Direction;
 use ratatui::text::{Line, Span};
 
@@ -65,7 +64,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
                     notes.push("never written".to_owned());
                 }
                 if let Some(owner) = it.owner {
-                    notes.push(owner_text(&inspect, thread.me, &owner));
+                    notes.push(format!("← {}", owner_text(&inspect, thread.me, &owner)));
                 }
             }
         }
@@ -82,12 +81,4 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
         items.push(Item::plain("no name is live here"));
     }
     items
-}
-
-/// Which command has a transfer register.
-fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &Owner) -> String {
-    match inspect.flight_of(me, owner) {
-        Some(flight) => format!("← {}, {}", flight.text(inspect.now()), flight.place_text()),
-        None => "← data to come".to_owned(),
-    }
 }
