@@ -396,7 +396,7 @@ fn a_slip_in_the_end_of_a_block_is_told_once() {
             ["unsupported-directive"],
             "{text}"
         );
-        let told = said(text);
+        let told = describe(&run(text));
         assert!(told.contains(&format!("write `{meant}`")), "{text}: {told}");
     }
 }

@@ -380,9 +380,8 @@ fn routes_become_a_table_in_sram() {
         panic!("no routes task")
     };
     assert_eq!(routes.channel, 1);
-    assert!(
-        routes.table.lookup(0x0a01_0203).is_some() && routes.table.lookup(0xc0a8_0001).is_some()
-    );
+    let table = routes.router(0).unwrap().table();
+    assert!(table.lookup(0x0a01_0203).is_some() && table.lookup(0xc0a8_0001).is_some());
     assert_eq!(
         value(&plan, "ROUTE_ROOT"),
         format!("{:#010x}", 1 << 30 | routes.root)
@@ -605,9 +604,10 @@ fn discarding_routes_need_no_next_hop() {
         panic!("no routes task")
     };
     // The first of a next hop's four longwords has the flags.
+    let table = routes.router(0).unwrap().table();
     let discards = |address| {
-        let hop = usize::from(routes.table.lookup(address).unwrap());
-        routes.table.next_hops()[hop * 4] & 1 << 9 != 0
+        let hop = usize::from(table.lookup(address).unwrap());
+        table.next_hops()[hop * 4] & 1 << 9 != 0
     };
     assert!(discards(0x0a09_0001) && !discards(0x0a08_0001));
     assert!(
