@@ -157,11 +157,18 @@ fn a_signal_that_nobody_raises_is_a_deadlock_with_everybody_in_the_notes() {
         (fault.check, fault.me, fault.context),
         (Some(Check::Deadlock), Some(3), Some(0))
     );
-    assert_eq!(fault.notes.len(), 1, "{:?}", fault.notes);
     assert!(
-        fault.notes[0].contains("microengine 3 contexts 0 to 7: wait for signal 4"),
-        "{:?}",
-        fault.notes
+        fault.message.contains("waits for signal 4, since cycle"),
+        "{}",
+        fault.message
+    );
+    let [raised, states] = &fault.notes[..] else {
+        panic!("{:?}", fault.notes)
+    };
+    assert_eq!(raised, "no instruction of any program raises it");
+    assert!(
+        states.contains("microengine 3 contexts 0 to 7: wait for signal 4"),
+        "{states}"
     );
     let mut allowed = chip(&[(3, &[wait(4), KILL])]);
     allowed.allow(Check::Deadlock);

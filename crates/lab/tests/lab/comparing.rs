@@ -385,7 +385,11 @@ fn what_means_nothing_is_refused() {
             "is computed",
         ),
         ("[curve.double]", "[curve.\"a.b\"]", "a dot in the name"),
-        ("unit = \"dram\"", "unit = \"ddr\"", "unknown variant"),
+        (
+            "unit = \"dram\"",
+            "unit = \"ddr\"",
+            "`unit` cannot be \"ddr\"",
+        ),
     ] {
         let text = STUDY.replacen(from, to, 1);
         assert_ne!(text, STUDY, "{from}");

@@ -50,7 +50,11 @@ fn every_name_means_something() {
         ("name = \"s\"", "name = \"a/b\"", "cannot be a folder's"),
         ("\"10us\"", "\"10\"\nmesure = \"1us\"", "mesure"),
         ("\"10us\"", "\"10m\"", "unit of time"),
-        ("\"egress-rate\"", "\"egress\"", "unknown variant"),
+        (
+            "\"egress-rate\"",
+            "\"egress\"",
+            "`measure` cannot be \"egress\"",
+        ),
         (
             "system = \"x\"",
             "system = \"x\"\nmetrics = [\"rat\"]",
