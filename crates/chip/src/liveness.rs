@@ -489,7 +489,8 @@ impl Chip {
         let mut places = self.requests_of(me, missing);
         places.extend(self.places_that_raise(me, &[context], missing, Outlook::AtRest));
         let mut notes = vec![match &shorten(places)[..] {
-            [] => "no instruction of any program raises it".to_owned(),
+            [] if missing.is_power_of_two() => "no instruction of any program raises it".to_owned(),
+            [] => "no instruction of any program raises them".to_owned(),
             some => format!(
                 "raised from {}, where no context comes any more",
                 some.join("; ")

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::topology::Topology;
 
+/// Protocol number of TCP.
+const TCP: u8 = 6;
 /// Protocol number of UDP.
 const UDP: u8 = 17;
 /// The discard service, to which nobody answers.
@@ -122,12 +124,17 @@ impl Frame {
     /// What tells it from the other packets of its network; none for ARP.
     pub(crate) fn label(&self, topology: &Topology) -> Option<Label> {
         match &self.content {
-            Content::Packet(packet) => Some(Label {
-                source: packet.source,
-                destination: packet.destination,
-                protocol: packet.protocol(),
-                identification: packet.identification,
-            }),
+            Content::Packet(packet) => {
+                let protocol = packet.protocol();
+                let segment = packet.segment().filter(|_| protocol == TCP);
+                Some(Label {
+                    source: packet.source,
+                    destination: packet.destination,
+                    protocol,
+                    identification: packet.identification,
+                    ports: segment.map(|it| [it.source_port, it.destination_port]),
+                })
+            }
             Content::Datagram { number, .. } => {
                 let flow = &topology.flows[self.flow? as usize];
                 Some(Label {
@@ -135,6 +142,7 @@ impl Frame {
                     destination: topology.address(flow.to),
                     protocol: UDP,
                     identification: *number as u16,
+                    ports: None,
                 })
             }
             Content::Icmp(bytes) => Label::of(bytes),
@@ -178,17 +186,28 @@ pub(crate) struct Label {
     destination: Ipv4Addr,
     protocol: u8,
     identification: u16,
+    /// Those of TCP: each connection of a host counts its packets from 0 on.
+    ports: Option<[u16; 2]>,
 }
 
 impl Label {
     /// That of a packet, from its IPv4 header on, which need not be whole.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let datagram = Datagram::of(packet)?;
+        let protocol = datagram.protocol();
+        // A message quotes as much behind the header.
+        let ports = match datagram.payload() {
+            [a, b, c, d, ..] if protocol == TCP => {
+                Some([[*a, *b], [*c, *d]].map(u16::from_be_bytes))
+            }
+            _ => None,
+        };
         Some(Self {
             source: datagram.source(),
             destination: datagram.destination(),
-            protocol: datagram.protocol(),
+            protocol,
             identification: datagram.identification(),
+            ports,
         })
     }
 }

@@ -36,14 +36,22 @@ struct Left {
     bytes: u64,
 }
 
+/// What leaves a chip in the order in which it came: flow, destination, and whether it is a packet
+/// of the flow. A message about one has a class of its own, and may overtake packets.
+type Order = (Option<u32>, u32, bool);
+
+fn order_of(frame: &Frame) -> Order {
+    (frame.flow, frame.to, frame.is_of_flow())
+}
+
 /// What is inside a chip.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inside {
     /// The number of the next frame that comes.
     next: u64,
     guests: BTreeMap<u64, Guest>,
-    /// Numbers of those that are not taken for lost, by flow and destination, in order.
-    flows: BTreeMap<(Option<u32>, u32), VecDeque<u64>>,
+    /// Numbers of those that are not taken for lost, in order.
+    flows: BTreeMap<Order, VecDeque<u64>>,
     /// Numbers of those that are.
     lost: VecDeque<u64>,
     /// By line.
@@ -55,7 +63,7 @@ impl Inside {
     pub fn enter(&mut self, frame: Frame, line: usize, came: Time) -> u64 {
         let number = self.next;
         self.next += 1;
-        let flow = self.flows.entry((frame.flow, frame.to)).or_default();
+        let flow = self.flows.entry(order_of(&frame)).or_default();
         flow.push_back(number);
         let guest = Guest {
             frame,
@@ -71,7 +79,7 @@ impl Inside {
     pub fn leave(&mut self, number: u64) -> Option<(Guest, Vec<Guest>)> {
         let guest = self.guests.remove(&number)?;
         let mut lost = Vec::new();
-        let flow = (guest.frame.flow, guest.frame.to);
+        let flow = order_of(&guest.frame);
         if let Some(order) = self.flows.get_mut(&flow) {
             while let Some(first) = order.front().copied().filter(|first| *first <= number) {
                 order.pop_front();
@@ -107,7 +115,7 @@ impl Inside {
         let before = guest.clone();
         guest.lost = Some(reason);
         if before.lost.is_none() {
-            let flow = (before.frame.flow, before.frame.to);
+            let flow = order_of(&before.frame);
             if let Some(order) = self.flows.get_mut(&flow) {
                 order.retain(|other| *other != number);
             }

@@ -147,6 +147,14 @@ fn mistakes_are_told_with_their_places() {
         ),
         (with("10.1.0.10", "10.1.0"), "`10.1.0` is no IPv4 address"),
         (
+            with("10.1.0.10", "224.0.0.1"),
+            "`224.0.0.1` is no address of a host",
+        ),
+        (
+            with("10.1.0.10", "127.0.0.1"),
+            "`127.0.0.1` is no address of a host",
+        ),
+        (
             with("10.1.0.10", "255.255.255.254"),
             "run over the last one",
         ),

@@ -61,7 +61,7 @@ pub fn serve(connection: &Connection) -> Sent {
             continue;
         }
         // Edits in a row make one program, and answers come before it is assembled.
-        server.assemble();
+        server.assemble()?;
         server.publish()?;
         match receiver.recv() {
             Ok(event) => server.take(event)?,
@@ -217,13 +217,16 @@ impl Server<'_> {
     }
 
     /// Gives the assembler the next program, if it has nothing to do.
-    fn assemble(&mut self) {
+    fn assemble(&mut self) -> Sent {
         self.workspace.refresh();
+        // Who waits for a program that is no more is answered without it.
+        self.answer_due()?;
         if !self.busy
             && let Some(job) = self.workspace.job()
         {
             self.busy = self.jobs.send(job).is_ok();
         }
+        Ok(())
     }
 
     fn handle(&mut self, message: Message) -> Result<ControlFlow<()>, Failure> {
