@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use npsim::chip::kernel::check::Check;
 use npsim::links::Links;
 use npsim::observe::profile::Collector;
 use npsim::observe::timeline::{Recorder, Window};
@@ -77,8 +78,13 @@ fn alu(criterion: &mut Criterion) {
     let (project, programs) = load(&root().join("benches/kernel.uc"), &defines);
     let lines = Schedule::default();
     let run_microcode = || {
-        let mut simulation = Simulation::new(&project, &programs, Settings::default())
-            .expect("the kernel fits the chip");
+        // It computes for longer than a packet program ever would.
+        let settings = Settings {
+            allow: vec![Check::NeverYields],
+            ..Settings::default()
+        };
+        let mut simulation =
+            Simulation::new(&project, &programs, settings).expect("the kernel fits the chip");
         let mut links = Links::new(&[], &lines, 0, project.capacity.hertz, None);
         let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Quiet);
