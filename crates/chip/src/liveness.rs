@@ -201,18 +201,7 @@ impl Chip {
             let earlier = std::cmp::Reverse((group.since, group.me, group.at));
             (group.contexts.len(), earlier)
         })?;
-        let mut notes = Vec::new();
-        let raisers =
-            shorten(self.places_that_raise(first.me, &first.contexts, first.signals, outlook));
-        let one = first.signals.is_power_of_two();
-        notes.push(match &raisers[..] {
-            [] if one => "no instruction of any program raises it".to_owned(),
-            [] => "no instruction of any program raises them".to_owned(),
-            some => format!(
-                "raised at {}, where only contexts come that sleep for ever themselves, or none",
-                some.join("; ")
-            ),
-        });
+        let mut notes = vec![self.raisers_note(first.me, &first.contexts, first.signals, outlook)];
         for group in groups.iter().filter(|group| *group != first) {
             notes.push(format!("{}, at {}", group.sentence(), group.place));
         }
@@ -442,7 +431,21 @@ impl Chip {
         }
     }
 
-    /// Where programs have an instruction that raises what these contexts miss.
+    /// Where programs have an instruction that raises what these contexts miss, in words.
+    fn raisers_note(&self, me: u8, contexts: &[u8], signals: u16, outlook: Outlook) -> String {
+        let mut places = self.places_that_raise(me, contexts, signals, outlook);
+        places.extend(self.requests_of(me, signals, !places.is_empty()));
+        match &shorten(places)[..] {
+            [] if signals.is_power_of_two() => "no instruction of any program raises it".to_owned(),
+            [] => "no instruction of any program raises them".to_owned(),
+            some => format!(
+                "raised at {}, where only contexts come that sleep for ever themselves, or none",
+                some.join("; ")
+            ),
+        }
+    }
+
+    /// Where other contexts than these raise it for them.
     fn places_that_raise(
         &self,
         to: u8,
@@ -469,15 +472,15 @@ impl Chip {
         places
     }
 
-    /// The places where the program of a microengine asks for signals, in the source.
+    /// The places where the program of a microengine asks for signals that nobody else raises.
     pub(crate) fn places_that_ask(&self, me: u8, signals: u16) -> Vec<String> {
-        shorten(self.requests_of(me, signals))
+        shorten(self.requests_of(me, signals, false))
     }
 
-    fn requests_of(&self, me: u8, signals: u16) -> Vec<String> {
+    fn requests_of(&self, me: u8, signals: u16, else_raises: bool) -> Vec<String> {
         let code = Code::of(self.microengines()[usize::from(me)].program().image());
-        let places = requests(&code, signals).map(|at| code.image.place(at));
-        places.collect()
+        let places = requests(&code, signals, else_raises).into_iter();
+        places.map(|at| code.image.place(at)).collect()
     }
 
     /// The fault of a chip in which every context sleeps, and this one for ever.
@@ -486,16 +489,7 @@ impl Chip {
         // A core that is alone may have run a few cycles ahead.
         let since = since.min(self.now());
         let missing = wait.signals & !wait.arrived & ALL_SIGNALS;
-        let mut places = self.requests_of(me, missing);
-        places.extend(self.places_that_raise(me, &[context], missing, Outlook::AtRest));
-        let mut notes = vec![match &shorten(places)[..] {
-            [] if missing.is_power_of_two() => "no instruction of any program raises it".to_owned(),
-            [] => "no instruction of any program raises them".to_owned(),
-            some => format!(
-                "raised from {}, where no context comes any more",
-                some.join("; ")
-            ),
-        }];
+        let mut notes = vec![self.raisers_note(me, &[context], missing, Outlook::AtRest)];
         let states = self.microengines().iter();
         notes.extend(states.flat_map(|core| core.state_report()));
         Fault {

@@ -34,9 +34,6 @@ const CYCLES_OF_A_PACKET: u128 = 300;
 const PACKET_BITS: u128 = 8_000;
 /// Steps of a run between which is asked whether to go on.
 const STEPS: Time = 200;
-/// The longest of them, in simulated picoseconds, where no chip is in the network, which asks by
-/// itself: ten milliseconds, in which a network of some Gb/s has no more than 100,000 events.
-const LONGEST_STEP: Time = 10_000_000_000;
 
 /// A point's network, with the key under which its outcome is saved.
 pub(crate) struct Network {
@@ -324,10 +321,7 @@ fn go_to(
     come_to: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<(), Stopped> {
     let (stop, until) = (way.start, way.end);
-    let mut step = (until / STEPS).max(1);
-    if running.systems().next().is_none() {
-        step = step.min(LONGEST_STEP);
-    }
+    let step = running.step(until, STEPS);
     let ask = |now: Time| {
         let done = u128::from(now) * 1_000 / u128::from(until);
         if come_to(done as u64) {

@@ -315,20 +315,9 @@ impl Reading {
                 } else {
                     format!("{name}{number}")
                 };
-                let address = u32::from(first)
-                    .checked_add(number as u32)
-                    .map(Ipv4Addr::from)
-                    .filter(|address| number == 0 || !address.is_broadcast());
-                let address = address.ok_or_else(|| {
-                    let message = "the addresses of the group run over the last one there is";
-                    self.text.problem(host.address.span(), message)
-                })?;
+                let address = Ipv4Addr::from(u32::from(first).wrapping_add(number as u32));
                 // Routers do not forward packets to such an address (RFC 1812, section 5.3.7).
-                let nobody = address.is_unspecified()
-                    || address.is_loopback()
-                    || address.is_multicast()
-                    || address.is_broadcast();
-                if nobody {
+                if !npsim_project::resolve::is_host(address) {
                     let message = format!("`{address}` is no address of a host");
                     let problem = self.text.problem(host.address.span(), message);
                     return Err(problem.help("write for example `10.0.0.10`"));

@@ -63,7 +63,23 @@ struct Ways {
     from: Vec<(usize, Time)>,
 }
 
+/// Without a chip, which asks by itself, a run asks whether to go on after ten milliseconds at
+/// the latest: a network of some Gb/s has no more than 100,000 events in them.
+const LONGEST_STEP: Time = 10_000_000_000;
+
 impl Network {
+    /// How far to run at a time, in simulated picoseconds, so that a run of some length is made in
+    /// so many steps at least, and whoever asks it to stop does not wait.
+    #[must_use]
+    pub fn step(&self, length: Time, parts: u64) -> Time {
+        let step = (length / parts).max(1);
+        if self.chips.is_empty() {
+            step.min(LONGEST_STEP)
+        } else {
+            step
+        }
+    }
+
     /// A network at time 0; the systems are those of the topology's chips.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
 use crate::registry::Registry;
 
-pub use addresses::{Gateway, PortAddress};
+pub use addresses::{Gateway, PortAddress, is_host};
 pub use devices::Window;
 pub use task_keys::{Memory, PortGroups};
 

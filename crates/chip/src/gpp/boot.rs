@@ -216,10 +216,17 @@ impl RoutesSetup {
     /// fewer.
     #[must_use]
     pub fn router(&self, node: usize) -> Option<&RouterRoutes> {
-        match self.routers.as_slice() {
-            [all] => Some(all),
-            each => each.get(node),
-        }
+        of_router(&self.routers, node)
+    }
+}
+
+/// What the router at a place of a chain has, from 0 on, of one for all routers or one for each;
+/// `None` if there are fewer.
+#[must_use]
+pub fn of_router<T>(all: &[T], node: usize) -> Option<&T> {
+    match all {
+        [one] => Some(one),
+        each => each.get(node),
     }
 }
 

@@ -4,17 +4,27 @@ use npsim_isa::{Command, CommandOp, Completion, Instruction, Operand, csr, msf_c
 
 use super::raise::Code;
 
-/// The instructions that ask for one of some signals: commands that name it, writes that
-/// set a timer's signal, and writes to the media interface that may put the context on a
-/// freelist. The two last may mean another signal, for its number is data.
-pub(super) fn requests(code: &Code, signals: u16) -> impl Iterator<Item = u16> {
-    let asks = move |instruction: Instruction| match instruction {
-        Instruction::Command(command) => names(&command) & signals != 0 || may_enlist(&command),
+/// The instructions that ask for one of some signals: commands that name it. Where there are
+/// none and nobody `else_raises` it, those for which the number of a signal is data: writes that
+/// set a timer's signal, and writes to the media interface that may put the context on a freelist.
+pub(super) fn requests(code: &Code, signals: u16, else_raises: bool) -> Vec<u16> {
+    let all = |asks: &dyn Fn(Instruction) -> bool| -> Vec<u16> {
+        let addresses = code.addresses();
+        let found = addresses.filter(|at| code.instruction(*at).is_some_and(asks));
+        found.collect()
+    };
+    let named = all(&|instruction| match instruction {
+        Instruction::Command(command) => names(&command) & signals != 0,
+        _ => false,
+    });
+    if else_raises || !named.is_empty() {
+        return named;
+    }
+    all(&|instruction| match instruction {
+        Instruction::Command(command) => may_enlist(&command),
         Instruction::LocalCsrWrite { csr, .. } => csr == csr::ACTIVE_FUTURE_COUNT_SIGNAL,
         _ => false,
-    };
-    let addresses = code.addresses();
-    addresses.filter(move |at| code.instruction(*at).is_some_and(asks))
+    })
 }
 
 /// The signals of which a command raises one or both: some raise a pair.

@@ -155,8 +155,8 @@ fn mistakes_are_told_with_their_places() {
             "`127.0.0.1` is no address of a host",
         ),
         (
-            with("10.1.0.10", "255.255.255.254"),
-            "run over the last one",
+            with("10.1.0.10", "223.255.255.254"),
+            "`224.0.0.0` is no address of a host",
         ),
         (
             with("name = \"left\"", "name = \"r1\""),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
+use npsim_chip::gpp::boot::of_router;
 use npsim_chip::gpp::routes::{NextHop, Route};
 
 use super::super::file::{Addresses, ProjectFile};
@@ -242,11 +243,9 @@ impl Resolver<'_> {
         };
         (0..routers)
             .map(|node| {
-                let own = { self.addresses.iter() }.filter_map(|all| match all.as_slice() {
-                    [one] => Some(one.address),
-                    each => each.get(node).map(|own| own.address),
-                });
-                own.filter(|address| !of_typed(*address))
+                let own = { self.addresses.iter() }.filter_map(|all| of_router(all, node));
+                own.map(|own| own.address)
+                    .filter(|address| !of_typed(*address))
                     .map(|address| Route {
                         prefix: address.to_bits(),
                         length: 32,
@@ -263,10 +262,7 @@ impl Resolver<'_> {
             for other in 0..port {
                 let (these, those) = (&self.addresses[port], &self.addresses[other]);
                 // Of a list the routers of a chain have one each.
-                let at = |all: &[PortAddress], node: usize| match all {
-                    [one] => Some(one.address),
-                    each => each.get(node).map(|own| own.address),
-                };
+                let at = |all, node| of_router(all, node).map(|own: &PortAddress| own.address);
                 let routers = these.len().max(those.len());
                 let same = (0..routers).find_map(|node| {
                     let address = at(these, node)?;
@@ -292,8 +288,10 @@ fn address_span(file: &ProjectFile, port: usize) -> Range<usize> {
     typed.map_or(0..0, Spanned::span)
 }
 
-/// Whether an address may be that of a single host.
-fn is_host(address: Ipv4Addr) -> bool {
+/// Whether an address may be that of a single host: not of network 0, no loopback, of no group,
+/// not of class E. What is a broadcast besides depends on the networks that there are.
+#[must_use]
+pub fn is_host(address: Ipv4Addr) -> bool {
     !matches!(address.octets()[0], 0 | 127 | 224..)
 }
 

@@ -75,8 +75,7 @@ fn is_group(address: Ipv4Addr, networks: &[Network]) -> bool {
 /// group, not of class E, no broadcast.
 #[must_use]
 pub fn is_host(address: Ipv4Addr, networks: &[Network]) -> bool {
-    let [first, ..] = address.octets();
-    !matches!(first, 0 | 127 | 224..) && !is_group(address, networks)
+    npsim_project::resolve::is_host(address) && !is_group(address, networks)
 }
 
 /// Where the type is not known it could be that of an error.

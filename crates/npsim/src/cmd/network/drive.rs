@@ -16,9 +16,6 @@ use crate::cmd::run::progress::Progress;
 
 /// Steps of a run between which Ctrl-C is looked at, and the bar moved.
 const STEPS: u64 = 1_000;
-/// The longest of them, in simulated picoseconds, where no chip is in the network, which asks by
-/// itself: ten milliseconds, in which a network of some Gb/s has no more than 100,000 events.
-const LONGEST_STEP: Time = 10_000_000_000;
 
 /// A run under way.
 pub struct Driver<'a> {
@@ -96,10 +93,7 @@ impl Driver<'_> {
     fn next(&self) -> Time {
         let (now, file) = (self.standing.now, self.file);
         let multiple = |of: u64| (now / of + 1).saturating_mul(of);
-        let mut step = (file.until / STEPS).max(1);
-        if file.chips.is_empty() {
-            step = step.min(LONGEST_STEP);
-        }
+        let step = self.network.step(file.until, STEPS);
         let mut next = multiple(step).min(file.until);
         if self.outputs.are_sampled() {
             next = next.min(multiple(self.standing.every));
