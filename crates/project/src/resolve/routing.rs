@@ -122,7 +122,9 @@ impl Resolver<'_> {
             return;
         };
         // Next hops that `arp` finds are in the table from the start: it knows their places.
-        let reserved: Vec<NextHop> = self.gateways.iter().map(Gateway::next_hop).collect();
+        let mut reserved: Vec<NextHop> = self.gateways.iter().map(Gateway::next_hop).collect();
+        // So is that of own addresses, which a router whose own are all typed would lack.
+        reserved.extend(own.iter().flatten().next().map(|route| route.next_hop));
         let mut routers = Vec::with_capacity(own.len());
         for own in own {
             let mut all = routes.clone();

@@ -642,3 +642,18 @@ fn locks_are_longwords_of_named_memory() {
     let dram = memory.replace("sram1", "dram");
     assert!(bad(&format!("{ME}{dram}{lock}"), 1).contains("put the memory there"));
 }
+
+#[test]
+fn routers_of_a_chain_number_their_next_hops_alike() {
+    let text = format!(
+        "{ME}[[port]]\naddress = [\"10.1.0.1\", \"10.1.0.2\"]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.1.0.1/32\"\nlocal = true\nmtu = 9000\n[[route]]\nprefix = \"10.2.0.0/16\"\nport = 0\nmac = \"02:00:00:00:00:09\"\n"
+    );
+    let plan = good(&text);
+    let Some(routes) = plan.boot.task::<Routes>().map(Routes::setup) else {
+        panic!("no routes task")
+    };
+    let tables: Vec<_> = routes.routers.iter().map(|it| it.table()).collect();
+    assert_eq!(tables.len(), 2);
+    assert_eq!(tables[0].next_hops(), tables[1].next_hops());
+    assert_ne!(tables[0].lookup(0x0a01_0002), tables[1].lookup(0x0a01_0002));
+}
