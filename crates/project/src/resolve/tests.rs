@@ -652,8 +652,10 @@ fn routers_of_a_chain_number_their_next_hops_alike() {
     let Some(routes) = plan.boot.task::<Routes>().map(Routes::setup) else {
         panic!("no routes task")
     };
-    let tables: Vec<_> = routes.routers.iter().map(|it| it.table()).collect();
-    assert_eq!(tables.len(), 2);
+    let [first, second] = &routes.routers[..] else {
+        panic!("{} routers", routes.routers.len())
+    };
+    let tables = [first.table(), second.table()];
     assert_eq!(tables[0].next_hops(), tables[1].next_hops());
     assert_ne!(tables[0].lookup(0x0a01_0002), tables[1].lookup(0x0a01_0002));
 }
