@@ -18,6 +18,23 @@ pub(super) struct Codes {
 }
 
 impl Codes {
+    /// What an operation that has a [`result`] and sets the codes sets them to, from its
+    /// operands and that result.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
+    pub fn of(kind: Kind, x: u32, y: u32, result: u32) -> Self {
+        let (x, y) = match kind {
+            Kind::Add => (x, y),
+            Kind::Add16 => (x, y & 0xffff),
+            Kind::Add8 => (x, y & 0xff),
+            // The carry in is 1.
+            Kind::Sub => (x, !y),
+            Kind::SubReverse => (y, !x),
+            _ => (result, 0),
+        };
+        Self { x, y, result }
+    }
+
     #[inline]
     pub fn negative(self) -> bool {
         self.result >> 31 != 0
@@ -33,6 +50,68 @@ impl Codes {
     #[inline]
     pub fn overflow(self) -> bool {
         ((self.x ^ self.result) & (self.y ^ self.result)) >> 31 != 0
+    }
+}
+
+/// What an operation that has a quick form makes of its operands, its shift count and mask
+/// or its value, and of the mask that says what it keeps.
+#[inline(always)]
+#[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
+pub(super) fn result(kind: Kind, (n, value): (u8, u32), x: u32, y: u32, kept: u32) -> u32 {
+    let shifted = y.rotate_right(u32::from(n)) & value;
+    match kind {
+        Kind::B => y,
+        Kind::NotB => !y,
+        Kind::Add => x.wrapping_add(y),
+        Kind::Add16 => x.wrapping_add(y & 0xffff),
+        Kind::Add8 => x.wrapping_add(y & 0xff),
+        Kind::And => x & y,
+        Kind::NotAAnd => !x & y,
+        Kind::AndNot => x & !y,
+        Kind::Or => x | y,
+        Kind::Xor => x ^ y,
+        Kind::Sub => x.wrapping_sub(y),
+        Kind::SubReverse => y.wrapping_sub(x),
+        Kind::ShfB => shifted,
+        Kind::ShfNotB => !shifted,
+        Kind::ShfAnd => x & shifted,
+        Kind::ShfNotAAnd => !x & shifted,
+        Kind::ShfAndNot => x & !shifted,
+        Kind::ShfOr => x | shifted,
+        Kind::LdField => x & kept | shifted,
+        Kind::Immed => value,
+        Kind::ImmedMerge => x & kept | value,
+        _ => 0,
+    }
+}
+
+/// Whether a branch with a number is taken: on the codes, on a word of a register, or on
+/// the context that runs.
+#[inline(always)]
+#[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
+pub(super) fn taken(kind: Kind, number: u32, codes: Codes, word: u32, context: u8) -> bool {
+    let lower = || codes.negative() != codes.overflow();
+    match kind {
+        Kind::Br => true,
+        Kind::Beq => codes.zero(),
+        Kind::Bne => !codes.zero(),
+        Kind::Bmi => codes.negative(),
+        Kind::Bpl => !codes.negative(),
+        Kind::Bcs => codes.carry(),
+        Kind::Bcc => !codes.carry(),
+        Kind::Bvs => codes.overflow(),
+        Kind::Bvc => !codes.overflow(),
+        Kind::Bge => !lower(),
+        Kind::Blt => lower(),
+        Kind::Ble => codes.zero() || lower(),
+        Kind::Bgt => !codes.zero() && !lower(),
+        Kind::BrCtx => u32::from(context) == number,
+        Kind::BrNotCtx => u32::from(context) != number,
+        Kind::BrBitSet => word & number != 0,
+        Kind::BrBitClear => word & number == 0,
+        Kind::BrByte => word >> (number >> 8) & 0xff == number & 0xff,
+        Kind::BrNotByte => word >> (number >> 8) & 0xff != number & 0xff,
+        _ => false,
     }
 }
 
@@ -111,6 +190,15 @@ impl Datapath {
         self.previous_result = result;
     }
 
+    /// An operation that has a [`result`] and sets the codes has stored that result, and
+    /// this is all else that it leaves.
+    pub(super) fn leave(&mut self, op: &Op, x: u32, y: u32) {
+        let result = self.get(op.d);
+        self.codes = Codes::of(op.kind, x, y, result);
+        self.previous_a = x;
+        self.previous_result = result;
+    }
+
     #[inline]
     fn logical(&mut self, op: &Op, a: u32, result: u32) {
         self.codes = Codes {
@@ -121,12 +209,13 @@ impl Datapath {
         self.plain(op, a, result);
     }
 
-    /// A sum with carry in; `a` is the A operand as written.
+    /// A sum with the carry that the codes have.
     #[inline]
-    fn sum(&mut self, op: &Op, a: u32, x: u32, y: u32, carry: u32) {
+    fn sum_with_carry(&mut self, op: &Op, x: u32, y: u32) {
+        let carry = u32::from(self.codes.carry());
         let result = x.wrapping_add(y).wrapping_add(carry);
         self.codes = Codes { x, y, result };
-        self.plain(op, a, result);
+        self.plain(op, x, result);
     }
 
     /// Executes one operation or decides one branch.
@@ -156,30 +245,7 @@ impl Datapath {
     #[inline(always)]
     #[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
     pub fn decides(&self, kind: Kind, op: &Op) -> bool {
-        let codes = self.codes;
-        let lower = || codes.negative() != codes.overflow();
-        match kind {
-            Kind::Br => true,
-            Kind::Beq => codes.zero(),
-            Kind::Bne => !codes.zero(),
-            Kind::Bmi => codes.negative(),
-            Kind::Bpl => !codes.negative(),
-            Kind::Bcs => codes.carry(),
-            Kind::Bcc => !codes.carry(),
-            Kind::Bvs => codes.overflow(),
-            Kind::Bvc => !codes.overflow(),
-            Kind::Bge => !lower(),
-            Kind::Blt => lower(),
-            Kind::Ble => codes.zero() || lower(),
-            Kind::Bgt => !codes.zero() && !lower(),
-            Kind::BrCtx => u32::from(self.context) == op.x,
-            Kind::BrNotCtx => u32::from(self.context) != op.x,
-            Kind::BrBitSet => self.get(op.b) & op.x != 0,
-            Kind::BrBitClear => self.get(op.b) & op.x == 0,
-            Kind::BrByte => self.get(op.b) >> (op.x >> 8) & 0xff == op.x & 0xff,
-            Kind::BrNotByte => self.get(op.b) >> (op.x >> 8) & 0xff != op.x & 0xff,
-            _ => false,
-        }
+        taken(kind, op.x, self.codes, self.get(op.b), self.context)
     }
 
     /// Executes one operation whose kind [`Kind::is_of_datapath`].
@@ -215,56 +281,42 @@ impl Datapath {
                 b!().rotate_right(u32::from(op.n)) & op.x
             };
         }
-        macro_rules! logical {
-            ($a:ident, $b:ident, $result:expr, $source:expr) => {{
-                let ($a, $b) = (a!(), $source);
-                self.logical(op, $a, $result)
+        // Each has an arm of its own, so that its kind is found once.
+        macro_rules! with_codes {
+            ($kind:ident) => {{
+                let (x, y) = (a!(), b!());
+                let result = result(Kind::$kind, (op.n, op.x), x, y, 0);
+                self.codes = Codes::of(Kind::$kind, x, y, result);
+                self.plain(op, x, result);
             }};
         }
         match kind {
-            Kind::B => logical!(x, y, y, b!()),
-            Kind::NotB => logical!(x, y, !y, b!()),
-            Kind::And => logical!(x, y, x & y, b!()),
-            Kind::NotAAnd => logical!(x, y, !x & y, b!()),
-            Kind::AndNot => logical!(x, y, x & !y, b!()),
-            Kind::Or => logical!(x, y, x | y, b!()),
-            Kind::Xor => logical!(x, y, x ^ y, b!()),
-            Kind::Add => {
-                let (x, y) = (a!(), b!());
-                self.sum(op, x, x, y, 0);
-            }
-            Kind::Add16 => {
-                let (x, y) = (a!(), b!() & 0xffff);
-                self.sum(op, x, x, y, 0);
-            }
-            Kind::Add8 => {
-                let (x, y) = (a!(), b!() & 0xff);
-                self.sum(op, x, x, y, 0);
-            }
+            Kind::B => with_codes!(B),
+            Kind::NotB => with_codes!(NotB),
+            Kind::Add => with_codes!(Add),
+            Kind::Add16 => with_codes!(Add16),
+            Kind::Add8 => with_codes!(Add8),
+            Kind::And => with_codes!(And),
+            Kind::NotAAnd => with_codes!(NotAAnd),
+            Kind::AndNot => with_codes!(AndNot),
+            Kind::Or => with_codes!(Or),
+            Kind::Xor => with_codes!(Xor),
+            Kind::Sub => with_codes!(Sub),
+            Kind::SubReverse => with_codes!(SubReverse),
+            Kind::ShfB => with_codes!(ShfB),
+            Kind::ShfNotB => with_codes!(ShfNotB),
+            Kind::ShfAnd => with_codes!(ShfAnd),
+            Kind::ShfNotAAnd => with_codes!(ShfNotAAnd),
+            Kind::ShfAndNot => with_codes!(ShfAndNot),
+            Kind::ShfOr => with_codes!(ShfOr),
             Kind::AddCarry => {
                 let (x, y) = (a!(), b!());
-                let carry = u32::from(self.codes.carry());
-                self.sum(op, x, x, y, carry);
-            }
-            Kind::Sub => {
-                let (x, y) = (a!(), b!());
-                self.sum(op, x, x, !y, 1);
-            }
-            Kind::SubReverse => {
-                let (x, y) = (a!(), b!());
-                self.sum(op, x, y, !x, 1);
+                self.sum_with_carry(op, x, y);
             }
             Kind::SubCarry => {
                 let (x, y) = (a!(), b!());
-                let carry = u32::from(self.codes.carry());
-                self.sum(op, x, x, !y, carry);
+                self.sum_with_carry(op, x, !y);
             }
-            Kind::ShfB => logical!(x, y, y, shifted!()),
-            Kind::ShfNotB => logical!(x, y, !y, shifted!()),
-            Kind::ShfAnd => logical!(x, y, x & y, shifted!()),
-            Kind::ShfNotAAnd => logical!(x, y, !x & y, shifted!()),
-            Kind::ShfAndNot => logical!(x, y, x & !y, shifted!()),
-            Kind::ShfOr => logical!(x, y, x | y, shifted!()),
             Kind::ShfIndirect => {
                 let count = self.previous_a & 31;
                 let (x, y) = (

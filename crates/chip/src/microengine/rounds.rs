@@ -9,11 +9,11 @@
 
 use super::action::{Action, with_actions};
 use super::ahead::Thrown;
-use super::datapath::Datapath;
+use super::datapath::{Codes, Datapath, result, taken};
 use super::form::{Form, FromHand};
 use super::line::Line;
 use super::operation::{Kind, Op};
-use super::tight::result;
+use super::registers::SLOTS;
 use crate::Cycle;
 
 /// The words of a program that may go round: the first, and the branch back to it.
@@ -55,20 +55,43 @@ pub(super) fn find_rounds(ops: &[Op], forms: &[Form]) -> Vec<Round> {
 }
 
 /// One operation of a round, or a pair of which the second has the first's result as B.
+/// Registers are those of the round, by its own numbers.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    does: Does,
+struct Step<D = Does> {
+    does: D,
     /// Shift count and mask, or the value: of a pair, those of the one that has them.
     n: u8,
-    x: u32,
     /// Where the result goes; of a pair, that of the second.
-    d: u16,
+    d: u8,
     /// Where the result of a pair's first goes.
-    first: u16,
-    a: u16,
-    b: u16,
+    first: u8,
+    a: u8,
+    b: u8,
     /// A of a pair's second; what an operation keeps of its old destination.
-    other: u16,
+    other: u8,
+    x: u32,
+}
+
+/// The registers that a round names: slots of the file, in the order of their numbers. So
+/// many have numbers of a byte, and an array of as many needs no check of an index.
+#[derive(Default)]
+struct Registers(Vec<u16>);
+
+/// The most registers of a round.
+const MOST: usize = 1 << 8;
+
+impl Registers {
+    /// The number of a slot; `None` if there are too many.
+    fn number(&mut self, slot: u16) -> Option<u8> {
+        // What is no slot names one as well, as it does in the file.
+        let slot = slot % SLOTS as u16;
+        let known = self.0.iter().position(|it| *it == slot);
+        let number = known.unwrap_or_else(|| {
+            self.0.push(slot);
+            self.0.len() - 1
+        });
+        u8::try_from(number).ok()
+    }
 }
 
 /// Whether an operation uses its shift count and mask, or its value.
@@ -88,23 +111,30 @@ fn has_number(kind: Kind) -> bool {
     )
 }
 
-impl Step {
-    fn single(op: &Op, from_hand: FromHand) -> Option<Self> {
-        let does = Does::of(Action::quick(op.kind, from_hand))?;
+impl<D> Step<D> {
+    fn new(does: D, op: &Op, registers: &mut Registers) -> Option<Self> {
+        let d = registers.number(op.d)?;
         Some(Self {
             does,
             n: op.n,
+            d,
+            first: d,
+            a: registers.number(op.a)?,
+            b: registers.number(op.b)?,
+            other: registers.number(op.y)?,
             x: op.x,
-            d: op.d,
-            first: op.d,
-            a: op.a,
-            b: op.b,
-            other: op.y,
         })
+    }
+}
+
+impl Step {
+    fn single(op: &Op, from_hand: FromHand, registers: &mut Registers) -> Option<Self> {
+        let does = Does::of(Action::quick(op.kind, from_hand))?;
+        Self::new(does, op, registers)
     }
 
     /// Two operations as one step, if there is one for them.
-    fn pair(op: &Op, from_hand: FromHand, next: &Op) -> Option<Self> {
+    fn pair(op: &Op, from_hand: FromHand, next: &Op, registers: &mut Registers) -> Option<Self> {
         let takes = next.b == op.d && next.a != op.d;
         if !takes || has_number(op.kind) && has_number(next.kind) {
             return None;
@@ -113,12 +143,11 @@ impl Step {
         let does = Does::of(Action::joined(first, next.kind, next.a == op.b)?)?;
         let numbers = if has_number(next.kind) { next } else { op };
         Some(Self {
-            does,
             n: numbers.n,
             x: numbers.x,
-            d: next.d,
-            other: next.a,
-            ..Self::single(op, from_hand)?
+            d: registers.number(next.d)?,
+            other: registers.number(next.a)?,
+            ..Self::new(does, op, registers)?
         })
     }
 }
@@ -127,18 +156,34 @@ impl Step {
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     pub round: Round,
-    /// All but the last operation and the branch.
-    steps: Box<[Step]>,
+    /// All but the last operation and the branch, two at a time: what finds the next two is a
+    /// fifth of what they take. An odd one is followed by nothing.
+    steps: Box<[[Step; 2]]>,
+    /// The last operation, and what is done with it and the branch.
+    decision: Step<Decides>,
+    registers: Box<[u16]>,
     last: Op,
     branch: Op,
-    /// What is done with these two.
-    decision: Action,
+    /// The register that the branch may read.
+    tested: u8,
+}
+
+/// How rounds ended.
+struct Ended {
+    /// How many times the branch was taken.
+    taken: u64,
+    /// Whether it was not at last.
+    behind: bool,
+    /// The operands of the last operation.
+    x: u32,
+    y: u32,
 }
 
 impl Rounds {
     /// A round in which nothing needs attention; `None` where an operation has no step.
     pub fn new(round: Round, ops: &[Op]) -> Option<Self> {
         let Round { first, branch } = round;
+        let mut registers = Registers::default();
         let mut steps = Vec::new();
         let mut quick = &ops[first..branch - 1];
         let mut hand = None;
@@ -150,20 +195,36 @@ impl Rounds {
             };
             let pair = after
                 .first()
-                .and_then(|next| Step::pair(op, from_hand, next));
+                .and_then(|next| Step::pair(op, from_hand, next, &mut registers));
             quick = if pair.is_some() { &after[1..] } else { after };
-            let step = pair.or_else(|| Step::single(op, from_hand))?;
-            hand = Some(step.d);
+            let step = pair.or_else(|| Step::single(op, from_hand, &mut registers))?;
+            let behind = if pair.is_some() { &after[0] } else { op };
+            hand = Some(behind.d);
             steps.push(step);
         }
         let (last, branch) = (ops[branch - 1], ops[branch]);
-        let decision = Action::decided(last.kind, branch.kind);
+        if !Action::has_quick(last.kind) || last.marks & Op::SETS_CODES == 0 {
+            return None;
+        }
+        let decides = Action::decided(last.kind, branch.kind).and_then(Decides::of);
+        let decides = decides.unwrap_or(Decides::Other);
+        let decision = Step::new(decides, &last, &mut registers)?;
+        let tested = registers.number(branch.b)?;
+        let twos = steps.chunks(2).map(|two| match two {
+            [first, second] => [*first, *second],
+            _ => {
+                let does = Does::Nothing;
+                [two[0], Step { does, ..two[0] }]
+            }
+        });
         Some(Self {
             round,
-            steps: steps.into(),
+            steps: twos.collect(),
+            decision,
+            registers: registers.0.into(),
             last,
             branch,
-            decision: decision.unwrap_or(Action::Datapath),
+            tested,
         })
     }
 
@@ -182,11 +243,32 @@ impl Rounds {
         let words = (branch + 1 - first) as Cycle;
         let period = words + Cycle::from(self.branch.a);
         let most = calm.saturating_sub(line.cycle_of(first)).div_ceil(period);
-        let (taken, ended) = self.rounds(datapath, most.max(1));
-        if taken != 0 {
-            line.rounds((&self.branch, branch), (taken, period), thrown);
+        let mut own = [0; MOST];
+        for (own, &slot) in own.iter_mut().zip(&self.registers) {
+            *own = datapath.get(slot);
         }
-        if ended { branch + 1 } else { first }
+        let ended = self.rounds(&mut own, most.max(1), datapath.context);
+        for (own, &slot) in own.iter().zip(&self.registers) {
+            datapath.put(slot, *own);
+        }
+        datapath.leave(&self.last, ended.x, ended.y);
+        if ended.taken != 0 {
+            line.rounds((&self.branch, branch), (ended.taken, period), thrown);
+        }
+        if ended.behind { branch + 1 } else { first }
+    }
+
+    /// The last operation, and whether its branch is taken, if the tight loop has no action
+    /// for these two.
+    #[inline(never)]
+    fn decide(&self, own: &mut [u32; MOST], context: u8) -> bool {
+        let step = &self.decision;
+        let (x, y) = (own[usize::from(step.a)], own[usize::from(step.b)]);
+        let result = result(self.last.kind, (step.n, step.x), x, y, 0);
+        own[usize::from(step.d)] = result;
+        let codes = Codes::of(self.last.kind, x, y, result);
+        let word = own[usize::from(self.tested)];
+        taken(self.branch.kind, self.branch.x, codes, word, context)
     }
 }
 
@@ -204,6 +286,8 @@ macro_rules! rounds_loop {
         enum Does {
             $($kind, $with_a, $with_b,)*
             $($pair, $pair_at_hand, $same, $same_at_hand,)*
+            /// It leaves what is at hand, and where it went, as they are.
+            Nothing,
         }
 
         impl Does {
@@ -225,77 +309,98 @@ macro_rules! rounds_loop {
             }
         }
 
+        /// What the last operation and the branch do.
+        #[derive(Clone, Copy, Debug)]
+        enum Decides {
+            $($decided,)*
+            /// The tight loop has no action for these two.
+            Other,
+        }
+
+        impl Decides {
+            fn of(action: Action) -> Option<Self> {
+                match action {
+                    $(Action::$decided => Some(Self::$decided),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl Step {
+            /// Takes a step; gives its result, which is at hand for the next.
+            #[inline(always)]
+            #[allow(clippy::inline_always)] // It is the body of the loop.
+            fn take(&self, own: &mut [u32; MOST], hand: u32) -> u32 {
+                macro_rules! own {
+                    ($register:ident) => {
+                        own[usize::from(self.$register)]
+                    };
+                }
+                let number = (self.n, self.x);
+                let result = match self.does {
+                    $(
+                        Does::$kind => {
+                            result(Kind::$kind, number, own!(a), own!(b), own!(other))
+                        }
+                        Does::$with_a => result(Kind::$kind, number, hand, own!(b), own!(other)),
+                        Does::$with_b => result(Kind::$kind, number, own!(a), hand, own!(other)),
+                    )*
+                    $(
+                        Does::$pair => {
+                            let first = result(Kind::$first, number, own!(a), own!(b), 0);
+                            own!(first) = first;
+                            result(Kind::$second, number, own!(other), first, 0)
+                        }
+                        Does::$same => {
+                            let y = own!(b);
+                            let first = result(Kind::$first, number, own!(a), y, 0);
+                            own!(first) = first;
+                            result(Kind::$second, number, y, first, 0)
+                        }
+                        Does::$pair_at_hand => {
+                            let first = result(Kind::$first, number, own!(a), hand, 0);
+                            own!(first) = first;
+                            result(Kind::$second, number, own!(other), first, 0)
+                        }
+                        Does::$same_at_hand => {
+                            let first = result(Kind::$first, number, own!(a), hand, 0);
+                            own!(first) = first;
+                            result(Kind::$second, number, hand, first, 0)
+                        }
+                    )*
+                    Does::Nothing => hand,
+                };
+                own!(d) = result;
+                result
+            }
+        }
+
         impl Rounds {
-            /// Goes round at most so many times, which is not 0. Gives how many times the
-            /// branch was taken, and whether it was not at last.
-            fn rounds(&self, datapath: &mut Datapath, most: u64) -> (u64, bool) {
-                let mut taken = 0;
-                let mut hand = 0;
+            /// Goes round at most so many times, which is not 0, on registers of its own.
+            fn rounds(&self, own: &mut [u32; MOST], most: u64, context: u8) -> Ended {
+                let last = &self.decision;
+                let mut left = most;
                 loop {
-                    for step in &self.steps {
-                        let number = (step.n, step.x);
-                        hand = match step.does {
-                            $(
-                                Does::$kind => {
-                                    let (x, y) = (datapath.get(step.a), datapath.get(step.b));
-                                    result(Kind::$kind, number, x, y, datapath.get(step.other))
-                                }
-                                Does::$with_a => {
-                                    let y = datapath.get(step.b);
-                                    result(Kind::$kind, number, hand, y, datapath.get(step.other))
-                                }
-                                Does::$with_b => {
-                                    let x = datapath.get(step.a);
-                                    result(Kind::$kind, number, x, hand, datapath.get(step.other))
-                                }
-                            )*
-                            $(
-                                Does::$pair => {
-                                    let (x, y) = (datapath.get(step.a), datapath.get(step.b));
-                                    let first = result(Kind::$first, number, x, y, 0);
-                                    datapath.put(step.first, first);
-                                    result(Kind::$second, number, datapath.get(step.other), first, 0)
-                                }
-                                Does::$same => {
-                                    let (x, y) = (datapath.get(step.a), datapath.get(step.b));
-                                    let first = result(Kind::$first, number, x, y, 0);
-                                    datapath.put(step.first, first);
-                                    result(Kind::$second, number, y, first, 0)
-                                }
-                                Does::$pair_at_hand => {
-                                    let x = datapath.get(step.a);
-                                    let first = result(Kind::$first, number, x, hand, 0);
-                                    datapath.put(step.first, first);
-                                    result(Kind::$second, number, datapath.get(step.other), first, 0)
-                                }
-                                Does::$same_at_hand => {
-                                    let x = datapath.get(step.a);
-                                    let first = result(Kind::$first, number, x, hand, 0);
-                                    datapath.put(step.first, first);
-                                    result(Kind::$second, number, hand, first, 0)
-                                }
-                            )*
-                        };
-                        datapath.put(step.d, hand);
+                    let mut hand = 0;
+                    for [first, second] in &self.steps {
+                        hand = first.take(own, hand);
+                        hand = second.take(own, hand);
                     }
-                    let again = match self.decision {
+                    let (x, y) = (own[usize::from(last.a)], own[usize::from(last.b)]);
+                    let again = match last.does {
                         $(
-                            Action::$decided => {
-                                datapath.operate_as(Kind::$test, &self.last);
-                                datapath.decides(Kind::$way, &self.branch)
+                            Decides::$decided => {
+                                let result = result(Kind::$test, (last.n, last.x), x, y, 0);
+                                own[usize::from(last.d)] = result;
+                                let codes = Codes::of(Kind::$test, x, y, result);
+                                taken(Kind::$way, 0, codes, 0, context)
                             }
                         )*
-                        _ => {
-                            datapath.operate_apart(&self.last);
-                            datapath.condition(&self.branch)
-                        }
+                        Decides::Other => self.decide(own, context),
                     };
-                    if !again {
-                        return (taken, true);
-                    }
-                    taken += 1;
-                    if taken == most {
-                        return (taken, false);
+                    left -= u64::from(again);
+                    if !again || left == 0 {
+                        return Ended { taken: most - left, behind: !again, x, y };
                     }
                 }
             }

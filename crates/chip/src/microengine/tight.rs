@@ -21,42 +21,10 @@
 
 use super::Microengine;
 use super::action::{Action, with_actions};
-use super::datapath::Datapath;
+use super::datapath::{Datapath, result};
 use super::operation::{Kind, Op};
 use crate::kernel::journal::Journal;
 use crate::kernel::trace_event;
-
-/// What a quick operation makes of its operands, its shift count and mask or its value, and
-/// of the mask that says what it keeps.
-#[inline(always)]
-#[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
-pub(super) fn result(kind: Kind, (n, value): (u8, u32), x: u32, y: u32, kept: u32) -> u32 {
-    let shifted = y.rotate_right(u32::from(n)) & value;
-    match kind {
-        Kind::B => y,
-        Kind::NotB => !y,
-        Kind::Add => x.wrapping_add(y),
-        Kind::Add16 => x.wrapping_add(y & 0xffff),
-        Kind::Add8 => x.wrapping_add(y & 0xff),
-        Kind::And => x & y,
-        Kind::NotAAnd => !x & y,
-        Kind::AndNot => x & !y,
-        Kind::Or => x | y,
-        Kind::Xor => x ^ y,
-        Kind::Sub => x.wrapping_sub(y),
-        Kind::SubReverse => y.wrapping_sub(x),
-        Kind::ShfB => shifted,
-        Kind::ShfNotB => !shifted,
-        Kind::ShfAnd => x & shifted,
-        Kind::ShfNotAAnd => !x & shifted,
-        Kind::ShfAndNot => x & !shifted,
-        Kind::ShfOr => x | shifted,
-        Kind::LdField => x & kept | shifted,
-        Kind::Immed => value,
-        Kind::ImmedMerge => x & kept | value,
-        _ => 0,
-    }
-}
 
 /// Runs the quick form of an operation; gives its result.
 #[inline(always)]

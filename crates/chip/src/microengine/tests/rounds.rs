@@ -11,18 +11,31 @@ use crate::microengine::action::Action;
 /// The first word of the line.
 const FIRST: u16 = 3;
 
+/// The line goes round as often as it is told.
 fn program(rounds: u16) -> [Instruction; 9] {
+    program_with(
+        rounds,
+        alu(a(1), a(1), AluOp::Sub, k(1)),
+        branch(Condition::Ne),
+    )
+}
+
+fn branch(condition: Condition) -> Instruction {
+    Instruction::Branch {
+        condition,
+        target: FIRST,
+        defer: 0,
+    }
+}
+
+/// The line with this last operation and this branch.
+fn program_with(rounds: u16, last: Instruction, back: Instruction) -> [Instruction; 9] {
     let shift = Instruction::AluShf {
         op: ShfOp::B,
         dest: b(0),
         a: NONE,
         b: a(0),
         shift: Shift::Left(13),
-    };
-    let back = Instruction::Branch {
-        condition: Condition::Ne,
-        target: FIRST,
-        defer: 0,
     };
     [
         immed(a(0), 0x9e37),
@@ -31,15 +44,15 @@ fn program(rounds: u16) -> [Instruction; 9] {
         shift,
         alu(a(0), a(0), AluOp::Xor, b(0)),
         alu(b(1), b(1), AluOp::Add, a(0)),
-        alu(a(1), a(1), AluOp::Sub, k(1)),
+        last,
         back,
         HALT,
     ]
 }
 
-/// The program run up to a cycle, in steps.
-fn run(rounds: u16, watched: bool, until: Cycle, step: Cycle) -> Bench {
-    let mut bench = Bench::new(&program(rounds));
+/// A program run up to a cycle, in steps.
+fn run(program: &[Instruction], watched: bool, until: Cycle, step: Cycle) -> Bench {
+    let mut bench = Bench::new(program);
     if !watched {
         bench.fabric.journal.set(Kinds::NONE);
     }
@@ -67,19 +80,74 @@ fn seen(bench: &Bench) -> impl PartialEq + std::fmt::Debug + use<> {
 #[test]
 fn unwatched_they_end_as_watched_wherever_they_are_cut() {
     for rounds in [1, 2, 3, 150] {
-        let watched = run(rounds, true, 4000, 4000);
+        let watched = run(&program(rounds), true, 4000, 4000);
         assert_eq!(watched.mes[0].halted(), Some(0));
         assert_eq!(watched.cycles(FIRST).len(), usize::from(rounds));
         for step in [4000, 97, 40, 1] {
-            let unwatched = run(rounds, false, 4000, step);
+            let unwatched = run(&program(rounds), false, 4000, step);
             assert_eq!(seen(&unwatched), seen(&watched), "{rounds} by {step}");
         }
     }
 }
 
+/// Conditions that the tight loop decides together with the operation before, and others;
+/// operations with a shift, and with half of an operand.
+#[test]
+fn all_ends_of_a_line_are_those_of_the_operations_one_by_one() {
+    let shifted = |op| Instruction::AluShf {
+        op,
+        dest: a(1),
+        a: a(1),
+        b: b(1),
+        shift: Shift::Right(3),
+    };
+    let bit = |set, bit| Instruction::BranchBit {
+        set,
+        src: a(0),
+        bit,
+        target: FIRST,
+        defer: 0,
+    };
+    let lasts = [
+        alu(a(1), a(1), AluOp::Sub, k(7)),
+        alu(a(1), k(200), AluOp::SubReverse, a(1)),
+        alu(NONE, a(1), AluOp::Add16, b(1)),
+        alu(a(1), a(1), AluOp::And, b(1)),
+        alu(NONE, a(0), AluOp::Xor, b(1)),
+        shifted(ShfOp::And),
+        shifted(ShfOp::B),
+    ];
+    let branches = Condition::ALL
+        .into_iter()
+        .map(branch)
+        .chain([bit(true, 3), bit(false, 17)]);
+    let mut rounds = 0;
+    for back in branches {
+        for last in lasts {
+            let program = program_with(150, last, back);
+            let watched = run(&program, true, 900, 900);
+            for step in [900, 61] {
+                let unwatched = run(&program, false, 900, step);
+                assert_eq!(
+                    seen(&unwatched),
+                    seen(&watched),
+                    "{last:?} {back:?} by {step}"
+                );
+                let action = unwatched.mes[0].lane().glance(FIRST).map(|it| it.0);
+                rounds += u32::from(action == Some(Action::Rounds));
+            }
+        }
+    }
+    assert!(rounds > 100, "{rounds} of them go round");
+}
+
 #[test]
 fn counts_are_those_of_each_cycle_that_they_were_ahead() {
-    let (watched, unwatched) = (run(900, true, 800, 800), run(900, false, 800, 800));
+    let program = program(900);
+    let (watched, unwatched) = (
+        run(&program, true, 800, 800),
+        run(&program, false, 800, 800),
+    );
     let action = unwatched.mes[0].lane().glance(FIRST).map(|it| it.0);
     assert_eq!(action, Some(Action::Rounds));
     assert!(unwatched.mes[0].local_time() >= 800);
