@@ -210,12 +210,13 @@ impl Rounds {
         let decides = decides.unwrap_or(Decides::Other);
         let decision = Step::new(decides, &last, &mut registers)?;
         let tested = registers.number(branch.b)?;
-        let twos = steps.chunks(2).map(|two| match two {
-            [first, second] => [*first, *second],
-            _ => {
-                let does = Does::Nothing;
-                [two[0], Step { does, ..two[0] }]
-            }
+        let nothing = |step: Step| Step {
+            does: Does::Nothing,
+            ..step
+        };
+        let twos = steps.chunks(2).map(|two| {
+            let second = two.get(1).copied();
+            [two[0], second.unwrap_or(nothing(two[0]))]
         });
         Some(Self {
             round,
