@@ -225,6 +225,27 @@ impl Fabric {
         }
     }
 
+    /// The same for the first longwords of the data of a command in flight.
+    #[inline]
+    pub(crate) fn ring_carries_data(
+        &mut self,
+        ring: RingName,
+        slot: Slot,
+        count: usize,
+        takes: bool,
+    ) {
+        if let Some(buffers) = &mut self.buffers {
+            let flight = &self.slots[slot.0 as usize];
+            let command = &flight.command;
+            let by = Raiser::at(command.me, command.context, command.pc);
+            buffers.carried(&flight.data[..count], by);
+            if self.journal.wants(Kind::Carried) {
+                let (data, command) = (flight.data, flight.command);
+                self.tell_carried(&data[..count], ring, takes, &command);
+            }
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn tell_carried(&mut self, words: &[u32], ring: RingName, takes: bool, command: &BusCommand) {
@@ -555,12 +576,29 @@ impl Fabric {
     /// `not_before`; [`Event::Pull`] follows when the last has been taken.
     #[inline(never)]
     pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        // Apart, so that nothing has to be kept for those who watch when nobody does.
+        if self.journal.wants(Kind::Bus) {
+            return self.pull_watched(slot, words, not_before);
+        }
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
         let done = self
             .buses
-            .pull(self.now, lead, &flight.command, words, &mut self.journal);
+            .pull(self.now, lead, &flight.command, words, None);
+        self.events.post(done, Event::Pull(slot));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pull_watched(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let journal = Some(&mut self.journal);
+        let done = self
+            .buses
+            .pull(self.now, lead, &flight.command, words, journal);
         self.events.post(done, Event::Pull(slot));
     }
 
@@ -578,13 +616,32 @@ impl Fabric {
 
     /// As [`Self::push`], but the data is ready only at `not_before`. The data
     /// must be in the slot now.
+    #[inline(never)]
     pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        // Apart, so that nothing has to be kept for what few runs have.
+        if self.journal.wants(Kind::Bus) || self.late.is_on() {
+            return self.push_specially(slot, words, not_before);
+        }
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
         let done = self
             .buses
-            .push(self.now, lead, &flight.command, words, &mut self.journal);
+            .push(self.now, lead, &flight.command, words, None);
+        self.events.post(done, Event::Push(slot));
+    }
+
+    /// The same where somebody watches the buses or completions may be late.
+    #[cold]
+    #[inline(never)]
+    fn push_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let journal = Some(&mut self.journal);
+        let done = self
+            .buses
+            .push(self.now, lead, &flight.command, words, journal);
         // What is late is what the microengine sees. The bus is booked as ever, so that
         // lateness moves no other command.
         let done = done + self.late(slot);
