@@ -119,7 +119,7 @@ impl Dram {
                     self.ask_for_data(part, fabric);
                 }
             }
-            let ready_at = |slot: Slot| fabric.buses.push_ready(&fabric.flight(slot).command);
+            let ready_at = |slot: Slot| fabric.push_ready(slot);
             match self.channels[channel].book(fabric.now, ready_at) {
                 Some(Booked::Data { part, pins, free }) => {
                     self.channels[channel].counters.words += u64::from(part.words);

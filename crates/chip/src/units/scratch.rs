@@ -119,11 +119,11 @@ impl Scratch {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is short, and asked for each command twice.
     fn free_for(&self, slot: Slot, fabric: &Fabric) -> Cycle {
-        let command = &fabric.flight(slot).command;
         // A read waits for room in the push FIFO as well as for the memory, with all
         // behind it: there is one pipe, and it stays in order.
-        if command.op.info().pushes {
-            self.free_at.max(fabric.buses.push_ready(command))
+        let ready = fabric.push_ready(slot);
+        if ready > self.free_at && fabric.flight(slot).command.op.info().pushes {
+            ready
         } else {
             self.free_at
         }

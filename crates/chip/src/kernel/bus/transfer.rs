@@ -48,6 +48,9 @@ impl Buses {
         // would leave a hole before it, which a later request could fill only by overtaking;
         // so requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
+        if way == Way::Push {
+            self.last_push = self.last_push.max(end);
+        }
         if let Some(journal) = journal {
             let name = match (kind, way) {
                 (TransferKind::S, Way::Push) => Bus::SPush(cluster),
@@ -73,10 +76,23 @@ impl Buses {
         self.carry(now, (kind, way, 0), words, Some(journal));
     }
 
+    /// Makes anew what is not saved.
+    pub(crate) fn complete(&mut self) {
+        let of_clusters = self.clusters.iter().map(|cluster| cluster.s_push.free);
+        self.last_push = of_clusters.fold(self.d_push.free, Cycle::max);
+    }
+
+    /// Whether no push bus is booked so far ahead that a unit has to wait for it. Where one
+    /// is, [`Self::push_ready`] tells.
+    #[must_use]
+    #[inline]
+    pub(crate) fn push_is_free(&self, now: Cycle) -> bool {
+        self.last_push <= now + self.s_ahead.min(self.d_ahead)
+    }
+
     /// When a unit may start to read for a command: the bus that takes the data
     /// is then booked no further ahead than a push FIFO holds.
     #[must_use]
-    #[inline]
     pub(crate) fn push_ready(&self, command: &BusCommand) -> Cycle {
         let media = command.op == CommandOp::DramTbufWr;
         if media || command.transfer_kind == TransferKind::D {

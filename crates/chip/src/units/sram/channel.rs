@@ -389,9 +389,7 @@ impl Channel {
 #[inline]
 fn push_free(waiting: &Waiting, fabric: &Fabric) -> Cycle {
     if waiting.marks.has(Marks::PUSHES) {
-        fabric
-            .buses
-            .push_ready(&fabric.flight(waiting.slot).command)
+        fabric.push_ready(waiting.slot)
     } else {
         0
     }
