@@ -92,7 +92,7 @@ impl Channel {
         let now = fabric.now;
         let command = &fabric.flight(slot).command;
         let facts = Facts::of(command.op);
-        let mut waiting = Waiting::new(slot, command, facts, now);
+        let mut waiting = Waiting::new(slot, command, *facts, now);
         let pulled = pulled_words(command, facts.pulls);
         let mut stays = false;
         if !self.has(waiting.concern) {

@@ -112,7 +112,7 @@ pub(in super::super) struct Waiting {
 impl Waiting {
     /// A command that comes at a cycle and is for the channel itself.
     #[inline]
-    pub fn new(slot: Slot, command: &BusCommand, facts: &Facts, now: Cycle) -> Self {
+    pub fn new(slot: Slot, command: &BusCommand, facts: Facts, now: Cycle) -> Self {
         Self {
             slot,
             marks: facts.marks,
