@@ -48,6 +48,7 @@ impl Chip {
             return Err(StateError::OtherChip("microengines, units or commands"));
         }
         chip.fabric.profile = self.fabric.profile.clone();
+        chip.fabric.buses.complete();
         for (core, (saved, state)) in self.microengines.iter().zip(&cores) {
             let own = core.kind().name;
             if own != saved {

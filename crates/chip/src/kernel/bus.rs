@@ -99,6 +99,10 @@ pub struct Buses {
     d_ahead: Cycle,
     d_push: DataBus,
     d_pull: DataBus,
+    /// The last end of what is booked on any push bus. It follows from the buses, and says
+    /// without a look at each of them that none is booked too far ahead.
+    #[serde(skip)]
+    last_push: Cycle,
     /// How often a command had to wait in its FIFO.
     #[serde(with = "count")]
     pub waits: u64,
@@ -134,6 +138,7 @@ impl Buses {
             d_ahead: profile.d_push_fifo() * profile.bus_cycle(),
             d_push: DataBus::default(),
             d_pull: DataBus::default(),
+            last_push: 0,
             waits: 0,
         }
     }

@@ -13,6 +13,7 @@
 //! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
 //! ([`Event::Ready`]).
 
+mod data;
 mod validate;
 
 use npsim_image::Image;
@@ -164,6 +165,7 @@ impl Fabric {
     pub(crate) fn take_rest(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.profile, &mut from.profile);
         std::mem::swap(&mut self.journal, &mut from.journal);
+        self.buses.complete();
         self.horizon = from.horizon;
         self.clock_readings = from.clock_readings;
     }
@@ -221,6 +223,27 @@ impl Fabric {
             buffers.carried(words, by);
             if self.journal.wants(Kind::Carried) {
                 self.tell_carried(words, ring, takes, command);
+            }
+        }
+    }
+
+    /// The same for the first longwords of the data of a command in flight.
+    #[inline]
+    pub(crate) fn ring_carries_data(
+        &mut self,
+        ring: RingName,
+        slot: Slot,
+        count: usize,
+        takes: bool,
+    ) {
+        if let Some(buffers) = &mut self.buffers {
+            let flight = &self.slots[slot.0 as usize];
+            let command = &flight.command;
+            let by = Raiser::at(command.me, command.context, command.pc);
+            buffers.carried(&flight.data[..count], by);
+            if self.journal.wants(Kind::Carried) {
+                let (data, command) = (flight.data, flight.command);
+                self.tell_carried(&data[..count], ring, takes, &command);
             }
         }
     }
@@ -551,44 +574,9 @@ impl Fabric {
         self.slots.len() - self.free.len()
     }
 
-    /// Asks for `words` longwords of the issuer's OUT registers, not before
-    /// `not_before`; [`Event::Pull`] follows when the last has been taken.
-    #[inline(never)]
-    pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
-        let flight = &mut self.slots[slot.0 as usize];
-        flight.words = words;
-        let lead = not_before.saturating_sub(self.now);
-        let done = self
-            .buses
-            .pull(self.now, lead, &flight.command, words, &mut self.journal);
-        self.events.post(done, Event::Pull(slot));
-    }
-
     /// The unit will have served the command at `at`: [`Event::Ready`].
     pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
-    }
-
-    /// Pushes the first `words` longwords of the slot's data, starting no
-    /// earlier than now; [`Event::Push`] follows with the last of them. With
-    /// `words` 0 only the push signals are delivered.
-    pub fn push(&mut self, slot: Slot, words: u8) {
-        self.push_at(slot, words, self.now);
-    }
-
-    /// As [`Self::push`], but the data is ready only at `not_before`. The data
-    /// must be in the slot now.
-    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
-        let flight = &mut self.slots[slot.0 as usize];
-        flight.words = words;
-        let lead = not_before.saturating_sub(self.now);
-        let done = self
-            .buses
-            .push(self.now, lead, &flight.command, words, &mut self.journal);
-        // What is late is what the microengine sees. The bus is booked as ever, so that
-        // lateness moves no other command.
-        let done = done + self.late(slot);
-        self.events.post(done, Event::Push(slot));
     }
 
     /// Ends a command whose work is done: delivers its push signals if it still

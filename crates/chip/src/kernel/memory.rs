@@ -101,6 +101,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
 
     /// Reads an element; `None` beyond the end.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         if index >= self.len {
             return None;
@@ -116,6 +117,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     ///
     /// # Errors
     /// The index is beyond the end.
+    #[inline]
     pub fn set(&mut self, index: usize, value: T) -> Result<(), OutOfRange> {
         if index >= self.len {
             return Err(OutOfRange);
@@ -126,12 +128,55 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         Ok(())
     }
 
+    /// Makes another element of one in its place; gives the old one and the new one.
+    ///
+    /// # Errors
+    /// The index is beyond the end.
+    #[inline]
+    pub(crate) fn change(
+        &mut self,
+        index: usize,
+        new: impl FnOnce(T) -> T,
+    ) -> Result<(T, T), OutOfRange> {
+        if index >= self.len {
+            return Err(OutOfRange);
+        }
+        let cell = &mut self.pages[index / PAGE].own()[index % PAGE];
+        let old = *cell;
+        *cell = new(old);
+        self.changes += u64::from(*cell != old);
+        Ok((old, *cell))
+    }
+
     /// Reads consecutive elements.
     ///
     /// # Errors
     /// They reach beyond the end; `out` is then unchanged.
+    #[inline]
     pub fn read(&self, index: usize, out: &mut [T]) -> Result<(), OutOfRange> {
         self.check(index, out.len())?;
+        // Nearly all reads stay within a page, and many are of one element, for which
+        // nothing is called to copy it.
+        let at = index % PAGE;
+        let Some(page) = self
+            .pages
+            .get(index / PAGE)
+            .filter(|_| at + out.len() <= PAGE)
+        else {
+            self.read_pages(index, out);
+            return Ok(());
+        };
+        match (page.cells(), &mut *out) {
+            (None, out) => out.fill(T::default()),
+            (Some(page), [one]) => *one = page[at],
+            (Some(page), out) => out.copy_from_slice(&page[at..][..out.len()]),
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_pages(&self, index: usize, out: &mut [T]) {
         let mut done = 0;
         while done < out.len() {
             let at = index + done;
@@ -143,7 +188,6 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
             }
             done += run;
         }
-        Ok(())
     }
 
     /// Writes consecutive elements.

@@ -63,6 +63,7 @@ impl Default for UnitCounters {
 
 impl UnitCounters {
     /// A command was started that waited and moves `words` longwords.
+    #[inline]
     pub fn started(&mut self, op: CommandOp, words: u8, waited: Cycle) {
         self.served[op as usize] += 1;
         self.words += u64::from(words);
@@ -70,6 +71,7 @@ impl UnitCounters {
     }
 
     /// The data path is taken for so many cycles more.
+    #[inline]
     pub fn used(&mut self, way: Way, cycles: Cycle) {
         self.busy += cycles;
         match way {
@@ -83,7 +85,7 @@ impl UnitCounters {
     pub fn pass(&mut self, now: Cycle) {
         let len = self.queue.0;
         self.queue_cycles = self.queue_cycles_at(now);
-        self.queue = (len, now);
+        self.queue.1 = now;
         self.queue_peak = self.queue_peak.max(len + 1);
     }
 

@@ -119,7 +119,7 @@ impl Dram {
                     self.ask_for_data(part, fabric);
                 }
             }
-            let ready_at = |slot: Slot| fabric.buses.push_ready(&fabric.flight(slot).command);
+            let ready_at = |slot: Slot| fabric.push_ready(slot);
             match self.channels[channel].book(fabric.now, ready_at) {
                 Some(Booked::Data { part, pins, free }) => {
                     self.channels[channel].counters.words += u64::from(part.words);
@@ -176,22 +176,20 @@ impl Dram {
         // All data of the command moves at once when its last part is booked, though on the
         // pins it moves later. Nobody can tell: what it reads arrives later still, and
         // commands to one bank are booked in the order in which they came.
-        let tag = flight.tag;
-        self.tell_touch(&command, words, fabric);
-        let (first, block) = (
-            (command.address / 8 * 2) as usize,
-            command.address / TAG_BLOCK,
-        );
-        let last_block = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+        self.tell_touch(slot, words, fabric);
+        let first = (command.address / 8 * 2) as usize;
+        let flight = fabric.flight_mut(slot);
+        let data = &mut flight.data[..words as usize];
         let moved = match command.op {
             CommandOp::DramWrite if words == 2 && command.byte_mask != 0xff => {
-                self.write_masked(first, &fabric.flight(slot).data[..2], command.byte_mask)
+                let data = [data[0], data[1]];
+                self.write_masked(first, &data, command.byte_mask)
             }
-            CommandOp::DramWrite => self
-                .memory
-                .write(first, &fabric.flight(slot).data[..words as usize]),
+            CommandOp::DramWrite => self.memory.write(first, data),
             CommandOp::DramRbufRd => {
-                for block in block..=last_block {
+                let moved = self.memory.write(first, data);
+                let tag = flight.tag;
+                for block in blocks(&command, words) {
                     let _ = self.tags.set(block as usize, tag);
                 }
                 if let Some(frame) = tag.frame() {
@@ -200,12 +198,9 @@ impl Dram {
                         .journal
                         .tell(now, || TraceEvent::Stored { frame, address });
                 }
-                self.memory
-                    .write(first, &fabric.flight(slot).data[..words as usize])
+                moved
             }
-            _ => self
-                .memory
-                .read(first, &mut fabric.flight_mut(slot).data[..words as usize]),
+            _ => self.memory.read(first, data),
         };
         debug_assert!(moved.is_ok(), "the range was checked on arrival");
         let first_burst = start + self.first_burst;
@@ -223,7 +218,7 @@ impl Dram {
                 );
             }
             CommandOp::DramTbufWr => {
-                let tag = (block..=last_block)
+                let tag = blocks(&command, words)
                     .filter_map(|b| self.tags.get(b as usize))
                     .find(|tag| !tag.is_none());
                 fabric.flight_mut(slot).tag = tag.unwrap_or_default();
@@ -238,14 +233,21 @@ impl Dram {
     }
 
     /// Tells observers that a command reads or writes a frame's beginning.
-    fn tell_touch(&self, command: &BusCommand, words: u8, fabric: &mut Fabric) {
-        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
-        if media || !fabric.journal.wants(Kind::Touched) {
+    #[inline]
+    fn tell_touch(&self, slot: Slot, words: u8, fabric: &mut Fabric) {
+        if fabric.journal.wants(Kind::Touched) {
+            self.write_touch(slot, words, fabric);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_touch(&self, slot: Slot, words: u8, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
             return;
         }
-        let first = command.address / TAG_BLOCK;
-        let last = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
-        let frame = (first..=last)
+        let frame = blocks(&command, words)
             .filter_map(|block| self.tags.get(block as usize))
             .find_map(Tag::frame);
         if let Some(frame) = frame {
@@ -523,6 +525,7 @@ impl Unit for Dram {
     fn restore(&mut self, own: &Self, rest: &mut &[u8]) -> Result<(), StateError> {
         self.memory = own.memory.clone();
         self.tags = own.tags.clone();
+        self.channels.iter_mut().for_each(Channel::complete);
         get_memory(&mut self.memory, rest)?;
         get_memory(&mut self.tags, rest)
     }
@@ -530,6 +533,7 @@ impl Unit for Dram {
     fn take_rest(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.memory, &mut from.memory);
         std::mem::swap(&mut self.tags, &mut from.tags);
+        self.channels.iter_mut().for_each(Channel::complete);
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -554,6 +558,13 @@ fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric)
     fabric
         .journal
         .tell(from, || TraceEvent::Bus { bus, from, until });
+}
+
+/// The blocks of a tag each that a command of so many longwords touches.
+fn blocks(command: &BusCommand, words: u8) -> std::ops::RangeInclusive<u32> {
+    let first = command.address / TAG_BLOCK;
+    let last = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+    first..=last
 }
 
 /// Quadwords of a command.

@@ -68,31 +68,18 @@ impl HashWidth {
 /// `operand * multiplier mod G` over GF(2); bits beyond the width are ignored.
 #[must_use]
 pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
-    let bits = width.bits();
-    let mask = u128::MAX >> (128 - bits);
-    let (operand, multiplier) = (operand & mask, multiplier & mask);
-    // The product as `high * x^bits + low`.
-    let (mut high, mut low) = (0u128, 0u128);
-    if bits <= 64 {
-        // That of most microcode fits whole.
-        let mut product = 0u128;
-        let mut rest = operand as u64;
-        while rest != 0 {
-            product ^= multiplier << rest.trailing_zeros();
-            rest &= rest - 1;
-        }
-        (high, low) = (product >> bits, product & mask);
-    } else {
-        let mut rest = operand;
-        while rest != 0 {
-            let shift = rest.trailing_zeros();
-            rest &= rest - 1;
-            low ^= multiplier << shift & mask;
-            if shift > 0 {
-                high ^= multiplier >> (bits - shift);
-            }
-        }
+    match width {
+        HashWidth::Bits128 => long_hash(operand, multiplier),
+        _ => short_hash(width, operand as u64, multiplier as u64).into(),
     }
+}
+
+/// The hash of a width whose operands fit into a register.
+fn short_hash(width: HashWidth, operand: u64, multiplier: u64) -> u64 {
+    let bits = width.bits();
+    let mask = u64::MAX >> (64 - bits);
+    let product = product(operand & mask, multiplier & mask);
+    let (mut high, mut low) = ((product >> bits) as u64, product as u64 & mask);
     // x^bits is congruent to the rest of G.
     while high != 0 {
         low ^= high;
@@ -104,6 +91,52 @@ pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
         high = over;
     }
     low
+}
+
+/// The hash of 128 bits.
+fn long_hash(operand: u128, multiplier: u128) -> u128 {
+    const MIDDLE: [u32; 3] = HashWidth::Bits128.middle();
+    // Three products of the halves are enough for all four: that of the sums is the sum of
+    // them all.
+    let halves = |of: u128| (of as u64, (of >> 64) as u64);
+    let ((a, b), (c, d)) = (halves(operand), halves(multiplier));
+    let (mut low, mut high) = (product(a, c), product(b, d));
+    let middle = product(a ^ b, c ^ d) ^ low ^ high;
+    low ^= middle << 64;
+    high ^= middle >> 64;
+    while high != 0 {
+        low ^= high;
+        let mut over = 0;
+        for shift in MIDDLE {
+            low ^= high << shift;
+            over ^= high >> (128 - shift);
+        }
+        high = over;
+    }
+    low
+}
+
+/// The product of two polynomials of 64 bits. Of each every fourth bit is taken at a time,
+/// of the first but fifteen: as many terms come together in a place of the ordinary product
+/// at most, which its three free bits hold, and their lowest bit is their sum over GF(2).
+fn product(one: u64, other: u64) -> u128 {
+    const FOURTH: u64 = u64::MAX / 15;
+    const FIFTEEN: u32 = 60;
+    let part = |of: u64, at: usize| of & FOURTH << at;
+    let ones: [_; 4] = std::array::from_fn(|at| part(one & u64::MAX >> (64 - FIFTEEN), at));
+    let others: [_; 4] = std::array::from_fn(|at| part(other, at));
+    let mut all = 0;
+    for place in 0..4 {
+        let terms =
+            (0..4).map(|at| u128::from(ones[at]) * u128::from(others[(4 + place - at) % 4]));
+        let sum = terms.fold(0, |sum, term| sum ^ term);
+        all ^= sum & (u128::MAX / 15) << place;
+    }
+    for at in FIFTEEN..64 {
+        let taken = 0u64.wrapping_sub(one >> at & 1);
+        all ^= u128::from(other & taken) << at;
+    }
+    all
 }
 
 /// The hash unit.

@@ -52,6 +52,10 @@ pub struct Scratch {
     pipe: VecDeque<(Slot, bool)>,
     free_at: Cycle,
     turn_posted: bool,
+    /// The first command does not start before: what it waits for is never free sooner than
+    /// it said. Not saved, since it only spares asking again.
+    #[serde(skip)]
+    held_until: Cycle,
     leads: Leads,
     locks: Locks,
     /// What it counted.
@@ -82,6 +86,7 @@ impl Scratch {
             pipe: VecDeque::new(),
             free_at: 0,
             turn_posted: false,
+            held_until: 0,
             leads,
             locks: Locks::default(),
             counters: UnitCounters::default(),
@@ -90,9 +95,13 @@ impl Scratch {
 
     /// Starts commands as long as the first has its data and the pipe is free.
     fn advance(&mut self, fabric: &mut Fabric) {
+        if fabric.now < self.held_until {
+            return;
+        }
         while let Some(&(slot, true)) = self.pipe.front() {
             let start = self.free_for(slot, fabric);
             if start > fabric.now {
+                self.held_until = start;
                 if !self.turn_posted {
                     self.turn_posted = true;
                     fabric.events.post(start, Event::Turn(Self::FIRST));
@@ -107,13 +116,14 @@ impl Scratch {
     }
 
     /// From when on the pipe is free for a command.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is short, and asked for each command twice.
     fn free_for(&self, slot: Slot, fabric: &Fabric) -> Cycle {
-        let command = &fabric.flight(slot).command;
         // A read waits for room in the push FIFO as well as for the memory, with all
         // behind it: there is one pipe, and it stays in order.
-        if command.op.info().pushes {
-            self.free_at.max(fabric.buses.push_ready(command))
+        let ready = fabric.push_ready(slot);
+        if ready > self.free_at && fabric.flight(slot).command.op.info().pushes {
+            ready
         } else {
             self.free_at
         }
@@ -122,112 +132,104 @@ impl Scratch {
     fn start(&mut self, slot: Slot, fabric: &mut Fabric) {
         use CommandOp as Op;
         let now = fabric.now;
-        let flight = fabric.flight(slot);
-        let (command, waited) = (flight.command, now - flight.note);
-        let count = usize::from(command.count.clamp(1, 16));
-        let pulled = command.immediate.is_none();
-        let operand = command.immediate.unwrap_or(flight.data[0]);
-        let (reads, writes) = match command.op {
+        let flight = fabric.flight_mut(slot);
+        let (op, address) = (flight.command.op, flight.command.address);
+        let waited = now - flight.note;
+        let count = usize::from(flight.command.count).clamp(1, 16);
+        let (reads, writes) = match op {
             Op::ScratchRead | Op::ScratchGet => (count as Cycle, 0),
             Op::ScratchWrite | Op::ScratchPut => (0, count as Cycle),
             _ => (1, 1),
         };
         let paced = (count as Cycle - 1) * self.leads.paced;
         self.occupy(now, reads, writes);
-        self.counters
-            .started(command.op, (reads + writes) as u8, waited);
+        self.counters.started(op, (reads + writes) as u8, waited);
         fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
-        match command.op {
+        match op {
+            Op::ScratchGet => {
+                let ring = ring_number(address);
+                let out = &mut fabric.flight_mut(slot).data[..count];
+                self.rings.get(&self.words, ring, out);
+                self.rings.show(ring, fabric);
+                fabric.ring_carries_data(RingName::Scratch(ring as u8), slot, count, true);
+                fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
+            }
+            Op::ScratchPut => {
+                let ring = ring_number(address);
+                fabric.ring_carries_data(RingName::Scratch(ring as u8), slot, count, false);
+                let data = &fabric.flight(slot).data[..count];
+                let lost = self.rings.put(&mut self.words, ring, data);
+                self.rings.show(ring, fabric);
+                if lost > 0 {
+                    overflowed(slot, ring, count, lost, fabric);
+                }
+                fabric.finish(slot);
+            }
             Op::ScratchRead => {
-                let Some(range) = self.range(command.address, count) else {
+                let Some(range) = self.range(address, count) else {
                     return self.unpopulated(slot, fabric);
                 };
                 fabric.flight_mut(slot).data[..count].copy_from_slice(&self.words[range]);
                 fabric.push_at(slot, count as u8, now + self.leads.read + paced);
             }
             Op::ScratchWrite => {
-                let Some(range) = self.range(command.address, count) else {
+                let Some(range) = self.range(address, count) else {
                     return self.unpopulated(slot, fabric);
                 };
                 if !self.locks.is_empty() {
-                    let data = fabric.flight(slot).data;
-                    let (words, longwords) = (
-                        &self.words[range.clone()],
-                        (range.start as u32, count as u32),
-                    );
-                    self.locks.command(
-                        &command,
-                        longwords,
-                        |at| words[at as usize],
-                        |at| data[at as usize],
-                        fabric,
-                    );
+                    self.tell_locks(slot, &range, fabric);
                 }
                 self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
                 fabric.finish(slot);
             }
-            Op::ScratchGet => {
-                let mut out = [0; 16];
-                let ring = ring_number(command.address);
-                self.rings.get(&self.words, ring, &mut out[..count]);
-                self.rings.show(ring, fabric);
-                fabric.flight_mut(slot).data[..count].copy_from_slice(&out[..count]);
-                fabric.ring_carries(RingName::Scratch(ring as u8), &out[..count], true, &command);
-                fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
-            }
-            Op::ScratchPut => {
-                let data = fabric.flight(slot).data;
-                let ring = ring_number(command.address);
-                fabric.ring_carries(
-                    RingName::Scratch(ring as u8),
-                    &data[..count],
-                    false,
-                    &command,
-                );
-                let lost = self.rings.put(&mut self.words, ring, &data[..count]);
-                self.rings.show(ring, fabric);
-                if lost > 0 {
-                    let message = format!(
-                        "a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it"
-                    );
-                    let help =
-                        "test the ring's full status before the put, or make the ring larger";
-                    fabric.fault(
-                        slot,
-                        Some(Check::RingOverflow),
-                        message,
-                        Some(help.to_owned()),
-                    );
-                }
-                fabric.finish(slot);
-            }
-            op => {
-                let Some(range) = self.range(command.address, 1) else {
-                    return self.unpopulated(slot, fabric);
-                };
-                let word = &mut self.words[range.start];
-                let old = *word;
-                let (new, returns) = atomic(op, old, operand);
-                *word = new;
-                if !self.locks.is_empty() {
-                    let longword = (range.start as u32, 1);
-                    self.locks
-                        .command(&command, longword, |_| old, |_| new, fabric);
-                }
-                if returns {
-                    fabric.flight_mut(slot).data[0] = old;
-                    let has_pulled = pulled && pulled_words(op, 1, false) > 0;
-                    let lead = if has_pulled {
-                        self.leads.atomic_pulled
-                    } else {
-                        self.leads.atomic
-                    };
-                    fabric.push_at(slot, 1, now + lead);
-                } else {
-                    fabric.finish(slot);
-                }
-            }
+            _ => self.start_atomic(slot, fabric),
         }
+    }
+
+    fn start_atomic(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let flight = fabric.flight_mut(slot);
+        let command = &flight.command;
+        let (op, immediate) = (command.op, command.immediate);
+        let Some(range) = self.range(command.address, 1) else {
+            return self.unpopulated(slot, fabric);
+        };
+        let operand = immediate.unwrap_or(flight.data[0]);
+        let word = &mut self.words[range.start];
+        let old = *word;
+        let (new, returns) = atomic(op, old, operand);
+        *word = new;
+        if returns {
+            flight.data[0] = old;
+        }
+        if !self.locks.is_empty() {
+            let command = flight.command;
+            let longword = (range.start as u32, 1);
+            self.locks
+                .command(&command, longword, |_| old, |_| new, fabric);
+        }
+        if returns {
+            let has_pulled = immediate.is_none() && pulled_words(op, 1, false) > 0;
+            let lead = if has_pulled {
+                self.leads.atomic_pulled
+            } else {
+                self.leads.atomic
+            };
+            fabric.push_at(slot, 1, fabric.now + lead);
+        } else {
+            fabric.finish(slot);
+        }
+    }
+
+    /// A write is about to change longwords, locks among them perhaps.
+    #[cold]
+    #[inline(never)]
+    fn tell_locks(&mut self, slot: Slot, range: &std::ops::Range<usize>, fabric: &mut Fabric) {
+        let flight = fabric.flight(slot);
+        let (command, data) = (flight.command, flight.data);
+        let longwords = (range.start as u32, range.len() as u32);
+        let words = &self.words[range.clone()];
+        let (old, new) = (|at: u32| words[at as usize], |at: u32| data[at as usize]);
+        self.locks.command(&command, longwords, old, new, fabric);
     }
 
     /// All longwords but those that have been taken off a ring.
@@ -238,10 +240,12 @@ impl Scratch {
     }
 
     /// Takes the memory for longwords read and written.
+    #[inline]
     fn occupy(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
-        self.free_at = self.free_at.max(now) + (reads + writes) * self.leads.longword;
-        self.counters.used(Way::Read, reads * self.leads.longword);
-        self.counters.used(Way::Write, writes * self.leads.longword);
+        let (reading, writing) = (reads * self.leads.longword, writes * self.leads.longword);
+        self.free_at = self.free_at.max(now) + reading + writing;
+        self.counters.used(Way::Read, reading);
+        self.counters.used(Way::Write, writing);
     }
 
     /// The core reads longwords now; gives how long it waits for the command
@@ -311,6 +315,8 @@ impl Scratch {
         (start + words <= self.words.len()).then_some(start..start + words)
     }
 
+    #[cold]
+    #[inline(never)]
     fn unpopulated(&self, slot: Slot, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let message = format!(
@@ -460,6 +466,8 @@ impl Unit for Scratch {
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
         self.turn_posted = false;
+        // Another turn is booked if it still has to wait.
+        self.held_until = 0;
         self.advance(fabric);
     }
 
@@ -490,6 +498,22 @@ impl CsrBank for Scratch {
         self.set_ring_register(ring, register, value, fabric);
         true
     }
+}
+
+/// Raises the check of a put that was too much for its ring.
+#[cold]
+#[inline(never)]
+fn overflowed(slot: Slot, ring: usize, count: usize, lost: u32, fabric: &mut Fabric) {
+    let message = format!(
+        "a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it"
+    );
+    let help = "test the ring's full status before the put, or make the ring larger";
+    fabric.fault(
+        slot,
+        Some(Check::RingOverflow),
+        message,
+        Some(help.to_owned()),
+    );
 }
 
 /// The ring and which of its registers stands at an address of the CSR proxy.

@@ -26,6 +26,7 @@ impl BusUse {
         self
     }
 
+    #[inline]
     pub(super) fn carried(&mut self, cycles: Cycle, waited: Cycle) {
         self.busy += cycles;
         self.transfers += 1;
@@ -46,6 +47,7 @@ impl DataBus {
     }
 
     /// Books `cycles` from now or when free; gives the end.
+    #[inline]
     pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
         let waited = self.free.saturating_sub(now);
         self.used.carried(cycles, waited);

@@ -34,27 +34,32 @@ impl Buses {
         now: Cycle,
         (kind, way, cluster): (TransferKind, Way, u8),
         clocks: u8,
-        journal: &mut Journal,
+        journal: Option<&mut Journal>,
     ) -> Cycle {
         let of_cluster = usize::from(cluster);
-        let (bus, name) = match (kind, way) {
-            (TransferKind::S, Way::Push) => {
-                let bus = &mut self.clusters[of_cluster].s_push;
-                (bus, Bus::SPush(cluster))
-            }
-            (TransferKind::S, Way::Pull) => {
-                let bus = &mut self.clusters[of_cluster].s_pull;
-                (bus, Bus::SPull(cluster))
-            }
-            (TransferKind::D, Way::Push) => (&mut self.d_push, Bus::DPush),
-            (TransferKind::D, Way::Pull) => (&mut self.d_pull, Bus::DPull),
+        let bus = match (kind, way) {
+            (TransferKind::S, Way::Push) => &mut self.clusters[of_cluster].s_push,
+            (TransferKind::S, Way::Pull) => &mut self.clusters[of_cluster].s_pull,
+            (TransferKind::D, Way::Push) => &mut self.d_push,
+            (TransferKind::D, Way::Pull) => &mut self.d_pull,
         };
         let cycles = Cycle::from(clocks) * self.bus_cycle;
         // The bus is booked from now on even where the words come later. Else every booking
         // would leave a hole before it, which a later request could fill only by overtaking;
         // so requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
-        note(name, end, cycles, journal);
+        if way == Way::Push {
+            self.last_push = self.last_push.max(end);
+        }
+        if let Some(journal) = journal {
+            let name = match (kind, way) {
+                (TransferKind::S, Way::Push) => Bus::SPush(cluster),
+                (TransferKind::S, Way::Pull) => Bus::SPull(cluster),
+                (TransferKind::D, Way::Push) => Bus::DPush,
+                (TransferKind::D, Way::Pull) => Bus::DPull,
+            };
+            note(name, end, cycles, journal);
+        }
         end
     }
 
@@ -68,7 +73,21 @@ impl Buses {
         journal: &mut Journal,
     ) {
         let way = if read { Way::Push } else { Way::Pull };
-        self.carry(now, (kind, way, 0), words, journal);
+        self.carry(now, (kind, way, 0), words, Some(journal));
+    }
+
+    /// Makes anew what is not saved.
+    pub(crate) fn complete(&mut self) {
+        let of_clusters = self.clusters.iter().map(|cluster| cluster.s_push.free);
+        self.last_push = of_clusters.fold(self.d_push.free, Cycle::max);
+    }
+
+    /// Whether no push bus is booked so far ahead that a unit has to wait for it. Where one
+    /// is, [`Self::push_ready`] tells.
+    #[must_use]
+    #[inline]
+    pub(crate) fn push_is_free(&self, now: Cycle) -> bool {
+        self.last_push <= now + self.s_ahead.min(self.d_ahead)
     }
 
     /// When a unit may start to read for a command: the bus that takes the data
@@ -88,14 +107,17 @@ impl Buses {
     }
 
     /// Takes data from OUT registers, requested now and starting `lead` cycles
-    /// later; gives the cycle at which the last word is with the unit.
+    /// later; gives the cycle at which the last word is with the unit. A journal is there
+    /// where somebody watches the buses.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Whether there is a journal is known where it is called.
     pub(crate) fn pull(
         &mut self,
         now: Cycle,
         lead: Cycle,
         command: &BusCommand,
         words: u8,
-        journal: &mut Journal,
+        journal: Option<&mut Journal>,
     ) -> Cycle {
         let cluster = self.cluster_of[command.transfer_me as usize];
         let bus = (command.transfer_kind, Way::Pull, cluster);
@@ -103,14 +125,17 @@ impl Buses {
     }
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
-    /// cycle at which the last word and the signal are there.
+    /// cycle at which the last word and the signal are there. A journal is there where
+    /// somebody watches the buses.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Whether there is a journal is known where it is called.
     pub(crate) fn push(
         &mut self,
         now: Cycle,
         lead: Cycle,
         command: &BusCommand,
         words: u8,
-        journal: &mut Journal,
+        journal: Option<&mut Journal>,
     ) -> Cycle {
         let cluster = self.cluster_of[command.transfer_me as usize];
         let bus = (command.transfer_kind, Way::Push, cluster);
@@ -127,7 +152,7 @@ impl Buses {
         journal: &mut Journal,
     ) -> Cycle {
         let bus = (TransferKind::D, Way::Pull, 0);
-        self.carry(now, bus, quadwords, journal) + lead
+        self.carry(now, bus, quadwords, Some(journal)) + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
@@ -140,6 +165,6 @@ impl Buses {
         journal: &mut Journal,
     ) -> Cycle {
         let bus = (TransferKind::D, Way::Push, 0);
-        self.carry(now, bus, quadwords, journal) + lead
+        self.carry(now, bus, quadwords, Some(journal)) + lead
     }
 }

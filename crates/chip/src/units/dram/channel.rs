@@ -98,6 +98,10 @@ pub(super) struct Channel {
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
     waiting: usize,
+    /// Bit b: the first command of bank b has its data. It follows from `banks`, and tells
+    /// without a look at each of them where nothing can start.
+    #[serde(skip)]
+    ready: u64,
     pub counters: UnitCounters,
 }
 
@@ -131,8 +135,22 @@ impl Channel {
             refresh_turn: 0,
             turn_at: Cycle::MAX,
             waiting: 0,
+            ready: 0,
             counters: UnitCounters::default(),
         }
+    }
+
+    /// Makes anew what is not saved.
+    pub fn complete(&mut self) {
+        (0..self.banks.len()).for_each(|bank| self.note_first(bank));
+    }
+
+    /// Notes whether the first command of a bank has its data.
+    #[inline]
+    fn note_first(&mut self, bank: usize) {
+        let first = self.banks[bank].fifo.front();
+        let ready = first.is_some_and(|part| part.ready);
+        self.ready = self.ready & !(1 << bank) | u64::from(ready) << bank;
     }
 
     /// The part of `bytes` at an address within the channel.
@@ -187,6 +205,7 @@ impl Channel {
         }
         self.inlet.pop_front();
         bank.fifo.push_back(part);
+        self.note_first(usize::from(part.bank));
         Some(part)
     }
 
@@ -210,17 +229,22 @@ impl Channel {
 
     /// A command's data has come; true if a part of it is here.
     pub(crate) fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
-        let parts = self
-            .banks
-            .iter_mut()
-            .flat_map(|bank| &mut bank.fifo)
-            .chain(&mut self.inlet);
         let mut found = false;
-        for part in parts.filter(|part| part.slot == slot) {
-            part.ready = true;
-            part.since = now;
-            found = true;
+        let mut set = |parts: &mut VecDeque<Part>| {
+            for part in parts.iter_mut().filter(|part| part.slot == slot) {
+                part.ready = true;
+                part.since = now;
+                found = true;
+            }
+        };
+        for bank in 0..self.banks.len() {
+            if !self.banks[bank].fifo.is_empty() {
+                set(&mut self.banks[bank].fifo);
+                let first = self.banks[bank].fifo.front();
+                self.ready |= u64::from(first.is_some_and(|part| part.ready)) << bank;
+            }
         }
+        set(&mut self.inlet);
         found
     }
 
@@ -235,11 +259,7 @@ impl Channel {
     /// wait for but data, commands or a turn already asked for. `ready_at` says
     /// when a read's data could be carried away.
     pub fn book(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Option<Booked> {
-        if !self
-            .banks
-            .iter()
-            .any(|bank| bank.fifo.front().is_some_and(|part| part.ready))
-        {
+        if self.ready == 0 {
             return None;
         }
         // Refreshes have no events: a channel at which nothing happens costs nothing. What has
@@ -297,11 +317,24 @@ impl Channel {
         let count = self.banks.len();
         let mut earliest = Cycle::MAX;
         let mut turning = None;
-        let mut passed = 0u32;
+        let mut passed = 0u64;
         let mut chosen = None;
-        for at in (self.turn..count).chain(0..self.turn.min(count)) {
+        // Banks whose command waits for data are not asked: its arrival serves the channel
+        // again.
+        let before = (1u64 << (self.turn % 64)) - 1;
+        let (mut left, mut then) = (self.ready & !before, self.ready & before);
+        while left | then != 0 {
+            if left == 0 {
+                left = std::mem::take(&mut then);
+            }
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
             let bank = &self.banks[at];
-            let Some(part) = bank.fifo.front().filter(|part| part.ready) else {
+            // Behind one that is free no later a busy bank decides nothing.
+            if bank.free >= earliest {
+                continue;
+            }
+            let Some(part) = bank.fifo.front() else {
                 continue;
             };
             let free = if part.write {
@@ -309,8 +342,6 @@ impl Channel {
             } else {
                 bank.free.max(ready_at(part.slot))
             };
-            // Banks whose command waits for data are not asked: its arrival serves the channel
-            // again.
             if free > now {
                 earliest = earliest.min(free);
             } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
@@ -325,15 +356,16 @@ impl Channel {
             (Some(bank), _) => {
                 // Passed over are only those that another was preferred to, and not those for
                 // which the pins turned after all.
-                for (at, other) in self.banks.iter_mut().enumerate() {
-                    other.passed_over += u8::from(passed >> at & 1 == 1);
+                while passed != 0 {
+                    self.banks[passed.trailing_zeros() as usize].passed_over += 1;
+                    passed &= passed - 1;
                 }
                 bank
             }
             (None, Some(bank)) => bank,
             (None, None) => return Err(earliest),
         };
-        self.turn = (bank + 1) % count;
+        self.turn = if bank + 1 == count { 0 } else { bank + 1 };
         Ok(bank)
     }
 
@@ -369,6 +401,7 @@ impl Channel {
         bank.free = closed.max(now + timing.row_cycle);
         bank.passed_over = 0;
         let free = bank.free;
+        self.note_first(at);
         self.waiting -= 1;
         self.counters.queue(now, self.waiting);
         self.count_pins(part.write, on_pins);

@@ -357,11 +357,11 @@ impl Unit for Msf {
     }
 
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let command = fabric.flight(slot).command;
-        let words = words_of(command.op, command.count);
+        let command = &fabric.flight(slot).command;
+        let (op, words) = (command.op, words_of(command.op, command.count));
         let now = fabric.now;
         let occupied = u64::from(words) * self.parameters.word;
-        let start = match command.op {
+        let start = match op {
             CommandOp::MsfFastWr => now,
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => self.write_free.max(now),
             _ => self.read_free.max(now),
@@ -371,23 +371,23 @@ impl Unit for Msf {
         } else {
             fabric.release(Self::FIRST);
         }
-        match command.op {
+        match op {
             CommandOp::MsfFastWr => {
-                self.counters.started(command.op, 1, 0);
+                self.counters.started(op, 1, 0);
                 fabric.serves(slot, Self::FIRST, 1, now, now);
                 fabric.ready_at(slot, now + self.parameters.fast_write_lead);
             }
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
                 self.write_free = start + occupied;
                 fabric.serves(slot, Self::FIRST, 1, start, self.write_free);
-                self.counters.started(command.op, words, start - now);
+                self.counters.started(op, words, start - now);
                 self.counters.used(Way::Write, occupied);
                 fabric.pull(slot, words, start + self.parameters.write_lead);
             }
             CommandOp::MsfRead | CommandOp::MsfRead64 => {
                 self.read_free = start + occupied;
                 fabric.serves(slot, Self::FIRST, 0, start, self.read_free);
-                self.counters.started(command.op, words, start - now);
+                self.counters.started(op, words, start - now);
                 self.counters.used(Way::Read, occupied);
                 fabric.ready_at(slot, start + self.parameters.read_lead);
             }
@@ -412,24 +412,15 @@ impl Unit for Msf {
         self.waiting = self.waiting.saturating_sub(1);
         self.counters.queue(fabric.now, self.waiting);
         let flight = fabric.flight(slot);
-        let (command, note, words, data) = (
-            flight.command,
-            flight.note,
-            flight.words as usize,
-            flight.data,
-        );
-        if command.op == CommandOp::MsfFastWr {
-            let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
-            self.write_register(slot, command.address & 0xffff, data, fabric, registers);
+        let (op, address) = (flight.command.op, flight.command.address);
+        if op == CommandOp::MsfFastWr {
+            let data = flight.command.immediate.unwrap_or(address >> 16) & 0xffff;
+            self.write_register(slot, address & 0xffff, data, fabric, registers);
             fabric.finish(slot);
-        } else if note == PULLED {
-            self.write(
-                slot,
-                command.address,
-                &data[..words.min(data.len())],
-                fabric,
-                registers,
-            );
+        } else if flight.note == PULLED {
+            let (words, data) = (usize::from(flight.words), flight.data);
+            let data = &data[..words.min(data.len())];
+            self.write(slot, address, data, fabric, registers);
             fabric.finish(slot);
         } else {
             self.read(slot, fabric);

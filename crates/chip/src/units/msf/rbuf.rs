@@ -169,9 +169,7 @@ impl Rbuf {
     /// Closes an element with its mpacket and appends it to the full list.
     pub fn close(&mut self, element: u8, mpacket: &[u8], port: u8, sop: bool, eop: bool, tag: Tag) {
         let start = element as usize * self.element_bytes as usize / 4;
-        for (word, bytes) in self.words[start..].iter_mut().zip(mpacket.chunks(4)) {
-            *word = big_endian(bytes);
-        }
+        let checksum = fill(&mut self.words[start..], mpacket);
         self.elements[element as usize] = Element {
             holder: Holder::Full,
             port,
@@ -180,7 +178,7 @@ impl Rbuf {
             eop,
             frame: tag.frame().unwrap_or_default(),
             arrived: tag.arrived().unwrap_or_default(),
-            checksum: checksum(mpacket),
+            checksum,
         };
         self.full.push_back(element);
         self.full_peak = self.full_peak.max(self.full.len() as u64);
@@ -310,24 +308,25 @@ pub(super) fn longwords(
     Ok(start..end)
 }
 
-/// Up to four bytes as the upper bytes of a longword.
-#[inline]
-fn big_endian(bytes: &[u8]) -> u32 {
-    // The length of nearly all is known this way, and nothing is called to copy them.
-    if let Ok(word) = bytes.try_into() {
-        return u32::from_be_bytes(word);
+/// Writes bytes to longwords, of which the last may be no whole one; gives the
+/// ones-complement sum of the byte pairs, an odd last byte padded with zero.
+fn fill(words: &mut [u32], bytes: &[u8]) -> u16 {
+    let (whole, rest) = bytes.as_chunks();
+    let mut sum = 0;
+    let mut put = |word: &mut u32, bytes: [u8; 4]| {
+        *word = u32::from_be_bytes(bytes);
+        sum += (*word >> 16) + (*word & 0xffff);
+    };
+    for (word, bytes) in words.iter_mut().zip(whole) {
+        put(word, *bytes);
     }
-    let mut word = [0; 4];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u32::from_be_bytes(word)
-}
-
-/// Ones-complement sum of the byte pairs, an odd last byte padded with zero.
-fn checksum(bytes: &[u8]) -> u16 {
-    let pairs = bytes.chunks_exact(2);
-    let last = pairs.remainder().first().map_or(0, |&b| u32::from(b) << 8);
-    let sum: u32 = pairs.map(|p| u32::from(p[0]) << 8 | u32::from(p[1])).sum();
-    let sum = sum + last;
+    if !rest.is_empty()
+        && let Some(word) = words.get_mut(whole.len())
+    {
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        put(word, last);
+    }
     let folded = (sum & 0xffff) + (sum >> 16);
     ((folded & 0xffff) + (folded >> 16)) as u16
 }

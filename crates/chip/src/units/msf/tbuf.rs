@@ -310,17 +310,20 @@ impl Tbuf {
 
     /// Appends bytes of the buffer.
     fn append(&self, bytes: Range<usize>, out: &mut Vec<u8>) {
-        out.reserve(bytes.len());
         let mut at = bytes.start;
-        while at < bytes.end {
-            let word = self.words[at / 4].to_be_bytes();
-            if at.is_multiple_of(4) && at + 4 <= bytes.end {
-                out.extend_from_slice(&word);
-                at += 4;
-            } else {
-                out.push(word[at % 4]);
-                at += 1;
+        // Nearly all begin at a longword: those that are whole go together.
+        if at.is_multiple_of(4) {
+            let words = &self.words[at / 4..bytes.end / 4];
+            let old = out.len();
+            out.resize(old + 4 * words.len(), 0);
+            for (place, word) in out[old..].chunks_exact_mut(4).zip(words) {
+                place.copy_from_slice(&word.to_be_bytes());
             }
+            at = bytes.end & !3;
+        }
+        while at < bytes.end {
+            out.push(self.words[at / 4].to_be_bytes()[at % 4]);
+            at += 1;
         }
     }
 

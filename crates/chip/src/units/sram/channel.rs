@@ -10,6 +10,7 @@
 
 mod core_access;
 mod execute;
+mod waiting;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 use npsim_isa::CommandOp;
 
 use super::device::Device;
-use super::facts::{Facts, Names, Port, Pulls};
+use super::facts::{Facts, Pulls};
 use super::qarray::Entry;
 use super::window::{Refusal, Window};
 use super::{Leads, Sram, uses_entry};
@@ -29,80 +30,9 @@ use crate::kernel::memory::Paged;
 use crate::kernel::unit::Placed;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-
-/// What a command must not overtake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Concern {
-    /// Longwords `first .. end`, read only or also written.
-    Memory {
-        first: u32,
-        end: u32,
-        writes: bool,
-    },
-    Entry(u8),
-    Csr,
-}
-
-impl Concern {
-    #[inline]
-    fn of(command: &BusCommand, names: Names) -> Self {
-        let first = longword(command.address);
-        match names {
-            Names::Entry => Self::Entry(entry_number(command.address)),
-            Names::Register => Self::Csr,
-            Names::Longwords { writes } => Self::Memory {
-                first,
-                end: first + words(command),
-                writes,
-            },
-            Names::Longword => Self::Memory {
-                first,
-                end: first + 1,
-                writes: true,
-            },
-        }
-    }
-
-    const fn conflicts(self, other: Self) -> bool {
-        match (self, other) {
-            (
-                Self::Memory { first, end, writes },
-                Self::Memory {
-                    first: f,
-                    end: e,
-                    writes: w,
-                },
-            ) => (writes || w) && first < e && f < end,
-            (Self::Entry(a), Self::Entry(b)) => a == b,
-            (Self::Csr, Self::Csr) => true,
-            _ => false,
-        }
-    }
-}
+pub(super) use waiting::{Concern, Marks, Waiting};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
-
-/// The FIFO that a command waits in: 0 of those that read, 1 of the others.
-const fn fifo(port: Port) -> usize {
-    matches!(port, Port::Write) as usize
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Waiting {
-    pub(super) slot: Slot,
-    port: Port,
-    /// Whether it reads and writes a longword in one.
-    atomic: bool,
-    concern: Concern,
-    /// Whether it needs the push bus.
-    pushes: bool,
-    /// Whether its data is there.
-    ready: bool,
-    /// Since when it could start, but for others.
-    pub(super) since: Cycle,
-    /// What it is for in a device's window; `None` for memory and Q-array.
-    pub(super) window: Option<Window>,
-}
 
 /// One channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -162,71 +92,83 @@ impl Channel {
         let now = fabric.now;
         let command = &fabric.flight(slot).command;
         let facts = Facts::of(command.op);
-        let concern = Concern::of(command, facts.names);
-        let mut waiting = Waiting {
-            slot,
-            port: facts.port,
-            atomic: facts.atomic.is_some(),
-            concern,
-            pushes: facts.pushes,
-            ready: false,
-            since: now,
-            window: None,
-        };
-        if !self.has(concern) {
-            let command = *command;
-            match self.check(&command) {
-                Ok(None) => {}
-                Ok(Some(window)) => {
-                    waiting.concern = window.concern();
-                    waiting.window = Some(window);
-                }
-                Err((message, help)) => {
-                    fabric.release(Sram::target(self.number));
-                    fabric.fault(slot, None, message, Some(help));
-                    return fabric.finish(slot);
-                }
+        let mut waiting = Waiting::new(slot, command, *facts, now);
+        let pulled = pulled_words(command, facts.pulls);
+        let mut stays = false;
+        if !self.has(waiting.concern) {
+            match self.find_window(&mut waiting, fabric) {
+                Some(in_window) => stays = in_window,
+                None => return,
             }
         }
+        let fifo = waiting.fifo();
         let taken = self.in_fifo[0] + self.in_fifo[1];
-        let fifo = &mut self.in_fifo[fifo(facts.port)];
-        if taken < self.waiting.len() || *fifo >= self.fifo_depth || waiting.window.is_some() {
-            // It stays in the inlet, or a device has to be asked.
-            self.waiting.push(waiting);
-            self.counters.queue(now, self.waiting.len());
-            self.take(fabric, leads);
-            return self.advance_from(self.waiting.len() - 1, fabric, leads);
+        if stays || taken < self.waiting.len() || self.in_fifo[fifo] >= self.fifo_depth {
+            return self.stay(waiting, fabric, leads);
         }
-        let pulled = pulled_words(&fabric.flight(slot).command, facts.pulls);
-        if pulled == 0 && self.turn_at > now {
-            // It alone is asked whether it can start, before it stands among those that wait.
-            waiting.ready = true;
-            fabric.release(Sram::target(self.number));
-            let free = self.free_at(&waiting).max(push_free(&waiting, fabric));
-            let mut earlier = self.waiting.iter();
-            let held_back = earlier.any(|earlier| earlier.concern.conflicts(concern));
-            if free <= now && !held_back {
-                self.counters.pass(now);
-                return self.start(&waiting, fabric, leads);
+        if pulled != 0 || self.turn_at <= now {
+            self.in_fifo[fifo] += 1;
+            waiting.marks = waiting.marks.with(Marks::READY, pulled == 0);
+            self.put(waiting, now);
+            if pulled > 0 {
+                fabric.pull(slot, pulled, now + leads.write);
             }
-            *self.fifo_of(facts.port) += 1;
-            self.waiting.push(waiting);
-            self.counters.queue(now, self.waiting.len());
-            if !held_back {
-                self.turn_not_after(free, fabric);
+            fabric.release(Sram::target(self.number));
+            if self.turn_at <= now {
+                self.advance(0, fabric, leads);
             }
             return;
         }
-        *fifo += 1;
-        waiting.ready = pulled == 0;
+        // It alone is asked whether it can start, before it stands among those that wait.
+        waiting.marks = waiting.marks.with(Marks::READY, true);
+        fabric.release(Sram::target(self.number));
+        let free = self.free_at(&waiting).max(push_free(&waiting, fabric));
+        let held_back = self.waiting.iter().any(|other| other.conflicts(&waiting));
+        if free <= now && !held_back {
+            self.counters.pass(now);
+            return self.start(&waiting, fabric, leads);
+        }
+        self.in_fifo[fifo] += 1;
+        self.put(waiting, now);
+        if !held_back {
+            self.turn_not_after(free, fabric);
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
+    fn put(&mut self, waiting: Waiting, now: Cycle) {
         self.waiting.push(waiting);
         self.counters.queue(now, self.waiting.len());
-        if pulled > 0 {
-            fabric.pull(slot, pulled, now + leads.write);
-        }
-        fabric.release(Sram::target(self.number));
-        if self.turn_at <= now {
-            self.advance(0, fabric, leads);
+    }
+
+    /// A command stays in the inlet, or a device has to be asked.
+    #[cold]
+    #[inline(never)]
+    fn stay(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+        self.put(waiting, fabric.now);
+        self.take(fabric, leads);
+        self.advance_from(self.waiting.len() - 1, fabric, leads);
+    }
+
+    /// Looks for what a command is for that the channel does not have by itself; whether
+    /// it is a device, and `None`, with the command ended, if it is nothing.
+    #[cold]
+    #[inline(never)]
+    fn find_window(&self, waiting: &mut Waiting, fabric: &mut Fabric) -> Option<bool> {
+        match self.check(&fabric.flight(waiting.slot).command) {
+            Ok(None) => Some(false),
+            Ok(Some(window)) => {
+                waiting.concern = window.concern();
+                waiting.window = Some(Box::new(window));
+                Some(true)
+            }
+            Err((message, help)) => {
+                fabric.release(Sram::target(self.number));
+                fabric.fault(waiting.slot, None, message, Some(help));
+                fabric.finish(waiting.slot);
+                None
+            }
         }
     }
 
@@ -234,13 +176,12 @@ impl Channel {
     /// that is not sure where there are devices.
     #[inline]
     fn has(&self, concern: Concern) -> bool {
-        match concern {
-            Concern::Memory { end, .. } => end as usize <= self.memory.len(),
-            Concern::Entry(entry) => {
-                usize::from(entry) < self.entries.len() && self.devices.is_empty()
+        // Entries and registers lie behind all memory.
+        concern.end as usize <= self.memory.len()
+            || match concern.entry() {
+                Some(entry) => entry < self.entries.len() && self.devices.is_empty(),
+                None => concern.is_register(),
             }
-            Concern::Csr => true,
-        }
     }
 
     /// The commands that start before one that waits: those before it in its FIFO, those
@@ -251,16 +192,9 @@ impl Channel {
         let own = &self.waiting[at];
         let earlier = self.waiting[..at].iter().enumerate();
         let ahead = earlier.filter(|(other, it)| {
-            fifo(it.port) == fifo(own.port)
-                || it.concern.conflicts(own.concern)
-                || (at >= taken && *other >= taken)
+            it.fifo() == own.fifo() || it.conflicts(own) || (at >= taken && *other >= taken)
         });
         Some(ahead.map(|(_, it)| it.slot).collect())
-    }
-
-    #[inline]
-    fn fifo_of(&mut self, port: Port) -> &mut usize {
-        &mut self.in_fifo[fifo(port)]
     }
 
     /// Lets commands out of the inlet, in order, as long as their FIFO has room.
@@ -275,7 +209,7 @@ impl Channel {
     fn take_from(&mut self, taken: usize, fabric: &mut Fabric, leads: &Leads) {
         // The inlet is in order, so those that have left it stand before the rest.
         for waiting in &mut self.waiting[taken..] {
-            let fifo = &mut self.in_fifo[fifo(waiting.port)];
+            let fifo = &mut self.in_fifo[waiting.fifo()];
             if *fifo >= self.fifo_depth {
                 return;
             }
@@ -285,7 +219,7 @@ impl Channel {
             *fifo += 1;
             let command = &fabric.flight(waiting.slot).command;
             let pulled = pulled_words(command, Facts::of(command.op).pulls);
-            waiting.ready = pulled == 0;
+            waiting.marks = waiting.marks.with(Marks::READY, pulled == 0);
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
             }
@@ -297,8 +231,9 @@ impl Channel {
         let Some(at) = self.waiting.iter().position(|it| it.slot == slot) else {
             return;
         };
-        self.waiting[at].ready = true;
-        self.waiting[at].since = fabric.now;
+        let waiting = &mut self.waiting[at];
+        waiting.marks = waiting.marks.with(Marks::READY, true);
+        waiting.since = fabric.now;
         self.advance_from(at, fabric, leads);
     }
 
@@ -365,24 +300,19 @@ impl Channel {
         let mut earliest = Cycle::MAX;
         let mut at = first;
         while let Some(candidate) = self.waiting.get(at) {
-            if !candidate.ready {
-                at += 1;
-                continue;
+            // Behind one that is free no later a busy one decides nothing, so all else about
+            // it need not be known; those that can start now are free before any such.
+            let mut free = Cycle::MAX;
+            if candidate.is_ready() {
+                free = self.free_at(candidate);
+                if free < earliest {
+                    free = free.max(push_free(candidate, fabric));
+                }
             }
-            // Behind one that is free no later a busy one decides nothing, so all
-            // else about it need not be known.
-            let mut free = self.free_at(candidate);
-            if free > now && free >= earliest {
-                at += 1;
-                continue;
-            }
-            free = free.max(push_free(candidate, fabric));
             // One that another holds back books no turn: it cannot start before that other
             // does, and the scan goes on behind a start.
-            let mut earlier = self.waiting[..at].iter();
-            if free > now && free >= earliest
-                || earlier.any(|earlier| earlier.concern.conflicts(candidate.concern))
-            {
+            let held_back = |it: &[Waiting]| it.iter().any(|earlier| earlier.conflicts(candidate));
+            if free >= earliest || held_back(&self.waiting[..at]) {
                 at += 1;
                 continue;
             }
@@ -391,9 +321,8 @@ impl Channel {
                 at += 1;
                 continue;
             }
-            let candidate = *candidate;
-            self.waiting.remove(at);
-            *self.fifo_of(candidate.port) -= 1;
+            let candidate = self.waiting.remove(at);
+            self.in_fifo[candidate.fifo()] -= 1;
             self.counters.queue(now, self.waiting.len());
             self.take(fabric, leads);
             self.start(&candidate, fabric, leads);
@@ -418,28 +347,25 @@ impl Channel {
     /// can be used again.
     #[inline]
     fn free_at(&self, waiting: &Waiting) -> Cycle {
-        let port = match waiting.port {
-            Port::Read => self.read_free,
-            Port::Write => self.write_free,
-            Port::None => 0,
+        let marks = waiting.marks;
+        let mut free = if marks.has(Marks::READS) {
+            self.read_free
+        } else if marks.has(Marks::WRITES) {
+            self.write_free
+        } else {
+            0
         };
         // Memory changes when a command starts, so plain reads and writes need only keep their
         // order. What takes longer is the write half of an atomic operation, and the
         // descriptor of a Q-array entry: until then the next of the same kind there waits.
-        let other = match waiting.concern {
-            Concern::Entry(entry) => self.entry_free[entry as usize],
-            Concern::Memory {
-                first,
-                writes: true,
-                ..
-            } if waiting.atomic => self
-                .atomics
-                .iter()
-                .find(|busy| busy.0 == first)
-                .map_or(0, |busy| busy.1),
-            _ => 0,
-        };
-        let free = port.max(other);
+        if marks.has(Marks::ATOMIC) {
+            let first = waiting.concern.first;
+            if let Some(busy) = self.atomics.iter().find(|busy| busy.0 == first) {
+                free = free.max(busy.1);
+            }
+        } else if let Some(entry) = waiting.concern.entry() {
+            free = free.max(self.entry_free[entry]);
+        }
         match &waiting.window {
             None => free,
             Some(window) => free.max(self.device_free_at(window)),
@@ -447,14 +373,14 @@ impl Channel {
     }
 
     pub(super) fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
-        self.read_free = self.read_free.max(now) + Cycle::from(words) * leads.longword;
         let busy = Cycle::from(words) * leads.longword;
+        self.read_free = self.read_free.max(now) + busy;
         self.counters.used(Way::Read, busy);
     }
 
     pub(super) fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
-        self.write_free = self.write_free.max(now) + Cycle::from(words) * leads.longword;
         let busy = Cycle::from(words) * leads.longword;
+        self.write_free = self.write_free.max(now) + busy;
         self.counters.used(Way::Write, busy);
     }
 }
@@ -462,10 +388,8 @@ impl Channel {
 /// From when on the push bus can take what a command gives, if it gives anything.
 #[inline]
 fn push_free(waiting: &Waiting, fabric: &Fabric) -> Cycle {
-    if waiting.pushes {
-        fabric
-            .buses
-            .push_ready(&fabric.flight(waiting.slot).command)
+    if waiting.marks.has(Marks::PUSHES) {
+        fabric.push_ready(waiting.slot)
     } else {
         0
     }
@@ -486,8 +410,9 @@ const fn entry_number(address: u32) -> u8 {
     (address >> 24) as u8 & 63
 }
 
+#[inline]
 pub(super) fn words(command: &BusCommand) -> u32 {
-    u32::from(command.count.clamp(1, 16))
+    u32::from(command.count).clamp(1, 16)
 }
 
 /// The bits of a longword that a mask chooses: bits 3-0 choose bytes, bit 3 the

@@ -1,24 +1,16 @@
 //! What a channel knows of each operation beforehand.
 
 use npsim_isa::CommandOp;
-use serde::{Deserialize, Serialize};
 
 use super::atomic::{self, Atomic};
+use super::channel::Marks;
 use super::uses_entry;
-
-/// Which data pins a command needs to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Port {
-    Read,
-    Write,
-    None,
-}
 
 /// What a command names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
-    /// As many longwords as its count says; whether it writes them.
-    Longwords { writes: bool },
+    /// As many longwords as its count says.
+    Longwords,
     /// One longword, which it reads and writes.
     Longword,
     /// An entry of the Q-array.
@@ -41,13 +33,12 @@ pub(super) enum Pulls {
 /// What is known of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    pub port: Port,
+    /// What a command that waits is marked with when it comes.
+    pub marks: Marks,
     pub names: Names,
     pub pulls: Pulls,
     /// Whether it reads and writes a longword in one, and how.
     pub atomic: Option<Atomic>,
-    /// Whether it needs the push bus.
-    pub pushes: bool,
     /// Whether it moves as many longwords as its count says; else one.
     pub counts: bool,
 }
@@ -75,25 +66,31 @@ impl Facts {
     const fn new(op: CommandOp) -> Self {
         use CommandOp as Op;
         let atomic = atomic::shape(op);
-        Self {
-            port: match op {
-                Op::SramWrite
+        let names = match op {
+            op if uses_entry(op) => Names::Entry,
+            Op::SramCsrRd | Op::SramCsrWr => Names::Register,
+            Op::SramRead | Op::SramWrite => Names::Longwords,
+            _ => Names::Longword,
+        };
+        let writes = matches!(
+            op,
+            Op::SramWrite
                 | Op::SramPut
                 | Op::SramJournal
                 | Op::SramFastJournal
                 | Op::SramEnqueue
                 | Op::SramWrQdesc
-                | Op::SramWrQdescCount => Port::Write,
-                Op::SramEnqueueTail | Op::SramCsrRd | Op::SramCsrWr => Port::None,
-                _ => Port::Read,
-            },
-            names: match op {
-                op if uses_entry(op) => Names::Entry,
-                Op::SramCsrRd | Op::SramCsrWr => Names::Register,
-                Op::SramRead => Names::Longwords { writes: false },
-                Op::SramWrite => Names::Longwords { writes: true },
-                _ => Names::Longword,
-            },
+                | Op::SramWrQdescCount
+        );
+        let needs_pins = !matches!(op, Op::SramEnqueueTail | Op::SramCsrRd | Op::SramCsrWr);
+        Self {
+            marks: Marks::NONE
+                .with(Marks::WRITES, writes)
+                .with(Marks::READS, needs_pins && !writes)
+                .with(Marks::ATOMIC, atomic.is_some())
+                .with(Marks::CHANGES, !matches!(op, Op::SramRead))
+                .with(Marks::PUSHES, op.info().pushes),
+            names,
             pulls: match (op, atomic) {
                 (Op::SramWrite | Op::SramPut | Op::SramJournal, _) => Pulls::Count,
                 (Op::SramCsrWr, _) => Pulls::One,
@@ -101,7 +98,6 @@ impl Facts {
                 _ => Pulls::Nothing,
             },
             atomic,
-            pushes: op.info().pushes,
             counts: op.info().takes_count,
         }
     }

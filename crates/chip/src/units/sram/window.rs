@@ -9,6 +9,7 @@ use super::channel::{Channel, Concern, Waiting, bits_of, longword, paced};
 use super::device::{Device, Handover, Request};
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Fabric};
+use crate::kernel::memory::OutOfRange;
 
 /// A command that goes to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,11 +25,7 @@ impl Window {
     /// What the command must not overtake.
     pub const fn concern(&self) -> Concern {
         let (first, end) = self.concerns;
-        Concern::Memory {
-            first,
-            end,
-            writes: self.request.writes,
-        }
+        Concern { first, end }
     }
 }
 
@@ -132,18 +129,25 @@ impl Channel {
     }
 
     /// The first cycle at which the device can be handed a command.
+    #[cold]
+    #[inline(never)]
     pub(super) fn device_free_at(&self, window: &Window) -> Cycle {
         self.devices[usize::from(window.device)].free_at(window.request)
     }
 
-    /// Hands a command over to the device.
+    /// Hands a command over to the device whose window it is for.
+    ///
+    /// # Errors
+    /// It is for none.
+    #[cold]
+    #[inline(never)]
     pub(super) fn start_window(
         &mut self,
         waiting: &Waiting,
-        window: &Window,
         fabric: &mut Fabric,
         leads: &Leads,
-    ) {
+    ) -> Result<(), OutOfRange> {
+        let window = waiting.window.as_deref().ok_or(OutOfRange)?;
         let (now, slot) = (fabric.now, waiting.slot);
         let command = fabric.flight(slot).command;
         let Request { writes, count, .. } = window.request;
@@ -174,6 +178,7 @@ impl Channel {
                 fabric.push_at(slot, count as u8, ready + leads.read + paced(count, leads));
             }
         }
+        Ok(())
     }
 
     /// A register of a device at a longword of the channel; `None` where there

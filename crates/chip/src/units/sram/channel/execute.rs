@@ -2,7 +2,7 @@
 
 use npsim_isa::CommandOp;
 
-use super::{Channel, Concern, Facts, Port, Waiting, longword, masked, paced, words};
+use super::{Channel, Facts, Marks, Waiting, longword, masked, paced, words};
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
@@ -15,46 +15,55 @@ impl Channel {
     /// it needs.
     #[inline(never)]
     pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
-        let now = fabric.now;
-        let command = fabric.flight(waiting.slot).command;
-        let facts = Facts::of(command.op);
-        let moved = if facts.counts { words(&command) } else { 1 };
-        self.counters
-            .started(command.op, moved as u8, now - waiting.since);
-        let done = if let Some(window) = &waiting.window {
-            self.start_window(waiting, window, fabric, leads);
-            Ok(())
-        } else if let Concern::Entry(entry) = waiting.concern {
-            self.entry_free[entry as usize] = now + leads.same_entry;
-            self.start_entry(waiting.slot, &command, entry as usize, fabric, leads)
-        } else {
-            self.start_memory(waiting.slot, &command, fabric, leads)
+        let slot = waiting.slot;
+        let command = &fabric.flight(slot).command;
+        let (op, count) = (command.op, words(command));
+        let facts = Facts::of(op);
+        let moved = if facts.counts { count } else { 1 };
+        let waited = fabric.now - waiting.since;
+        self.counters.started(op, moved as u8, waited);
+        // Reads and atomic operations are three of four.
+        let done = match facts.atomic {
+            _ if waiting.window.is_some() => self.start_window(waiting, fabric, leads),
+            Some(shape) => self.start_atomic(slot, shape, fabric, leads),
+            None if op == CommandOp::SramRead => self.start_read(slot, count, fabric, leads),
+            None => self.start_other(waiting, fabric, leads),
         };
         if fabric.journal.is_open() {
             self.tell(waiting, fabric);
         }
         if done.is_err() {
-            let message = format!(
-                "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
-                command.op.info().name,
-                command.address,
-                self.number,
-                self.memory.len() * 4
-            );
-            let help = "check what the Q-array entry was loaded with, and the buffer addresses (in longwords) that were enqueued";
-            fabric.fault(waiting.slot, None, message, Some(help.to_owned()));
-            fabric.finish(waiting.slot);
+            self.is_beyond(slot, fabric);
         }
+    }
+
+    /// A command has come to an address that the channel does not have.
+    #[cold]
+    #[inline(never)]
+    fn is_beyond(&self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let message = format!(
+            "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
+            command.op.info().name,
+            command.address,
+            self.number,
+            self.memory.len() * 4
+        );
+        let help = "check what the Q-array entry was loaded with, and the buffer addresses (in longwords) that were enqueued";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
     }
 
     /// Tells observers how long the port is busy with a command and what
     /// is in its Q-array entry now.
+    #[cold]
+    #[inline(never)]
     fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
         let now = fabric.now;
-        let (lane, until) = match waiting.port {
-            Port::Write => (1, self.write_free),
-            Port::Read => (0, self.read_free),
-            Port::None => (0, now),
+        let (lane, until) = match waiting.marks {
+            marks if marks.has(Marks::WRITES) => (1, self.write_free),
+            marks if marks.has(Marks::READS) => (0, self.read_free),
+            _ => (0, now),
         };
         fabric.serves(
             waiting.slot,
@@ -63,99 +72,132 @@ impl Channel {
             now,
             until.max(now),
         );
-        if let Concern::Entry(entry) = waiting.concern {
+        if let Some(entry) = waiting.concern.entry() {
             let ring = RingName::Sram {
                 channel: self.number,
-                entry,
+                entry: entry as u8,
             };
-            let fill = self.entries[entry as usize].count();
+            let fill = self.entries[entry].count();
             fabric.journal.tell(now, || TraceEvent::Ring { ring, fill });
         }
     }
 
-    fn start_memory(
+    #[inline]
+    fn start_read(
+        &mut self,
+        slot: Slot,
+        count: u32,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        let now = fabric.now;
+        self.use_read(now, count, leads);
+        let flight = fabric.flight_mut(slot);
+        let first = longword(flight.command.address) as usize;
+        self.memory
+            .read(first, &mut flight.data[..count as usize])?;
+        fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
+        Ok(())
+    }
+
+    #[inline]
+    fn start_atomic(
+        &mut self,
+        slot: Slot,
+        Atomic {
+            operand: takes,
+            returns,
+        }: Atomic,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        let now = fabric.now;
+        self.use_read(now, 1, leads);
+        self.use_write(now, 1, leads);
+        let flight = fabric.flight_mut(slot);
+        let command = &flight.command;
+        let (op, immediate) = (command.op, command.immediate);
+        let first = longword(command.address);
+        self.atomics.retain(|busy| busy.1 > now);
+        self.atomics
+            .push((first, now + leads.turnaround + leads.longword));
+        let operand = immediate.unwrap_or(flight.data[0]);
+        let (old, new) = self
+            .memory
+            .change(first as usize, |old| atomic::apply(op, old, operand))?;
+        if returns {
+            flight.data[0] = old;
+        }
+        if !self.locks.is_empty() {
+            let command = flight.command;
+            self.locks
+                .command(&command, (first, 1), |_| old, |_| new, fabric);
+        }
+        if returns {
+            let lead = if takes && immediate.is_none() {
+                leads.atomic_pulled
+            } else {
+                leads.atomic
+            };
+            fabric.push_at(slot, 1, now + lead);
+        } else {
+            fabric.finish(slot);
+        }
+        Ok(())
+    }
+
+    /// Apart, since what these need would burden the others.
+    #[inline(never)]
+    fn start_other(
+        &mut self,
+        waiting: &Waiting,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        let slot = waiting.slot;
+        let command = fabric.flight(slot).command;
+        if let Some(entry) = waiting.concern.entry() {
+            self.entry_free[entry] = fabric.now + leads.same_entry;
+            return self.start_entry(slot, &command, entry, fabric, leads);
+        }
+        let register = longword(command.address);
+        match command.op {
+            CommandOp::SramCsrRd => {
+                let value = self.registers.get(&register).copied().unwrap_or(0);
+                fabric.flight_mut(slot).data[0] = value;
+                fabric.push_at(slot, 1, fabric.now + leads.csr);
+            }
+            CommandOp::SramCsrWr => {
+                let value = fabric.flight(slot).data[0];
+                self.registers.insert(register, value);
+                fabric.finish(slot);
+            }
+            _ => self.start_write(slot, &command, fabric, leads)?,
+        }
+        Ok(())
+    }
+
+    fn start_write(
         &mut self,
         slot: Slot,
         command: &BusCommand,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
-        use CommandOp as Op;
-        let now = fabric.now;
-        let count = words(command);
-        let first = longword(command.address) as usize;
-        match command.op {
-            Op::SramRead => {
-                self.use_read(now, count, leads);
-                self.memory
-                    .read(first, &mut fabric.flight_mut(slot).data[..count as usize])?;
-                fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
-            }
-            Op::SramWrite => {
-                self.use_write(now, count, leads);
-                if !self.locks.is_empty() {
-                    self.tell_locks(slot, command, fabric);
-                }
-                let data = &fabric.flight(slot).data[..count as usize];
-                if count == 1 && command.byte_mask & 15 != 15 {
-                    let old = self.memory.get(first).ok_or(OutOfRange)?;
-                    self.memory
-                        .set(first, masked(old, data[0], command.byte_mask))?;
-                } else {
-                    self.memory.write(first, data)?;
-                }
-                fabric.finish(slot);
-            }
-            Op::SramCsrRd => {
-                let value = self
-                    .registers
-                    .get(&(command.address << 2 >> 4))
-                    .copied()
-                    .unwrap_or(0);
-                fabric.flight_mut(slot).data[0] = value;
-                fabric.push_at(slot, 1, now + leads.csr);
-            }
-            Op::SramCsrWr => {
-                self.registers
-                    .insert(command.address << 2 >> 4, fabric.flight(slot).data[0]);
-                fabric.finish(slot);
-            }
-            op => {
-                self.use_read(now, 1, leads);
-                self.use_write(now, 1, leads);
-                self.atomics.retain(|busy| busy.1 > now);
-                self.atomics
-                    .push((first as u32, now + leads.turnaround + leads.longword));
-                let Atomic {
-                    operand: takes,
-                    returns,
-                } = atomic::shape(op).unwrap_or(Atomic {
-                    operand: false,
-                    returns: false,
-                });
-                let operand = command.immediate.unwrap_or(fabric.flight(slot).data[0]);
-                let old = self.memory.get(first).ok_or(OutOfRange)?;
-                let new = atomic::apply(op, old, operand);
-                self.memory.set(first, new)?;
-                if !self.locks.is_empty() {
-                    let longword = (first as u32, 1);
-                    self.locks
-                        .command(command, longword, |_| old, |_| new, fabric);
-                }
-                if returns {
-                    fabric.flight_mut(slot).data[0] = old;
-                    let pulled = takes && command.immediate.is_none();
-                    let lead = if pulled {
-                        leads.atomic_pulled
-                    } else {
-                        leads.atomic
-                    };
-                    fabric.push_at(slot, 1, now + lead);
-                } else {
-                    fabric.finish(slot);
-                }
-            }
+        let (first, count) = (longword(command.address) as usize, words(command));
+        self.use_write(fabric.now, count, leads);
+        if !self.locks.is_empty() {
+            self.tell_locks(slot, command, fabric);
         }
+        let data = &fabric.flight(slot).data[..count as usize];
+        if count == 1 && command.byte_mask & 15 != 15 {
+            let new = data[0];
+            self.memory
+                .change(first, |old| masked(old, new, command.byte_mask))?;
+        } else {
+            self.memory.write(first, data)?;
+        }
+        fabric.finish(slot);
         Ok(())
     }
 

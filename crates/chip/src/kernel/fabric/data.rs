@@ -1,0 +1,96 @@
+//! The data of commands: when a unit may read for one, and its way between registers
+//! and units.
+
+use super::{Fabric, Slot};
+use crate::Cycle;
+use crate::kernel::event::Event;
+use crate::kernel::trace_event::Kind;
+
+impl Fabric {
+    /// From when on a unit may start to read for a command because of the bus that takes
+    /// the data; 0 if it may now.
+    #[inline]
+    pub(crate) fn push_ready(&self, slot: Slot) -> Cycle {
+        if self.buses.push_is_free(self.now) {
+            0
+        } else {
+            self.push_ready_on_bus(slot)
+        }
+    }
+
+    #[inline(never)]
+    fn push_ready_on_bus(&self, slot: Slot) -> Cycle {
+        self.buses.push_ready(&self.flight(slot).command)
+    }
+
+    /// Asks for `words` longwords of the issuer's OUT registers, not before
+    /// `not_before`; [`Event::Pull`] follows when the last has been taken.
+    #[inline(never)]
+    pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        // Apart, so that nothing has to be kept for those who watch when nobody does.
+        if self.journal.wants(Kind::Bus) {
+            return self.pull_watched(slot, words, not_before);
+        }
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let done = self
+            .buses
+            .pull(self.now, lead, &flight.command, words, None);
+        self.events.post(done, Event::Pull(slot));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pull_watched(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let journal = Some(&mut self.journal);
+        let done = self
+            .buses
+            .pull(self.now, lead, &flight.command, words, journal);
+        self.events.post(done, Event::Pull(slot));
+    }
+
+    /// Pushes the first `words` longwords of the slot's data, starting no
+    /// earlier than now; [`Event::Push`] follows with the last of them. With
+    /// `words` 0 only the push signals are delivered.
+    pub fn push(&mut self, slot: Slot, words: u8) {
+        self.push_at(slot, words, self.now);
+    }
+
+    /// As [`Self::push`], but the data is ready only at `not_before`. The data
+    /// must be in the slot now.
+    #[inline(never)]
+    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        // Apart, so that nothing has to be kept for what few runs have.
+        if self.journal.wants(Kind::Bus) || self.late.is_on() {
+            return self.push_specially(slot, words, not_before);
+        }
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let done = self
+            .buses
+            .push(self.now, lead, &flight.command, words, None);
+        self.events.post(done, Event::Push(slot));
+    }
+
+    /// The same where somebody watches the buses or completions may be late.
+    #[cold]
+    #[inline(never)]
+    fn push_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let journal = Some(&mut self.journal);
+        let done = self
+            .buses
+            .push(self.now, lead, &flight.command, words, journal);
+        // What is late is what the microengine sees. The bus is booked as ever, so that
+        // lateness moves no other command.
+        let done = done + self.late(slot);
+        self.events.post(done, Event::Push(slot));
+    }
+}

@@ -1,0 +1,227 @@
+//! A command that waits at a channel: what the search for the next one to start looks
+//! at, in as little room as it takes.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::facts::{Facts, Names};
+use super::super::window::Window;
+use super::{longword, words};
+use crate::Cycle;
+use crate::kernel::fabric::{BusCommand, Slot};
+
+/// What is known of a waiting command, a bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Marks(u8);
+
+impl Marks {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+    /// It needs the pins that read.
+    pub const READS: Self = Self(1);
+    /// It needs the pins that write.
+    pub const WRITES: Self = Self(1 << 1);
+    /// It reads and writes a longword in one.
+    pub const ATOMIC: Self = Self(1 << 2);
+    /// It changes what it concerns.
+    pub const CHANGES: Self = Self(1 << 3);
+    /// It needs the push bus.
+    pub const PUSHES: Self = Self(1 << 4);
+    /// Its data is there.
+    pub const READY: Self = Self(1 << 5);
+
+    /// Whether it has one of these.
+    #[inline]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// With these too, if a condition holds.
+    #[inline]
+    pub const fn with(self, other: Self, holds: bool) -> Self {
+        if holds { Self(self.0 | other.0) } else { self }
+    }
+}
+
+/// What a command must not overtake: a stretch of the longwords of the channel. Behind
+/// them the entries of the Q-array are counted on, and behind these the registers, which
+/// are one. Whether two commands concern the same is so one comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Concern {
+    pub first: u32,
+    pub end: u32,
+}
+
+/// The place of Q-array entry 0: no channel has as many longwords.
+const ENTRIES: u32 = 1 << 30;
+/// The place of the registers.
+const REGISTERS: u32 = ENTRIES + 256;
+
+impl Concern {
+    /// What a command concerns that names something of the channel itself.
+    #[inline]
+    pub fn of(command: &BusCommand, names: Names) -> Self {
+        let first = longword(command.address);
+        match names {
+            Names::Longword => Self::one(first),
+            Names::Longwords => Self {
+                first,
+                end: first + words(command),
+            },
+            Names::Entry => Self::one(ENTRIES + u32::from(super::entry_number(command.address))),
+            Names::Register => Self::one(REGISTERS),
+        }
+    }
+
+    const fn one(first: u32) -> Self {
+        Self {
+            first,
+            end: first + 1,
+        }
+    }
+
+    /// Whether it is the registers.
+    pub const fn is_register(self) -> bool {
+        self.first == REGISTERS
+    }
+
+    /// The Q-array entry that it is.
+    #[inline]
+    pub const fn entry(self) -> Option<usize> {
+        let entry = self.first.wrapping_sub(ENTRIES);
+        if entry < REGISTERS - ENTRIES {
+            Some(entry as usize)
+        } else {
+            None
+        }
+    }
+}
+
+/// A command that waits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
+pub(in super::super) struct Waiting {
+    pub slot: Slot,
+    pub marks: Marks,
+    pub concern: Concern,
+    /// Since when it could start, but for others.
+    pub since: Cycle,
+    /// What it is for in a device's window; `None` for memory and Q-array.
+    pub window: Option<Box<Window>>,
+}
+
+impl Waiting {
+    /// A command that comes at a cycle and is for the channel itself.
+    #[inline]
+    pub fn new(slot: Slot, command: &BusCommand, facts: Facts, now: Cycle) -> Self {
+        Self {
+            slot,
+            marks: facts.marks,
+            concern: Concern::of(command, facts.names),
+            since: now,
+            window: None,
+        }
+    }
+
+    /// Whether its data is there.
+    #[inline]
+    pub const fn is_ready(&self) -> bool {
+        self.marks.has(Marks::READY)
+    }
+
+    /// The FIFO that it waits in: 0 of those that read, 1 of those that write.
+    #[inline]
+    pub const fn fifo(&self) -> usize {
+        self.marks.has(Marks::WRITES) as usize
+    }
+
+    /// Whether one of the two must not overtake the other.
+    #[inline]
+    pub const fn conflicts(&self, other: &Self) -> bool {
+        self.concern.first < other.concern.end
+            && other.concern.first < self.concern.end
+            && (self.marks.has(Marks::CHANGES) || other.marks.has(Marks::CHANGES))
+    }
+}
+
+/// Data pins, as a saved state names them.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Port {
+    Read,
+    Write,
+    None,
+}
+
+/// A concern, as a saved state names it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Named {
+    Memory { first: u32, end: u32, writes: bool },
+    Entry(u8),
+    Csr,
+}
+
+/// What a saved state holds of a command that waits.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    slot: Slot,
+    port: Port,
+    atomic: bool,
+    concern: Named,
+    pushes: bool,
+    ready: bool,
+    since: Cycle,
+    window: Option<Box<Window>>,
+}
+
+impl From<Waiting> for Saved {
+    fn from(it: Waiting) -> Self {
+        let Concern { first, end } = it.concern;
+        let port = match it.marks {
+            marks if marks.has(Marks::READS) => Port::Read,
+            marks if marks.has(Marks::WRITES) => Port::Write,
+            _ => Port::None,
+        };
+        let concern = match it.concern.entry() {
+            Some(entry) => Named::Entry(entry as u8),
+            None if it.concern.is_register() => Named::Csr,
+            None => Named::Memory {
+                first,
+                end,
+                writes: it.marks.has(Marks::CHANGES),
+            },
+        };
+        Self {
+            slot: it.slot,
+            port,
+            atomic: it.marks.has(Marks::ATOMIC),
+            concern,
+            pushes: it.marks.has(Marks::PUSHES),
+            ready: it.is_ready(),
+            since: it.since,
+            window: it.window,
+        }
+    }
+}
+
+impl From<Saved> for Waiting {
+    fn from(it: Saved) -> Self {
+        let (concern, changes) = match it.concern {
+            Named::Memory { first, end, writes } => (Concern { first, end }, writes),
+            Named::Entry(entry) => (Concern::one(ENTRIES + u32::from(entry)), true),
+            Named::Csr => (Concern::one(REGISTERS), true),
+        };
+        let marks = Marks::NONE
+            .with(Marks::READS, matches!(it.port, Port::Read))
+            .with(Marks::WRITES, matches!(it.port, Port::Write))
+            .with(Marks::ATOMIC, it.atomic)
+            .with(Marks::CHANGES, changes)
+            .with(Marks::PUSHES, it.pushes)
+            .with(Marks::READY, it.ready);
+        Self {
+            slot: it.slot,
+            marks,
+            concern,
+            since: it.since,
+            window: it.window,
+        }
+    }
+}
