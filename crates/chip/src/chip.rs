@@ -367,13 +367,10 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         self.quiescence.wake_before(self.fabric.horizon.min(edge));
-        let mut sound = self.fabric.checks.fault().is_none();
-        while sound {
+        while self.fabric.checks.fault().is_none()
+            && self.cycles::<OBSERVED>(until, lines, observer)
+        {
             let time = self.fabric.events.next_time();
-            if time < self.quiescence.wake_at {
-                sound = self.cycle::<OBSERVED>(time, until, lines, observer);
-                continue;
-            }
             // A frame that leaves may have brought the end nearer.
             let end = self.fabric.horizon;
             if time >= edge.min(end) {
@@ -384,10 +381,30 @@ impl Chip {
             }
             // Time may have passed, and a frame have left.
             self.quiescence.wake_before(self.fabric.horizon.min(edge));
-            sound = self.fabric.checks.fault().is_none();
         }
         let fault = self.fabric.checks.fault()?;
         Some(Stop::Fault(Box::new(fault.clone())))
+    }
+
+    /// Handles what happens in cycle after cycle until something else is to be done, or
+    /// until a fault stands: then it is false.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the event loop.
+    fn cycles<const OBSERVED: bool>(
+        &mut self,
+        until: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        loop {
+            let time = self.fabric.events.next_time();
+            if time >= self.quiescence.wake_at {
+                return true;
+            }
+            if !self.cycle::<OBSERVED>(time, until, lines, observer) {
+                return false;
+            }
+        }
     }
 
     /// Handles what happens in one cycle, to its end or until a fault stands: then it is

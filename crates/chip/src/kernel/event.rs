@@ -322,7 +322,8 @@ impl EventQueue {
     }
 
     /// Puts an event into a queue that is not empty.
-    #[inline(never)]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
         let it = &mut self.buckets[bucket];
         if let Some(second) = it.second.get_mut(queue)
