@@ -28,8 +28,7 @@ use crate::Cycle;
 pub use kind::Event;
 use kind::QUEUES;
 
-/// Cycles that the wheel covers: as many as 64 words of 64 bits have bits, so
-/// that one more word tells which of them have any.
+/// Cycles that the wheel covers, a power of two.
 const SPAN: usize = 64 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
@@ -52,6 +51,11 @@ const PAIRS: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
+/// The queue of data and signals that reach a microengine.
+pub(crate) const DATA: usize = 0;
+/// The queue of units.
+pub(crate) const UNITS: usize = 1;
+
 /// What happens in one cycle. It fills a line of the host's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -64,6 +68,39 @@ struct Bucket {
     first: [Event; QUEUES],
     /// The second event.
     second: [Event; PAIRS],
+}
+
+/// What is pending in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending(u32);
+
+impl Pending {
+    /// Nothing.
+    #[inline]
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Nothing but turns, which come last in a cycle.
+    #[inline]
+    pub const fn is_turns_only(self) -> bool {
+        self.0 & ANY == 0
+    }
+
+    /// Whether a queue is not empty.
+    #[inline]
+    pub const fn has(self, queue: usize) -> bool {
+        self.0 >> queue & 1 != 0
+    }
+
+    /// The queue that comes next, if any is not empty.
+    #[inline]
+    pub const fn queue(self) -> Option<usize> {
+        if self.is_turns_only() {
+            return None;
+        }
+        Some(self.0.trailing_zeros() as usize)
+    }
 }
 
 const EMPTY: Bucket = Bucket {
@@ -106,9 +143,8 @@ struct Node {
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
     buckets: Box<[Bucket; SPAN]>,
-    /// Bit per bucket that is not empty, and bit per word of them that is not 0.
+    /// Bit per bucket that is not empty.
     occupied: [u64; WORDS],
-    words: u64,
     nodes: Vec<Node>,
     free: u16,
     /// Events in the wheel but for turns.
@@ -131,7 +167,6 @@ impl Default for EventQueue {
         Self {
             buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
             occupied: [0; WORDS],
-            words: 0,
             nodes: Vec::new(),
             free: NIL,
             near: 0,
@@ -154,10 +189,13 @@ impl EventQueue {
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
         if let Event::Microengine(me) = event {
-            self.post_turn(time, me);
-        } else {
-            self.post_other(time, event.queue(), event);
+            return self.post_turn(time, me);
         }
+        // One comparison for the past and for what is far away.
+        if time.wrapping_sub(self.base) >= SPAN as Cycle {
+            return self.post_apart(time, event);
+        }
+        self.append(time, event.queue(), event);
     }
 
     /// Posts the turn of a microengine that takes one now: it has none to come.
@@ -169,7 +207,6 @@ impl EventQueue {
             return self.post_turn(time, me);
         }
         self.turns[at] = time;
-        self.next = self.next.min(time);
         self.insert_turn(time, at);
     }
 
@@ -185,7 +222,6 @@ impl EventQueue {
             return;
         }
         self.turns[me] = time;
-        self.next = self.next.min(time);
         if turn != NEVER || time - self.base >= SPAN as Cycle {
             return self.post_turn_rarely(turn, time, me);
         }
@@ -211,7 +247,7 @@ impl EventQueue {
         let pending = self.buckets[bucket].pending;
         self.buckets[bucket].pending = pending | 1 << (TURNS + me as u32);
         if pending == 0 {
-            self.occupy(bucket);
+            self.occupy(bucket, time);
         }
     }
 
@@ -228,29 +264,32 @@ impl EventQueue {
         }
     }
 
+    /// The first event of a cycle has come into its bucket. Those behind it are not earlier
+    /// than what is already known to be next.
     #[inline]
-    fn occupy(&mut self, bucket: usize) {
+    fn occupy(&mut self, bucket: usize, time: Cycle) {
         self.occupied[bucket / 64] |= 1 << (bucket % 64);
-        self.words |= 1 << (bucket / 64);
+        if time < self.next {
+            self.next = time;
+        }
     }
 
     #[inline]
     fn clear_if_empty(&mut self, bucket: usize) {
         if self.buckets[bucket].pending == 0 {
-            let word = &mut self.occupied[bucket / 64];
-            *word &= !(1 << (bucket % 64));
-            self.words &= !(u64::from(*word == 0) << (bucket / 64));
+            self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         }
     }
 
+    /// Posts an event that lies in the past or beyond the wheel's span.
+    #[cold]
     #[inline(never)]
-    fn post_other(&mut self, time: Cycle, queue: usize, event: Event) {
+    fn post_apart(&mut self, time: Cycle, event: Event) {
         let time = time.max(self.base);
         if time - self.base >= SPAN as Cycle {
             return self.post_far(time, event);
         }
-        self.next = self.next.min(time);
-        self.append(time, queue, event);
+        self.append(time, event.queue(), event);
     }
 
     #[cold]
@@ -265,7 +304,7 @@ impl EventQueue {
 
     /// Puts an event of the wheel's span behind those of its queue.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
+    #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
         let bucket = (time & MASK) as usize;
         let queue = queue % QUEUES;
@@ -278,12 +317,13 @@ impl EventQueue {
         it.pending = pending | 1 << queue;
         it.first[queue] = event;
         if pending == 0 {
-            self.occupy(bucket);
+            self.occupy(bucket, time);
         }
     }
 
     /// Puts an event into a queue that is not empty.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
         let it = &mut self.buckets[bucket];
         if let Some(second) = it.second.get_mut(queue)
@@ -332,7 +372,9 @@ impl EventQueue {
             }
             self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
         }
-        self.next = self.find_next();
+        if time == self.next {
+            self.next = self.find_next();
+        }
     }
 
     /// Takes an event out of the bucket of a cycle; whether it was there.
@@ -344,7 +386,7 @@ impl EventQueue {
             return false;
         }
         if it.first[queue] == event {
-            self.take_first(bucket, queue);
+            self.take_first(bucket, queue, Pending(it.pending));
             self.clear_if_empty(bucket);
             return true;
         }
@@ -402,57 +444,66 @@ impl EventQueue {
         if time == Cycle::MAX {
             return None;
         }
-        self.come_to(time);
-        let event = match self.take_other() {
-            Some(event) => event,
-            None => Event::Microengine(self.take_turn()),
+        let bucket = self.come_to(time);
+        let pending = self.pending_in(bucket);
+        let event = match pending.queue() {
+            Some(queue) => self.take(bucket, queue, pending),
+            None => Event::Microengine(self.take_turn(bucket, pending)),
         };
         Some((time, event))
     }
 
-    /// The time comes to that of the next event, which there is.
+    /// The time comes to that of the next event, which there is; gives its bucket.
     #[inline]
-    pub(crate) fn come_to(&mut self, time: Cycle) {
+    pub(crate) fn come_to(&mut self, time: Cycle) -> usize {
         self.base = time;
         // An empty heap says `Cycle::MAX`, which lies beyond every span: one comparison stands
         // for "is there any, and is it near".
         if self.next_far.wrapping_sub(time) < SPAN as Cycle {
             self.come_near();
         }
+        (time & MASK) as usize
     }
 
-    /// Takes the next event of the present cycle but for turns. Turns have the last
-    /// ranks of a cycle, so any other event comes before them.
+    /// What is pending in the present cycle, whose bucket this is.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    pub(crate) fn take_other(&mut self) -> Option<Event> {
-        let bucket = (self.base & MASK) as usize;
-        let pending = self.buckets[bucket].pending;
-        if pending & ANY == 0 {
-            return None;
-        }
-        let event = self.take_first(bucket, pending.trailing_zeros() as usize);
-        self.leave(bucket);
-        Some(event)
+    pub(crate) fn pending_in(&self, bucket: usize) -> Pending {
+        Pending(self.buckets[bucket % SPAN].pending)
     }
 
+    /// Takes the first event of a queue that is not empty, in the present cycle.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn take_first(&mut self, bucket: usize, queue: usize) -> Event {
-        let queue = queue % QUEUES;
-        self.near -= 1;
-        let it = &mut self.buckets[bucket];
-        let event = it.first[queue];
-        if it.pending >> queue & (1 << MORE | 1 << LINKED) == 0 {
-            it.pending &= !(1 << queue);
-        } else {
-            self.move_up(bucket, queue);
+    #[allow(clippy::inline_always)] // It is a part of the event loop, which knows the queue.
+    pub(crate) fn take(&mut self, bucket: usize, queue: usize, pending: Pending) -> Event {
+        let (event, left) = self.take_first(bucket % SPAN, queue, pending);
+        if left.is_none() {
+            self.leave();
         }
         event
     }
 
+    /// Takes the first event of a queue; gives what is left in the bucket, too.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    fn take_first(&mut self, bucket: usize, queue: usize, pending: Pending) -> (Event, Pending) {
+        let queue = queue % QUEUES;
+        self.near -= 1;
+        let it = &mut self.buckets[bucket];
+        let event = it.first[queue];
+        if pending.0 >> queue & (1 << MORE | 1 << LINKED) == 0 {
+            let left = pending.0 & !(1 << queue);
+            it.pending = left;
+            (event, Pending(left))
+        } else {
+            self.move_up(bucket, queue);
+            (event, pending)
+        }
+    }
+
     /// The second event of a queue becomes its first.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn move_up(&mut self, bucket: usize, queue: usize) {
         let it = &mut self.buckets[bucket];
         if let Some(&second) = it.second.get(queue) {
@@ -464,7 +515,8 @@ impl EventQueue {
     }
 
     /// The place of the second event of a queue that has one is free for the third.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_second(&mut self, bucket: usize, queue: usize) {
         if self.buckets[bucket].pending >> (LINKED + queue as u32) & 1 == 0 {
             self.buckets[bucket].pending &= !(1 << (MORE + queue as u32));
@@ -480,43 +532,42 @@ impl EventQueue {
         self.unlink(bucket, queue, last)
     }
 
-    /// Takes the first turn of the present cycle; there is one when there is no other
-    /// event.
+    /// Takes the first turn of the present cycle, in which nothing else is pending.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    pub(crate) fn take_turn(&mut self) -> u8 {
-        let bucket = (self.base & MASK) as usize;
-        let pending = self.buckets[bucket].pending;
-        let me = (pending >> TURNS).trailing_zeros() as usize % MICROENGINES;
-        self.buckets[bucket].pending = pending & pending.wrapping_sub(1);
+    pub(crate) fn take_turn(&mut self, bucket: usize, pending: Pending) -> u8 {
+        let me = (pending.0 >> TURNS).trailing_zeros() as usize % MICROENGINES;
+        let left = pending.0 & pending.0.wrapping_sub(1);
+        self.buckets[bucket % SPAN].pending = left;
         self.turns[me] = NEVER;
-        self.leave(bucket);
+        if left == 0 {
+            self.leave();
+        }
         me as u8
     }
 
-    /// An event of the present cycle has been taken. As long as there are more the
+    /// The last event of the present cycle has been taken. As long as there are more the
     /// next is of this cycle too, and no bitmap need be read.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn leave(&mut self, bucket: usize) {
-        if self.buckets[bucket].pending == 0 {
-            let (at, bit) = (bucket / 64, bucket % 64);
-            let word = self.occupied[at] & !(1 << bit);
-            self.occupied[at] = word;
-            // Nearly always the next is one of the same 64 cycles.
-            let later = word >> bit;
-            if later != 0 {
-                self.next = self.base + Cycle::from(later.trailing_zeros());
-            } else {
-                self.look_further(at);
-            }
+    fn leave(&mut self) {
+        // Found anew: once in a cycle this is cheaper than to have it at hand all the time.
+        let base = self.base;
+        let (at, bit) = ((base & MASK) as usize / 64, base % 64);
+        let word = self.occupied[at] & !(1 << bit);
+        self.occupied[at] = word;
+        // Nearly always the next is one of the same 64 cycles.
+        let later = word >> bit;
+        if later != 0 {
+            self.next = base + Cycle::from(later.trailing_zeros());
+        } else {
+            self.look_further();
         }
     }
 
     /// Nothing is left of 64 cycles.
     #[inline(never)]
-    fn look_further(&mut self, at: usize) {
-        self.words &= !(u64::from(self.occupied[at] == 0) << at);
+    fn look_further(&mut self) {
         self.next = self.find_next();
     }
 
@@ -600,18 +651,18 @@ impl EventQueue {
     }
 
     /// The earliest time in the wheel from `base` on, else in the heap.
-    #[inline]
     fn find_next(&self) -> Cycle {
         let start = (self.base & MASK) as usize;
         let mut at = start / 64;
         let mut bits = self.occupied[at] & u64::MAX << (start % 64);
-        if bits == 0 {
-            if self.words == 0 {
+        // The words after the first one, round to what lies before `start` in it.
+        let mut others = 0;
+        while bits == 0 {
+            if others == WORDS {
                 return self.next_far;
             }
-            // The words after this one, round to what lies before `start` in it.
-            let next = (at + 1) % WORDS;
-            at = (next + self.words.rotate_right(next as u32).trailing_zeros() as usize) % WORDS;
+            others += 1;
+            at = (at + 1) % WORDS;
             bits = self.occupied[at];
         }
         // Buckets before `start` belong to the next lap of the wheel; the mask turns the

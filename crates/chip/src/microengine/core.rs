@@ -118,39 +118,29 @@ impl Core for Microengine {
         self.neighbour_wrote(index, value, ring, fabric);
     }
 
+    // The claim ends at the end of each way, so that nothing need be kept beyond a call.
     fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
-        let file = transfer_file(kind, true);
-        let first = file + u16::from(register & 127);
+        let first = transfer_file(kind, true) + u16::from(register & 127);
+        let [word] = words else {
+            return self.push_words(first, words);
+        };
+        self.datapath.file[usize::from(first) % SLOTS] = *word;
+        self.initialised.mark(usize::from(first) % SLOTS);
         self.claims.release(first);
-        if let [word] = words {
-            self.datapath.file[usize::from(first) % SLOTS] = *word;
-            self.initialised.mark(usize::from(first) % SLOTS);
-            return;
-        }
-        // More words than a command moves come only from the host.
-        if words.len() < 64 && usize::from(register & 127) + words.len() <= 128 {
-            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
-            self.initialised.mark_all(first, words.len() as u8);
-            return;
-        }
-        for (offset, &word) in words.iter().enumerate() {
-            let slot = file as usize + ((register as usize + offset) & 127);
-            self.datapath.file[slot] = word;
-            self.initialised.mark(slot);
-        }
     }
 
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
-        let file = transfer_file(kind, false);
-        let first = file + u16::from(register & 127);
-        self.claims.release(first);
-        if usize::from(register & 127) + out.len() <= 128 {
+        let first = transfer_file(kind, false) + u16::from(register & 127);
+        if let [word] = out {
+            *word = self.datapath.file[usize::from(first) % SLOTS];
+        } else if usize::from(register & 127) + out.len() <= 128 {
             out.copy_from_slice(&self.datapath.file[usize::from(first)..][..out.len()]);
-            return;
+        } else {
+            for (slot, word) in slots_from(first).zip(out) {
+                *word = self.datapath.file[slot];
+            }
         }
-        for (offset, word) in out.iter_mut().enumerate() {
-            *word = self.datapath.file[file as usize + ((register as usize + offset) & 127)];
-        }
+        self.claims.release(first);
     }
 
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
@@ -353,4 +343,27 @@ impl Core for Microengine {
         }
         Ok(Box::new(it))
     }
+}
+
+impl Microengine {
+    /// Data of another length than one longword reaches IN registers.
+    #[inline(never)]
+    fn push_words(&mut self, first: u16, words: &[u32]) {
+        // More words than a command moves come only from the host.
+        if words.len() < 64 && usize::from(first % 128) + words.len() <= 128 {
+            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
+            self.initialised.mark_all(first, words.len() as u8);
+        } else {
+            for (slot, &word) in slots_from(first).zip(words) {
+                self.datapath.file[slot] = word;
+                self.initialised.mark(slot);
+            }
+        }
+        self.claims.release(first);
+    }
+}
+
+/// The slots of a file of transfer registers from one on, round to its first.
+fn slots_from(first: u16) -> impl Iterator<Item = usize> {
+    (first..).map(move |slot| usize::from(first & !127 | slot & 127))
 }

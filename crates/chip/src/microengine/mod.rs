@@ -289,28 +289,51 @@ impl Microengine {
             .post(fabric.now, Event::Microengine(self.index));
     }
 
+    /// What happens rarely is at the end of a function, here and below, so that nothing need
+    /// be kept beyond a call.
     #[inline]
     fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
-        let at = context as usize & 7;
-        let again = self.contexts[at].signals & mask & !1;
-        if again != 0 {
-            self.raised_twice(context & 7, again, fabric);
+        let it = &mut self.contexts[context as usize & 7];
+        if it.signals & mask & !1 != 0 {
+            return self.raise_again(context & 7, mask, fabric);
         }
-        self.contexts[at].signals |= mask;
+        it.signals |= mask;
         self.reconsider(context & 7, fabric);
+    }
+
+    /// Raises signals of which at least one has not been consumed yet.
+    #[cold]
+    #[inline(never)]
+    fn raise_again(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+        let again = self.contexts[context as usize].signals & mask & !1;
+        self.raised_twice(context, again, fabric);
+        self.contexts[context as usize].signals |= mask;
+        self.reconsider(context, fabric);
     }
 
     /// A sleeping context whose condition holds becomes ready.
     #[inline]
     fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
         let now = fabric.now;
-        let it = &mut self.contexts[context as usize];
+        let it = &mut self.contexts[context as usize & 7];
         if it.state == ContextPhase::Sleeping && it.satisfied() {
             it.enter(ContextPhase::Ready, now);
-            self.journal_context(context, fabric);
+            if fabric.journal.is_open() {
+                return self.ready_in_sight(context, fabric);
+            }
             if self.phase == Phase::Idle {
                 self.wake(self.timing.wake, fabric);
             }
+        }
+    }
+
+    /// A context has become ready while somebody watches.
+    #[cold]
+    #[inline(never)]
+    fn ready_in_sight(&mut self, context: u8, fabric: &mut Fabric) {
+        self.write_context(context, fabric);
+        if self.phase == Phase::Idle {
+            self.wake(self.timing.wake, fabric);
         }
     }
 

@@ -373,7 +373,13 @@ impl Scratch {
         out[0]
     }
 
-    /// Whether a word came onto any ring since this was last asked.
+    /// Whether a word came onto any ring since the flag was last taken.
+    #[inline]
+    pub(crate) fn is_ring_written(&self) -> bool {
+        self.rings.written
+    }
+
+    /// The same, and takes the flag.
     pub(crate) fn take_ring_written(&mut self) -> bool {
         std::mem::take(&mut self.rings.written)
     }
