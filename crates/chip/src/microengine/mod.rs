@@ -61,7 +61,7 @@ use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
 use crate::quiescence::stamp;
 use ahead::Thrown;
-use context::Context;
+use context::Contexts;
 use datapath::Datapath;
 use lane::Lane;
 use line::Line;
@@ -139,7 +139,7 @@ pub struct Microengine {
     memory: LocalMemory,
     initialised: Initialised,
     claims: Claims,
-    contexts: [Context; 8],
+    contexts: Contexts,
     /// Bit c: context c is enabled.
     enabled: u8,
     mode: ContextMode,
@@ -214,7 +214,7 @@ impl Microengine {
             memory: LocalMemory::new(timing.local_memory_words),
             initialised: Initialised::new(),
             claims: Claims::default(),
-            contexts: std::array::from_fn(|_| Context::new()),
+            contexts: Contexts::new(),
             enabled: 0,
             mode: ContextMode::Eight,
             other_enables: 0,
@@ -268,7 +268,7 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn make_lane(&mut self) {
-        let lane = Lane::new(&self.program, self.datapath.base());
+        let lane = Lane::new(&self.program, (self.index, self.datapath.context));
         self.lanes[self.datapath.context as usize & 7] = lane;
     }
 
@@ -291,22 +291,22 @@ impl Microengine {
 
     #[inline]
     fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
-        let at = context as usize & 7;
-        let again = self.contexts[at].signals & mask & !1;
+        let it = &self.contexts[context];
+        let again = it.signals & mask & !1;
         if again != 0 {
             self.raised_twice(context & 7, again, fabric);
         }
-        self.contexts[at].signals |= mask;
+        self.contexts[context].signals |= mask;
         self.reconsider(context & 7, fabric);
     }
 
     /// A sleeping context whose condition holds becomes ready.
     #[inline]
     fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
-        let now = fabric.now;
-        let it = &mut self.contexts[context as usize];
-        if it.state == ContextPhase::Sleeping && it.satisfied() {
-            it.enter(ContextPhase::Ready, now);
+        let it = &self.contexts[context];
+        if it.state() == ContextPhase::Sleeping && it.satisfied() {
+            self.contexts
+                .enter(context, ContextPhase::Ready, fabric.now);
             self.journal_context(context, fabric);
             if self.phase == Phase::Idle {
                 self.wake(self.timing.wake, fabric);
