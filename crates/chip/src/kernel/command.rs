@@ -41,33 +41,6 @@ impl BusCommand {
     }
 }
 
-/// What is known of a command only when it is issued; all else may be known before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Issuer {
-    /// Microengine index.
-    pub me: u8,
-    /// Context, 0-7.
-    pub context: u8,
-    /// Word address of the instruction.
-    pub pc: u16,
-    /// Byte address that the command names.
-    pub address: u32,
-    /// First register, absolute 0-127.
-    pub transfer: u8,
-}
-
-impl Issuer {
-    /// Completes a command that is for its issuer alone.
-    #[inline]
-    pub fn complete(self, command: &mut BusCommand) {
-        (command.me, command.transfer_me) = (self.me, self.me);
-        (command.context, command.signal_context) = (self.context, self.context);
-        command.pc = self.pc;
-        command.address = self.address;
-        command.transfer = self.transfer;
-    }
-}
-
 /// A command as the bus carries it. Built by the microengine at issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusCommand {

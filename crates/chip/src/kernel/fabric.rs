@@ -35,7 +35,6 @@ use crate::kernel::trace_event::{Cause, Kind, RingName, TraceEvent};
 use crate::profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
-pub(crate) use crate::kernel::command::Issuer;
 pub use crate::kernel::command::{BusCommand, Slot, TransferKind};
 
 /// A command with its data.
@@ -371,13 +370,23 @@ impl Fabric {
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
         let (me, address) = (command.me, command.address);
-        self.send(now, command, (me, address), |_| {})
+        if self.is_full(now, me) {
+            return Issue::Held;
+        }
+        Issue::Accepted(self.send(now, command, (me, address), |_| {}))
     }
 
-    /// The same for a command that is known but for what its issuer adds.
-    pub(crate) fn issue_for(&mut self, now: Cycle, command: &BusCommand, by: Issuer) -> Issue {
-        self.send(now, command, (by.me, by.address), |command| {
-            by.complete(command);
+    /// Whether a microengine's command FIFO is full, which is then [`Issue::Held`] for it.
+    #[inline]
+    pub(crate) fn is_full(&mut self, now: Cycle, me: u8) -> bool {
+        self.buses.is_full(now, me)
+    }
+
+    /// Issues a command that is known but for its address. Its issuer's FIFO is not full.
+    #[inline]
+    pub(crate) fn issue_at(&mut self, now: Cycle, command: &BusCommand, address: u32) -> Target {
+        self.send(now, command, (command.me, address), |command| {
+            command.address = address;
         })
     }
 
@@ -389,12 +398,9 @@ impl Fabric {
         command: &BusCommand,
         (me, address): (u8, u32),
         complete: impl FnOnce(&mut BusCommand),
-    ) -> Issue {
+    ) -> Target {
         let target = self.buses.target_of(command.op, address);
         let admission = self.buses.admit(now, me, target, &mut self.journal);
-        if admission == Admission::Full {
-            return Issue::Held;
-        }
         // It is completed in its place: put together before, it would be copied once more.
         let slot = self.place(command, now, complete);
         if self.journal.wants(Kind::Command) {
@@ -407,7 +413,7 @@ impl Fabric {
         } else {
             self.wait_for_bus(now, me, slot, target);
         }
-        Issue::Accepted(target)
+        target
     }
 
     #[cold]
@@ -421,9 +427,8 @@ impl Fabric {
     /// A command stays in its microengine's FIFO until its cluster's bus takes it.
     #[inline(never)]
     fn wait_for_bus(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
-        self.buses.hold(now, me, slot, target);
-        let cluster = self.profile.cluster_of(me);
-        self.post_arbitration(now, cluster as usize);
+        let cluster = self.buses.hold(now, me, slot, target);
+        self.post_arbitration(now, cluster);
     }
 
     /// Opens a command that no microengine issued, for data that a unit pushes
@@ -517,10 +522,15 @@ impl Fabric {
         self.arbitrate(cluster as usize);
     }
 
+    #[inline]
     fn arbitrate(&mut self, cluster: usize) {
-        if !self.buses.may_arbitrate(cluster) {
-            return;
+        if self.buses.may_arbitrate(cluster) {
+            self.arbitrate_now(cluster);
         }
+    }
+
+    #[inline(never)]
+    fn arbitrate_now(&mut self, cluster: usize) {
         // One grant a bus clock; the next one takes another arbitration.
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));

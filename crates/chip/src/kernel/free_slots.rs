@@ -22,15 +22,11 @@ impl FreeSlots {
     /// Takes the lowest place out.
     #[inline]
     pub fn pop(&mut self) -> Option<Slot> {
-        if self.len == 0 {
-            return None;
-        }
-        self.len -= 1;
-        let at = self.words.iter().position(|word| *word != 0)?;
-        let word = &mut self.words[at];
+        let (at, word) = (0..).zip(&mut self.words).find(|(_, word)| **word != 0)?;
         let bit = word.trailing_zeros();
         *word &= *word - 1;
-        Some(Slot(at as u32 * 64 + bit))
+        self.len -= 1;
+        Some(Slot(at * 64 + bit))
     }
 
     /// Adds a place that is not in it.

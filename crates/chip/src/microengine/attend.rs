@@ -28,9 +28,6 @@ impl Microengine {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the loop around it.
     fn attentive_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
-        if self.slow & slow::PENDING != 0 && self.memory.due() <= self.cycle {
-            self.settle();
-        }
         let pc = self.pc as usize;
         let op = self.lane().ops()[pc];
         if op.marks & Op::ATTENTION != 0 {
@@ -94,9 +91,6 @@ impl Microengine {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the loop around it.
     fn direct_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
-        if self.slow != 0 && self.memory.due() <= self.cycle {
-            self.settle();
-        }
         let op = &self.lane().ops()[self.pc as usize];
         let (kind, x) = (op.kind, op.x);
         let taken = match kind {
@@ -110,10 +104,10 @@ impl Microengine {
             }
             Kind::Command => {
                 let address = self.address(op);
-                let outcome = self.template_command(x, address, fabric)?;
+                let swap = self.template_command(x, address, fabric)?;
                 self.took_a_cycle::<OBSERVED>(fabric);
-                if let Outcome::Swap { defer, resume } = outcome {
-                    return Ok(self.yields(defer, resume));
+                if let Some(defer) = swap {
+                    return Ok(self.yields(defer, None));
                 }
                 false
             }
@@ -203,7 +197,7 @@ impl Microengine {
     fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
         self.took_a_cycle::<OBSERVED>(fabric);
         if matches!(op.kind, Kind::BrSignal | Kind::BrNoSignal) {
-            self.contexts[self.datapath.context as usize & 7].signals &= !(op.x as u16);
+            self.contexts[self.datapath.context].signals &= !(op.x as u16);
         }
         if csr && op.kind != Kind::CsrRead {
             self.slow &= !slow::CSR;
@@ -312,7 +306,7 @@ impl Microengine {
 
     /// The context gives up the pipeline, after defer slots if there are any.
     fn yields(&mut self, defer: u8, resume: Option<u16>) -> Flow {
-        self.contexts[self.datapath.context as usize & 7].yielded_at = self.pc;
+        self.contexts[self.datapath.context].yielded_at = self.pc;
         self.pc += 1;
         self.after_penalty = self.timing.swap.saturating_sub(Cycle::from(defer));
         if defer == 0 {
@@ -325,7 +319,7 @@ impl Microengine {
 
     /// Lets the writes of index registers take effect that are due.
     #[inline(never)]
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.memory
             .settle(self.cycle, &mut self.datapath.byte_index);
         if !self.memory.has_pending() {

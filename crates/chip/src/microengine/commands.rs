@@ -3,10 +3,11 @@
 use npsim_isa::{CapAccess, CapCsr, Command, CommandOp, Completion, TransferRegister, Unit, Words};
 
 use super::control::Outcome;
-use super::registers::{Claim, Here, transfer_file};
+use super::registers::{Claim, transfer_file};
 use super::template::{awaited, registers_of, signals_of, words_of};
-use super::{Flow, Microengine};
-use crate::kernel::fabric::{BusCommand, Fabric, Issue, Issuer};
+use super::{Flow, Microengine, slow};
+use crate::kernel::fabric::{BusCommand, Fabric, Issue};
+use crate::kernel::target::Target;
 
 /// A command as the instruction gives it.
 struct Request {
@@ -89,71 +90,68 @@ impl Microengine {
         self.issue(&request, fabric)
     }
 
-    /// Issues a command that is known but for its address. It names no registers but its
-    /// own microengine's.
+    /// Issues a command that is known but for its address. Gives after how many slots the
+    /// context gives up the pipeline, if it does.
     pub(super) fn template_command(
         &mut self,
         number: u32,
         address: u32,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Flow> {
-        let swap = self.program.templates[number as usize].swap;
-        if swap.is_some() {
-            self.refuse_in_slot(fabric)?;
-        }
-        let template = &self.program.templates[number as usize];
-        let context = self.datapath.context;
-        let by = Issuer {
-            me: self.index,
-            context,
-            pc: self.pc,
-            address,
-            transfer: (context * 16 + template.register) & 127,
-        };
-        let (kind, pulled, pushed) = (
-            template.command.transfer_kind,
-            template.pulled,
-            template.pushed,
-        );
-        let first = |incoming| transfer_file(kind, incoming) + u16::from(by.transfer);
-        let (mut taken, mut filled, mut clear) = (None, None, true);
-        if pulled != 0 {
-            taken = Here::new(first(false), pulled);
-            clear = taken.is_some_and(|it| self.initialised.has_here(it));
-        }
-        if pushed != 0 {
-            filled = Here::new(first(true), pushed);
-            clear &= filled.is_some_and(|it| !self.claims.owns_here(it));
-        }
+    ) -> Result<Option<u8>, Flow> {
+        let lane = &self.lanes[usize::from(self.datapath.context & 7)];
+        let order = lane.order(number);
+        let (out, into) = (&order.pulled, &order.pushed);
+        // Where it moves nothing there are no slots to be asked for.
+        let clear = order.fits
+            && self.initialised.has_here(out.here)
+            && !self.claims.owns_here(out.here)
+            && !self.claims.owns_here(into.here)
+            && (self.slow & slow::DEFER == 0 || order.swap.is_none());
         if !clear {
-            self.check_template(number, by, fabric)?;
+            return self.command_rarely(number, address, fabric);
         }
-        let template = &self.program.templates[number as usize];
-        let target = match fabric.issue_for(self.cycle, &template.command, by) {
-            Issue::Accepted(target) => target,
-            Issue::Held => return Err(Flow::Held),
-        };
-        self.stats.references[target.index()] += 1;
-        let claims = [(pulled, taken, false), (pushed, filled, true)];
-        for (words, here, incoming) in claims {
-            if words != 0 {
-                let slots = (first(incoming), words);
-                let claim = Claim::new(template.command.op, slots, (context, by.pc), self.cycle);
-                self.claims.add_here(claim, here);
+        if fabric.is_full(self.cycle, self.index) {
+            return Err(Flow::Held);
+        }
+        for moved in [out, into] {
+            if moved.claim.words != 0 {
+                self.claims.add_free(moved.claim, moved.here, self.cycle);
             }
         }
-        Ok(self.sent(swap))
+        let target = fabric.issue_at(self.cycle, &order.command, address);
+        self.stats.references[target.index() % Target::COUNT] += 1;
+        let Some((mask, defer)) = order.swap else {
+            return Ok(None);
+        };
+        self.waits_for(mask, false);
+        Ok(Some(defer))
     }
 
-    /// What is wrong with the registers of a command.
+    /// The same where something may be wrong with its registers or its place, or where they
+    /// are not bits of one word each.
     #[cold]
     #[inline(never)]
-    fn check_template(&mut self, number: u32, by: Issuer, fabric: &mut Fabric) -> Result<(), Flow> {
-        let template = &self.program.templates[number as usize];
-        let mut command = template.command;
-        let words = (template.pulled, template.pushed);
-        by.complete(&mut command);
-        self.check_each_transfer(&command, words, fabric)
+    fn command_rarely(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Option<u8>, Flow> {
+        let order = *self.lane().order(number);
+        if order.swap.is_some() {
+            self.refuse_in_slot(fabric)?;
+        }
+        let prepared = Prepared {
+            command: BusCommand {
+                address,
+                ..order.command
+            },
+            transfers: true,
+            pulled: order.pulled.claim.words,
+            pushed: order.pushed.claim.words,
+        };
+        self.send_off(&prepared, order.swap, fabric)?;
+        Ok(order.swap.map(|(_, defer)| defer))
     }
 
     #[inline(never)]

@@ -1,14 +1,16 @@
 //! Contexts and the arbiter that gives them the pipeline.
 
+use std::ops::{Index, IndexMut};
+
 use crate::Cycle;
 use crate::core::{ContextPhase, ContextTimes};
 use crate::quiescence::stamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// One hardware thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Context {
-    pub state: ContextPhase,
+    state: ContextPhase,
     pub pc: u16,
     /// The instruction with which it last gave up the pipeline.
     pub yielded_at: u16,
@@ -44,17 +46,8 @@ impl Context {
         }
     }
 
-    /// Begins the account at a cycle.
-    pub fn open(&mut self, at: Cycle) {
-        self.since = at;
-    }
-
-    /// Goes to a state at a cycle; one that lies in the end of the previous
-    /// state (a signal during the swap) counts from there.
-    pub fn enter(&mut self, state: ContextPhase, at: Cycle) {
-        let at = at.max(self.since);
-        self.account(at);
-        self.state = state;
+    pub const fn state(&self) -> ContextPhase {
+        self.state
     }
 
     /// When it entered its state.
@@ -62,10 +55,12 @@ impl Context {
         self.since
     }
 
-    /// Writes the time up to a cycle down.
-    pub fn account(&mut self, at: Cycle) {
+    /// Writes the time up to a cycle down. One that lies in the end of the previous
+    /// state (a signal during the swap) counts from there.
+    #[inline]
+    fn account(&mut self, at: Cycle) {
         let spent = at.saturating_sub(self.since);
-        self.since = at.max(self.since);
+        self.since += spent;
         *match self.state {
             ContextPhase::Inactive => &mut self.times.inactive,
             ContextPhase::Ready => &mut self.times.ready,
@@ -89,6 +84,7 @@ impl Context {
 
     /// Whether the wake-up condition holds. An empty mask never wakes as `any`
     /// (kill) and always as `all`.
+    #[inline]
     pub fn satisfied(&self) -> bool {
         let arrived = self.signals | 1;
         if self.any {
@@ -100,24 +96,123 @@ impl Context {
 
     /// The signals a waking context takes: with `all` those it waited for, with
     /// `any` none, since the program finds out which came.
-    pub fn consume(&mut self) {
+    #[inline]
+    fn consume(&mut self) {
         if !self.any {
             self.signals &= !self.wakeup;
         }
     }
 }
 
-/// The ready context after `last` in round robin, `last` itself at the end. Those
-/// without their bit in `among` do not count.
-#[inline]
-pub(super) fn next_ready(contexts: &[Context; 8], last: u8, among: u8) -> Option<u8> {
-    let mut ready = 0_u8;
-    for (c, context) in contexts.iter().enumerate() {
-        ready |= u8::from(context.state == ContextPhase::Ready) << c;
+/// All contexts of a microengine, by number modulo 8. Which are ready stands beside them,
+/// since the arbiter asks at each swap.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "[Context; 8]")]
+pub(super) struct Contexts {
+    all: [Context; 8],
+    /// Bit c: context c is ready.
+    ready: u8,
+}
+
+impl From<[Context; 8]> for Contexts {
+    fn from(all: [Context; 8]) -> Self {
+        let ready = (all.iter().zip(0..)).fold(0, |ready, (it, context)| {
+            ready | u8::from(it.state == ContextPhase::Ready) << context
+        });
+        Self { all, ready }
     }
-    ready &= among;
-    // The context after the last one comes to bit 0.
-    let first = (last + 1) & 7;
-    let turned = ready.rotate_right(u32::from(first));
-    (ready != 0).then(|| (first + turned.trailing_zeros() as u8) & 7)
+}
+
+impl Serialize for Contexts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(to)
+    }
+}
+
+impl Index<u8> for Contexts {
+    type Output = Context;
+
+    #[inline]
+    fn index(&self, context: u8) -> &Context {
+        &self.all[usize::from(context & 7)]
+    }
+}
+
+impl IndexMut<u8> for Contexts {
+    #[inline]
+    fn index_mut(&mut self, context: u8) -> &mut Context {
+        &mut self.all[usize::from(context & 7)]
+    }
+}
+
+impl Contexts {
+    pub fn new() -> Self {
+        Self::from(std::array::from_fn(|_| Context::new()))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Context> {
+        self.all.iter()
+    }
+
+    /// Begins the account of all at a cycle.
+    pub fn open(&mut self, at: Cycle) {
+        for context in &mut self.all {
+            context.since = at;
+        }
+    }
+
+    /// A context goes to a state at a cycle.
+    #[inline]
+    pub fn enter(&mut self, context: u8, state: ContextPhase, at: Cycle) {
+        let it = &mut self[context];
+        it.account(at);
+        it.state = state;
+        let bit = 1 << (context & 7);
+        if state == ContextPhase::Ready {
+            self.ready |= bit;
+        } else {
+            self.ready &= !bit;
+        }
+    }
+
+    /// The one that executes gives up the pipeline at a cycle: what it does then.
+    #[inline]
+    pub fn leave(&mut self, context: u8, enabled: bool, at: Cycle) {
+        let it = &mut self[context];
+        let spent = at.saturating_sub(it.since);
+        it.since += spent;
+        it.times.executing += spent;
+        let ready = enabled && it.satisfied();
+        it.state = if ready {
+            ContextPhase::Ready
+        } else if enabled {
+            ContextPhase::Sleeping
+        } else {
+            ContextPhase::Inactive
+        };
+        self.ready |= u8::from(ready) << (context & 7);
+    }
+
+    /// One that is ready gets the pipeline at a cycle.
+    #[inline]
+    pub fn begin(&mut self, context: u8, at: Cycle) {
+        self.ready &= !(1 << (context & 7));
+        let it = &mut self[context];
+        it.consume();
+        let spent = at.saturating_sub(it.since);
+        it.since += spent;
+        it.times.ready += spent;
+        it.state = ContextPhase::Executing;
+    }
+
+    /// The ready context after `last` in round robin, `last` itself at the end. Those
+    /// without their bit in `among` do not count.
+    #[inline]
+    pub fn next_ready(&self, last: u8, among: u8) -> Option<u8> {
+        let ready = self.ready & among;
+        // The context after the last one comes to bit 0.
+        let first = (last + 1) & 7;
+        let turned = ready.rotate_right(u32::from(first));
+        (ready != 0).then(|| (first + turned.trailing_zeros() as u8) & 7)
+    }
 }

@@ -36,7 +36,7 @@ impl Microengine {
         match op.kind {
             // The test consumes the signal when the branch is issued.
             Kind::BrSignal | Kind::BrNoSignal => {
-                let context = &self.contexts[self.datapath.context as usize & 7];
+                let context = &self.contexts[self.datapath.context];
                 let arrived = u32::from(context.signals) & op.x != 0;
                 Ok(taken(arrived == (op.kind == Kind::BrSignal)))
             }
@@ -62,7 +62,13 @@ impl Microengine {
                 self.write_csr(op.x as u16, value, fabric)?;
                 Ok(Outcome::Sequential)
             }
-            Kind::Command => self.template_command(op.x, self.address(op), fabric),
+            Kind::Command => {
+                let swap = self.template_command(op.x, self.address(op), fabric)?;
+                Ok(swap.map_or(Outcome::Sequential, |defer| Outcome::Swap {
+                    defer,
+                    resume: None,
+                }))
+            }
             _ => self.rarely_outside(op, fabric),
         }
     }
@@ -124,7 +130,7 @@ impl Microengine {
 
     /// Loads the running context's wake-up mask.
     pub(super) fn waits_for(&mut self, mask: u16, any: bool) {
-        let context = &mut self.contexts[self.datapath.context as usize & 7];
+        let context = &mut self.contexts[self.datapath.context];
         context.wakeup = mask;
         context.any = any;
     }

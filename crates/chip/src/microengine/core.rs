@@ -36,6 +36,8 @@ impl Core for Microengine {
     fn load(&mut self, program: Program) {
         let image = Arc::clone(program.image());
         self.program = program;
+        // The limit's distance depends on the program's length.
+        self.calm = 0;
         self.lanes = Default::default();
         self.open_lane();
         self.mode = image.contexts;
@@ -60,19 +62,17 @@ impl Core for Microengine {
             self.running = true;
             self.stats.started = now;
             self.cycle = now;
-            for context in &mut self.contexts {
-                context.open(now);
-            }
+            self.contexts.open(now);
         }
         let usable = self.usable(contexts);
         for c in 0..8 {
-            let context = &mut self.contexts[c as usize];
-            if usable & 1 << c != 0 && context.state == ContextPhase::Inactive {
+            let context = &mut self.contexts[c];
+            if usable & 1 << c != 0 && context.state() == ContextPhase::Inactive {
                 context.signals |= 1;
                 context.wakeup = 1;
                 context.any = false;
                 context.pc = 0;
-                context.enter(ContextPhase::Ready, now);
+                self.contexts.enter(c, ContextPhase::Ready, now);
                 self.journal_context(c, fabric);
             }
         }
@@ -96,7 +96,7 @@ impl Core for Microengine {
     }
 
     fn timer(&mut self, context: u8, fabric: &mut Fabric) {
-        let it = &mut self.contexts[context as usize & 7];
+        let it = &mut self.contexts[context];
         if it.timer_due == Some(fabric.now) {
             it.timer_due = None;
             let mask = 1 << (it.future_signal & 15);
@@ -187,7 +187,7 @@ impl Core for Microengine {
                 stats.idle += rest;
             }
         }
-        for ((number, context), times) in (0..).zip(&self.contexts).zip(&mut stats.contexts) {
+        for ((number, context), times) in (0..).zip(self.contexts.iter()).zip(&mut stats.contexts) {
             // The last to give up the pipeline counts as executing until its slots are over,
             // and is ready after them only if it is also the next to get it.
             let ready = if number == self.last {
@@ -209,9 +209,9 @@ impl Core for Microengine {
     }
 
     fn context(&self, context: u8) -> ContextView {
-        let it = &self.contexts[context as usize & 7];
+        let it = &self.contexts[context];
         ContextView {
-            phase: it.state,
+            phase: it.state(),
             since: it.since(),
             pc: self.context_pc(context & 7),
             yielded_at: it.yielded_at,
@@ -278,10 +278,10 @@ impl Core for Microengine {
             | u64::from(self.datapath.context) << 24
             | (self.phase as u64) << 16
             | self.cycle.saturating_sub(now) & 0xffff;
-        for context in &self.contexts {
+        for context in self.contexts.iter() {
             let state = u64::from(context.pc) << 24
                 | u64::from(context.signals) << 8
-                | context.state as u64;
+                | context.state() as u64;
             pulse = (pulse.rotate_left(9) ^ state).wrapping_mul(0x2545_f491_4f6c_dd1d);
         }
         Some(pulse)
@@ -332,7 +332,7 @@ impl Core for Microengine {
         }
         for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
             if !watched.is_empty() {
-                *lane = Lane::new(&it.program, context as u16 * 16);
+                *lane = Lane::new(&it.program, (it.index, context as u8));
                 lane.relieve_as(watched, &it.program);
             }
         }

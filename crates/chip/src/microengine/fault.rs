@@ -275,10 +275,10 @@ impl Microengine {
     pub(super) fn never_yields(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
         self.complain(Some(Check::NeverYields), fabric, |me| {
             let context = me.datapath.context;
-            let since = me.contexts[context as usize & 7].since();
+            let since = me.contexts[context].since();
             let mut notes = vec![format!("it has had the pipeline since cycle {since}")];
             notes.extend(liveness::round_of(&me.program.image, context, me.pc));
-            let waits = |it: &u8| me.contexts[*it as usize].state == ContextPhase::Ready;
+            let waits = |it: &u8| me.contexts[*it].state() == ContextPhase::Ready;
             let ready: Vec<_> = (0..8).filter(waits).collect();
             if !ready.is_empty() {
                 notes.push(format!("meanwhile {} could have run", numbered(&ready)));
@@ -327,8 +327,8 @@ impl Microengine {
 
     /// The address at which a context is.
     pub(super) fn context_pc(&self, context: u8) -> u16 {
-        let it = &self.contexts[context as usize];
-        if it.state == ContextPhase::Executing {
+        let it = &self.contexts[context];
+        if it.state() == ContextPhase::Executing {
             self.pc
         } else {
             it.pc

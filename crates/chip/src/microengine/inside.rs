@@ -52,7 +52,7 @@ impl Inside for Microengine {
     }
 
     fn pointers(&self, context: u8) -> [u32; 2] {
-        let context = usize::from(context & 7);
+        let context = context & 7;
         [self.pointer(0, context), self.pointer(1, context)]
     }
 
@@ -69,7 +69,7 @@ impl Inside for Microengine {
     }
 
     fn timer(&self, context: u8) -> Option<(u8, Cycle)> {
-        let it = &self.contexts[usize::from(context & 7)];
+        let it = &self.contexts[context];
         it.timer_due.map(|due| (it.future_signal & 15, due))
     }
 

@@ -13,6 +13,7 @@ use super::operation::Op;
 use super::program::Program;
 use super::registers::{RELATIVE, resolve};
 use super::rounds::{Round, Rounds};
+use super::template::Order;
 use crate::Cycle;
 
 /// The operations of one context.
@@ -21,13 +22,16 @@ pub(super) struct Lane {
     /// Shared between copies of the chip until one of them changes it.
     ops: Arc<[Op]>,
     forms: Arc<[Form]>,
+    /// Its commands, as [`Op::x`] numbers them.
+    orders: Arc<[Order]>,
     /// The lines that go round, by their first address: nothing in them needs attention.
     rounds: Arc<Vec<Rounds>>,
 }
 
 impl Lane {
-    /// A program's operations for the context whose first register is `base`.
-    pub fn new(program: &Program, base: u16) -> Self {
+    /// A program's operations for a context of a microengine.
+    pub fn new(program: &Program, (me, context): (u8, u8)) -> Self {
+        let base = u16::from(context) * 16;
         let own = |slot: u16| {
             if slot & RELATIVE == 0 {
                 slot
@@ -51,9 +55,11 @@ impl Lane {
         for at in 0..all.len() {
             all[at].action = action_at(all, &forms, at);
         }
+        let orders = program.templates.iter().map(|it| it.order(me, context));
         let mut lane = Self {
             ops,
             forms,
+            orders: orders.collect(),
             rounds: Arc::default(),
         };
         for &round in program.rounds.iter() {
@@ -100,6 +106,12 @@ impl Lane {
 
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
+    }
+
+    /// A command, by its number in the program.
+    #[inline]
+    pub fn order(&self, number: u32) -> &Order {
+        &self.orders[number as usize]
     }
 
     #[inline]

@@ -30,7 +30,8 @@ const CODES_ENABLE: u32 = 1 << 13;
 impl Microengine {
     /// The context whose register a CSR is when a context names it: another one's in
     /// the INDIRECT_ views.
-    fn viewed(&self, csr: u16, context: u8) -> usize {
+    #[inline]
+    fn viewed(&self, csr: u16, context: u8) -> u8 {
         let indirect = matches!(
             csr,
             csr::INDIRECT_CTX_STS
@@ -43,7 +44,8 @@ impl Microengine {
                 | csr::INDIRECT_LM_ADDR_0_BYTE_INDEX
                 | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
         );
-        usize::from(if indirect { self.csr_pointer } else { context } & 7)
+        let it = if indirect { self.csr_pointer } else { context };
+        it & 7
     }
 
     /// Reads a local CSR at the present cycle.
@@ -90,13 +92,13 @@ impl Microengine {
             }
             csr::CSR_CTX_POINTER => u32::from(self.csr_pointer),
             csr::INDIRECT_CTX_STS => {
-                let ready = matches!(it.state, ContextPhase::Ready | ContextPhase::Executing);
-                u32::from(self.context_pc(viewed as u8)) | u32::from(ready) << 31
+                let ready = matches!(it.state(), ContextPhase::Ready | ContextPhase::Executing);
+                u32::from(self.context_pc(viewed)) | u32::from(ready) << 31
             }
             csr::ACTIVE_CTX_STS => {
                 u32::from(context)
                     | u32::from(self.number) << 3
-                    | u32::from(self.context_pc(viewed as u8)) << 8
+                    | u32::from(self.context_pc(viewed)) << 8
                     | 1 << 31
             }
             csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => u32::from(it.signals),
@@ -138,8 +140,8 @@ impl Microengine {
         value: u32,
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
-        let viewed = self.viewed(csr, self.datapath.context);
         let gap = self.timing.csr_gap;
+        let viewed = self.viewed(csr, self.datapath.context);
         match csr {
             csr::CTX_ENABLES => self.set_enables(value, fabric),
             csr::CC_ENABLE => {
@@ -152,12 +154,12 @@ impl Microengine {
             csr::INDIRECT_CTX_STS => self.contexts[viewed].pc = value as u16 & 0x1fff,
             csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => {
                 self.contexts[viewed].signals = value as u16;
-                self.reconsider(viewed as u8, fabric);
+                self.reconsider(viewed, fabric);
             }
             csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
                 self.contexts[viewed].wakeup = value as u16;
                 self.contexts[viewed].any = value & 1 << 16 != 0;
-                self.reconsider(viewed as u8, fabric);
+                self.reconsider(viewed, fabric);
             }
             csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
                 self.contexts[viewed].future_count = value as u16;
@@ -227,6 +229,8 @@ impl Microengine {
     }
 
     /// A context that is disabled goes on until it gives up the pipeline.
+    #[cold]
+    #[inline(never)]
     fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
         self.other_enables = value & !enables::HANDLED;
         self.memory.global = [
@@ -254,15 +258,14 @@ impl Microengine {
         self.enabled = self.usable((value >> 8) as u8);
         for c in 0..8 {
             let on = self.enabled & 1 << c != 0;
-            let context = &mut self.contexts[c as usize];
-            match (context.state, on) {
+            match (self.contexts[c].state(), on) {
                 (ContextPhase::Inactive, true) => {
-                    context.enter(ContextPhase::Sleeping, fabric.now);
+                    self.contexts.enter(c, ContextPhase::Sleeping, fabric.now);
                     self.journal_context(c, fabric);
                     self.reconsider(c, fabric);
                 }
                 (ContextPhase::Ready | ContextPhase::Sleeping, false) => {
-                    context.enter(ContextPhase::Inactive, fabric.now);
+                    self.contexts.enter(c, ContextPhase::Inactive, fabric.now);
                     self.journal_context(c, fabric);
                 }
                 _ => {}
@@ -271,15 +274,15 @@ impl Microengine {
     }
 
     /// A pointer of a context: the running one's working copy.
-    pub(super) fn pointer(&self, pointer: usize, context: usize) -> u32 {
-        if self.memory.global[pointer] || context == usize::from(self.datapath.context) {
+    pub(super) fn pointer(&self, pointer: usize, context: u8) -> u32 {
+        if self.memory.global[pointer] || context == self.datapath.context {
             self.memory.pointers[pointer]
         } else {
-            self.memory.saved[context][pointer]
+            self.memory.saved[usize::from(context & 7)][pointer]
         }
     }
 
-    fn set_pointer(&mut self, pointer: u8, context: usize, csr: u16, value: u32) {
+    fn set_pointer(&mut self, pointer: u8, context: u8, csr: u16, value: u32) {
         let words = value >> 2 & 1023;
         let active = matches!(
             csr,
@@ -288,10 +291,10 @@ impl Microengine {
                 | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX
                 | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX
         );
-        if active || context == usize::from(self.datapath.context) {
+        if active || context == self.datapath.context {
             self.index_write(Index::Pointer(pointer), words, self.timing.lm_addr_gap);
         } else {
-            self.memory.saved[context][pointer as usize] = words;
+            self.memory.saved[usize::from(context & 7)][pointer as usize] = words;
         }
     }
 
@@ -299,6 +302,8 @@ impl Microengine {
         self.timestamp + now.saturating_sub(self.timestamp_set) / self.timing.timestamp
     }
 
+    #[cold]
+    #[inline(never)]
     fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
         self.timestamp = value;
         self.timestamp_set = self.cycle;
@@ -311,11 +316,11 @@ impl Microengine {
 
     /// The timer fires once, when the low half of the timestamp next becomes the
     /// future count.
-    fn arm_timer(&mut self, context: usize, fabric: &mut Fabric) {
+    fn arm_timer(&mut self, context: u8, fabric: &mut Fabric) {
         // A timer that is set anew leaves nothing of what it was set to.
         let timer = Event::Timer {
             me: self.index,
-            context: context as u8,
+            context,
         };
         if let Some(due) = self.contexts[context].timer_due.take() {
             fabric.events.cancel(due, timer);
@@ -327,7 +332,7 @@ impl Microengine {
         let counts = (self.cycle - self.timestamp_set) / self.timing.timestamp;
         let now = (self.timestamp + counts) as u16;
         let left = Cycle::from(it.future_count.wrapping_sub(now));
-        fabric.timer_set(self.index, context as u8, left);
+        fabric.timer_set(self.index, context, left);
         let due = self.timestamp_set + (counts + left) * self.timing.timestamp;
         let due = due.max(self.cycle + 1);
         self.contexts[context].timer_due = Some(due);

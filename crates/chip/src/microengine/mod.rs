@@ -61,7 +61,7 @@ use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
 use crate::quiescence::stamp;
 use ahead::Thrown;
-use context::Context;
+use context::Contexts;
 use datapath::Datapath;
 use lane::Lane;
 use line::Line;
@@ -139,7 +139,7 @@ pub struct Microengine {
     memory: LocalMemory,
     initialised: Initialised,
     claims: Claims,
-    contexts: [Context; 8],
+    contexts: Contexts,
     /// Bit c: context c is enabled.
     enabled: u8,
     mode: ContextMode,
@@ -214,7 +214,7 @@ impl Microengine {
             memory: LocalMemory::new(timing.local_memory_words),
             initialised: Initialised::new(),
             claims: Claims::default(),
-            contexts: std::array::from_fn(|_| Context::new()),
+            contexts: Contexts::new(),
             enabled: 0,
             mode: ContextMode::Eight,
             other_enables: 0,
@@ -268,7 +268,7 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn make_lane(&mut self) {
-        let lane = Lane::new(&self.program, self.datapath.base());
+        let lane = Lane::new(&self.program, (self.index, self.datapath.context));
         self.lanes[self.datapath.context as usize & 7] = lane;
     }
 
@@ -293,7 +293,7 @@ impl Microengine {
     /// be kept beyond a call.
     #[inline]
     fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
-        let it = &mut self.contexts[context as usize & 7];
+        let it = &mut self.contexts[context];
         if it.signals & mask & !1 != 0 {
             return self.raise_again(context & 7, mask, fabric);
         }
@@ -305,19 +305,19 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn raise_again(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
-        let again = self.contexts[context as usize].signals & mask & !1;
+        let again = self.contexts[context].signals & mask & !1;
         self.raised_twice(context, again, fabric);
-        self.contexts[context as usize].signals |= mask;
+        self.contexts[context].signals |= mask;
         self.reconsider(context, fabric);
     }
 
     /// A sleeping context whose condition holds becomes ready.
     #[inline]
     fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
-        let now = fabric.now;
-        let it = &mut self.contexts[context as usize & 7];
-        if it.state == ContextPhase::Sleeping && it.satisfied() {
-            it.enter(ContextPhase::Ready, now);
+        let it = &self.contexts[context];
+        if it.state() == ContextPhase::Sleeping && it.satisfied() {
+            self.contexts
+                .enter(context, ContextPhase::Ready, fabric.now);
             if fabric.journal.is_open() {
                 return self.ready_in_sight(context, fabric);
             }

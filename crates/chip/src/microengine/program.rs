@@ -175,8 +175,10 @@ impl Program {
             if let Word::Instruction(instruction) = word {
                 maker.instruction(instruction);
                 if let Instruction::Command(command) = *instruction
-                    && let Some(template) =
-                        Template::of(&self.command_at(address as u16, command, mode))
+                    && let Some(template) = Template::of(
+                        &self.command_at(address as u16, command, mode),
+                        address as u16,
+                    )
                 {
                     maker.op.kind = Kind::Command;
                     maker.op.x = templates.len() as u32;

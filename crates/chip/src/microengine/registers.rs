@@ -238,6 +238,9 @@ pub(super) struct Here {
 }
 
 impl Here {
+    /// No slots.
+    pub const NONE: Self = Self { word: 0, bits: 0 };
+
     /// Up to 63 slots; `None` where they are bits of two words, or wrap in their file.
     #[inline]
     pub fn new(first: u16, words: u8) -> Option<Self> {
@@ -309,20 +312,20 @@ impl Default for Claims {
 impl Claims {
     #[inline]
     pub fn add(&mut self, claim: Claim) {
-        self.add_here(claim, claim.here());
+        match claim.here() {
+            Some(here) if !self.owns_here(here) => self.add_free(claim, here, claim.issued),
+            _ => self.add_rarely(claim),
+        }
     }
 
-    /// The same where it is known whether its slots are bits of one word.
+    /// The same of slots that are bits of one word and of which no unit owns any, for a
+    /// command that is issued at a cycle.
     #[inline]
-    pub fn add_here(&mut self, claim: Claim, here: Option<Here>) {
-        if let Some(here) = here
-            && !self.owns_here(here)
-            && let Some(place) = self.places.get_mut(usize::from(claim.first))
-        {
-            *place = Some(claim);
+    pub fn add_free(&mut self, claim: Claim, here: Here, issued: Cycle) {
+        debug_assert!(!self.owns_here(here), "{claim:?} shares slots");
+        if let Some(place) = self.places.get_mut(usize::from(claim.first)) {
+            *place = Some(Claim { issued, ..claim });
             self.owned[here.word()] |= here.bits;
-        } else {
-            self.add_rarely(claim);
         }
     }
 

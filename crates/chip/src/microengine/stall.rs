@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::context::next_ready;
 use super::{Microengine, Phase};
 use crate::Cycle;
 use crate::core::ContextPhase;
@@ -58,7 +57,7 @@ impl Microengine {
     #[inline]
     pub(super) fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
         if self.stalls.is_empty() {
-            next_ready(&self.contexts, last, 0xff)
+            self.contexts.next_ready(last, 0xff)
         } else {
             self.choose_around_stalls(last, at, fabric)
         }
@@ -71,7 +70,7 @@ impl Microengine {
             .stalls
             .at(at)
             .fold(0, |hung, it| hung | 1 << (it.context & 7));
-        let next = next_ready(&self.contexts, last, !hung);
+        let next = self.contexts.next_ready(last, !hung);
         if next.is_none() {
             self.wait_for_a_stall(at, fabric);
         }
@@ -82,7 +81,7 @@ impl Microengine {
     /// context must not be missed.
     fn wait_for_a_stall(&mut self, at: Cycle, fabric: &mut Fabric) {
         let contexts = &self.contexts;
-        let ready = |it: &&Stall| contexts[it.context as usize & 7].state == ContextPhase::Ready;
+        let ready = |it: &&Stall| contexts[it.context].state() == ContextPhase::Ready;
         let end = self.stalls.at(at).filter(ready).map(|it| it.until).min();
         if let Some(end) = end.filter(|&end| end < self.stalls.due) {
             self.stalls.due = end;
@@ -94,7 +93,7 @@ impl Microengine {
         if self.stalls.due <= fabric.now {
             self.stalls.due = Cycle::MAX;
         }
-        let ready = next_ready(&self.contexts, self.last, 0xff).is_some();
+        let ready = self.contexts.next_ready(self.last, 0xff).is_some();
         if self.phase == Phase::Idle && ready {
             self.wake(self.timing.wake, fabric);
         }

@@ -3,20 +3,43 @@
 
 use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister};
 
+use super::registers::{Claim, Here, transfer_file};
 use crate::kernel::fabric::{BusCommand, TransferKind};
 
 /// A command but for who issues it and its address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Template {
     /// Complete but for microengine, context and their registers.
-    pub command: BusCommand,
+    command: BusCommand,
     /// First transfer register, relative to the context.
-    pub register: u8,
+    register: u8,
     /// Longwords that it pulls from its microengine's registers and pushes to them.
-    pub pulled: u8,
-    pub pushed: u8,
+    pulled: u8,
+    pushed: u8,
     /// The context gives up the pipeline until these signals, after so many slots.
+    swap: Option<(u16, u8)>,
+}
+
+/// A command of one context, but for its address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    pub command: BusCommand,
+    /// What it pulls from its microengine's registers and pushes to them.
+    pub pulled: Moved,
+    pub pushed: Moved,
+    /// The slots of each are bits of one word.
+    pub fits: bool,
+    /// As in the template.
     pub swap: Option<(u16, u8)>,
+}
+
+/// The transfer registers that a command moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    /// What the unit claims, but for when; of no words if there are none.
+    pub claim: Claim,
+    /// Its slots, if they fit; none if there are none.
+    pub here: Here,
 }
 
 /// Longwords that a command pulls and pushes.
@@ -84,7 +107,7 @@ impl Template {
     /// The template of a command. `None` for those that are put together when they
     /// are issued: an override word changes them, or they carry data above their
     /// address.
-    pub fn of(command: &Command) -> Option<Self> {
+    pub fn of(command: &Command, pc: u16) -> Option<Self> {
         if command.indirect || command.op == CommandOp::MsfFastWr {
             return None;
         }
@@ -97,6 +120,7 @@ impl Template {
         let transfers = command.transfer != TransferRegister::None;
         Some(Self {
             command: BusCommand {
+                pc,
                 count,
                 pull_signals,
                 push_signals,
@@ -112,5 +136,32 @@ impl Template {
                 Completion::Silent | Completion::SigDone(_) => None,
             },
         })
+    }
+
+    /// The same for a context of a microengine. It names no registers but its own.
+    pub fn order(&self, me: u8, context: u8) -> Order {
+        let mut command = self.command;
+        (command.me, command.transfer_me) = (me, me);
+        (command.context, command.signal_context) = (context, context);
+        command.transfer = (context * 16 + self.register) & 127;
+        let mut fits = true;
+        let mut moved = |words: u8, incoming| {
+            let file = transfer_file(command.transfer_kind, incoming);
+            let first = file + u16::from(command.transfer);
+            let here = Here::new(first, words);
+            fits &= here.is_some();
+            let by = (context, command.pc);
+            Moved {
+                claim: Claim::new(command.op, (first, words), by, 0),
+                here: here.unwrap_or(Here::NONE),
+            }
+        };
+        Order {
+            pulled: moved(self.pulled, false),
+            pushed: moved(self.pushed, true),
+            fits,
+            command,
+            swap: self.swap,
+        }
     }
 }

@@ -28,34 +28,26 @@ impl Microengine {
     /// without any trace of one.
     fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
-        self.limit = { fabric.horizon.min(self.entered + QUANTUM) }.min(self.bark);
-        self.calm = self
-            .limit
-            .saturating_sub(self.program.ops.len() as Cycle + 4);
+        // Most turns go by the limit of one before. It may only have become too large since
+        // by what the end of the run does: nobody's patience ends sooner than it did.
+        if self.entered >= self.calm || self.limit > fabric.horizon {
+            self.set_limit(fabric.horizon);
+        }
         self.thrown.begin_turn(self.entered);
+        if self.phase != Phase::Run && !self.goes_on::<OBSERVED>(fabric) {
+            return;
+        }
         let again = loop {
-            let flow = match self.phase {
-                Phase::Idle | Phase::Halted => return,
-                Phase::Pick => {
-                    self.pick::<OBSERVED>(fabric);
-                    Flow::Continue
-                }
-                Phase::Held => {
-                    self.stalled_until::<OBSERVED>(fabric.now, fabric);
-                    self.phase = Phase::Run;
-                    Flow::Continue
-                }
-                Phase::Run => self.execute::<OBSERVED>(fabric),
-                Phase::Swap => Flow::Swap,
-            };
-            match flow {
+            match self.execute::<OBSERVED>(fabric) {
                 Flow::Continue => {}
                 Flow::Swap => {
-                    if !self.look_at(self.cycle - 1, fabric) {
+                    if !self.is_final(self.cycle - 1, fabric) {
                         self.phase = Phase::Swap;
                         break self.cycle - 1;
                     }
-                    self.swap::<OBSERVED>(fabric);
+                    if !self.swap::<OBSERVED>(fabric) {
+                        return;
+                    }
                 }
                 Flow::Post | Flow::Stop => break self.cycle,
                 Flow::Held => {
@@ -79,23 +71,52 @@ impl Microengine {
         fabric.events.post_again(again, self.index);
     }
 
-    /// Whether the chip's state at a cycle is final, so that it may be looked
-    /// at; then it is the chip's present.
+    /// What comes before the first instruction of a turn that does not begin with one;
+    /// false if no context is ready to execute any.
+    #[inline(never)]
+    fn goes_on<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
+        match self.phase {
+            Phase::Run => true,
+            // The turn was posted for the cycle of the swap.
+            Phase::Swap => self.swap::<OBSERVED>(fabric),
+            Phase::Pick => self.pick::<OBSERVED>(fabric),
+            Phase::Held => {
+                self.stalled_until::<OBSERVED>(fabric.now, fabric);
+                self.phase = Phase::Run;
+                true
+            }
+            Phase::Idle | Phase::Halted => false,
+        }
+    }
+
+    /// How far turns go from now on.
+    #[cold]
+    #[inline(never)]
+    fn set_limit(&mut self, horizon: Cycle) {
+        self.limit = { horizon.min(self.entered + QUANTUM) }.min(self.bark);
+        self.calm = self
+            .limit
+            .saturating_sub(self.program.ops.len() as Cycle + 4);
+    }
+
+    /// Whether the chip's state at a cycle before the limit is final, so that it may be
+    /// looked at; then it is the chip's present.
     #[inline]
-    fn look_at(&self, at: Cycle, fabric: &mut Fabric) -> bool {
+    fn is_final(&self, at: Cycle, fabric: &mut Fabric) -> bool {
         if at == self.entered {
             return true;
         }
-        let allowed = at < fabric.horizon && at < fabric.events.next_time();
+        let allowed = at < fabric.events.next_time();
         if allowed {
             fabric.now = at;
         }
         allowed
     }
 
-    #[inline]
+    /// The same of the present cycle, which may be the limit.
     pub(super) fn may_look(&self, fabric: &mut Fabric) -> bool {
-        self.look_at(self.cycle, fabric)
+        (self.cycle == self.entered || self.cycle < fabric.horizon)
+            && self.is_final(self.cycle, fabric)
     }
 
     fn stalled_until<const OBSERVED: bool>(&mut self, until: Cycle, fabric: &mut Fabric) {
@@ -114,23 +135,25 @@ impl Microengine {
         self.bark = until + PATIENCE;
     }
 
-    fn pick<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+    /// The arbiter gives the pipeline to the next context; false if none is ready.
+    fn pick<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         let at = self.cycle.max(fabric.now + self.pick_latency);
         let Some(next) = self.choose(self.last, at, fabric) else {
             self.idle();
-            return;
+            return false;
         };
         self.stats.idle += at - self.cycle;
         self.refilled = (self.cycle, at);
         self.dispatch(next, at);
         self.tell_context::<OBSERVED>(next, fabric);
+        true
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of every swap.
     fn dispatch(&mut self, context: u8, at: Cycle) {
-        let it = &mut self.contexts[context as usize];
-        it.consume();
-        it.enter(ContextPhase::Executing, at);
-        self.pc = it.pc;
+        self.contexts.begin(context, at);
+        self.pc = self.contexts[context].pc;
         self.datapath.context = context;
         self.open_lane();
         self.memory.swap_in(context);
@@ -141,8 +164,11 @@ impl Microengine {
         self.phase = Phase::Run;
     }
 
-    /// The running context goes to sleep and the arbiter chooses another.
-    fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+    /// The running context goes to sleep and the arbiter chooses another; false if none is
+    /// ready.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Called, it takes more than what its second copy saves.
+    fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         let penalty = std::mem::take(&mut self.after_penalty);
         let end = self.cycle + penalty;
         self.stats.aborted += penalty;
@@ -150,23 +176,16 @@ impl Microengine {
         let context = self.datapath.context;
         self.memory.swap_out(context, &mut self.datapath.byte_index);
         self.slow &= !slow::PENDING;
-        let it = &mut self.contexts[context as usize];
-        it.pc = self.pc;
-        if self.enabled & 1 << context == 0 {
-            it.enter(ContextPhase::Inactive, end);
-        } else {
-            it.enter(ContextPhase::Sleeping, end);
-            if it.satisfied() {
-                it.enter(ContextPhase::Ready, end);
-            }
-        }
+        self.contexts[context].pc = self.pc;
+        let enabled = self.enabled >> (context & 7) & 1 != 0;
+        self.contexts.leave(context, enabled, end);
         if penalty != 0 {
             self.thrown.add(self.cycle, penalty);
             if OBSERVED {
                 let aborted = TraceEvent::Aborted {
                     me: self.index,
                     context,
-                    pc: it.yielded_at,
+                    pc: self.contexts[context].yielded_at,
                     slots: penalty,
                 };
                 fabric.journal.put(self.cycle, aborted);
@@ -175,14 +194,13 @@ impl Microengine {
         self.tell_context::<OBSERVED>(context, fabric);
         self.last = context;
         self.cycle = end;
-        let next = self.choose(context, end, fabric);
-        match next {
-            Some(next) => {
-                self.dispatch(next, end);
-                self.tell_context::<OBSERVED>(next, fabric);
-            }
-            None => self.idle(),
-        }
+        let Some(next) = self.choose(context, end, fabric) else {
+            self.idle();
+            return false;
+        };
+        self.dispatch(next, end);
+        self.tell_context::<OBSERVED>(next, fabric);
+        true
     }
 
     /// Nobody has the pipeline.
@@ -196,9 +214,10 @@ impl Microengine {
         let running = self.datapath.context;
         self.enabled = 0;
         self.other_enables |= 1 << 27;
-        self.contexts[running as usize].pc = self.pc;
-        for it in &mut self.contexts {
-            it.enter(ContextPhase::Inactive, self.cycle);
+        self.contexts[running].pc = self.pc;
+        for context in 0..8 {
+            let (state, at) = (ContextPhase::Inactive, self.cycle);
+            self.contexts.enter(context, state, at);
         }
         self.phase = Phase::Halted;
         self.bark = Cycle::MAX;
@@ -222,7 +241,7 @@ impl Microengine {
             doing,
             pc,
         };
-        (self.contexts[context as usize & 7].since(), what)
+        (self.contexts[context].since(), what)
     }
 
     /// The turn is over, or the patience with the running context.
@@ -242,8 +261,11 @@ impl Microengine {
     #[inline]
     fn execute<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         loop {
-            if self.cycle >= self.limit {
-                return self.pause(fabric);
+            if self.cycle >= self.calm {
+                self.set_limit(fabric.horizon);
+                if self.cycle >= self.limit {
+                    return self.pause(fabric);
+                }
             }
             let Some((action, mut marks)) = self.lane().glance(self.pc) else {
                 return self.no_instruction(fabric);
@@ -259,18 +281,24 @@ impl Microengine {
                 marks = stopped_at;
             }
             if marks & Op::POLLS != 0 {
-                if !self.may_look(fabric) {
+                if !self.is_final(self.cycle, fabric) {
                     return Flow::Post;
                 }
                 self.bark = self.cycle + PATIENCE;
             }
-            if self.slow & !slow::PENDING == 0 && marks & (Op::ATTENTION | Op::FINISHES) == 0 {
-                match self.direct::<OBSERVED>(fabric) {
-                    Flow::Continue => continue,
-                    other => return other,
+            let attended = marks & (Op::ATTENTION | Op::FINISHES);
+            if attended | self.slow != 0 {
+                if self.slow & slow::PENDING != 0 && self.memory.due() <= self.cycle {
+                    self.settle();
+                }
+                if attended != 0 || self.slow & !slow::PENDING != 0 {
+                    match self.attentive::<OBSERVED>(fabric) {
+                        Flow::Continue => continue,
+                        other => return other,
+                    }
                 }
             }
-            match self.attentive::<OBSERVED>(fabric) {
+            match self.direct::<OBSERVED>(fabric) {
                 Flow::Continue => {}
                 other => return other,
             }

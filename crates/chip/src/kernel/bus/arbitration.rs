@@ -22,8 +22,6 @@ pub(crate) enum Admission {
     Arrives(Cycle),
     /// It waits in the FIFO; pass it to [`Buses::hold`].
     Waits,
-    /// The FIFO is full.
-    Full,
 }
 
 /// A command that waited and now leaves its FIFO.
@@ -48,7 +46,27 @@ impl Buses {
         }
     }
 
-    /// Takes a command to `target` into its microengine's FIFO, if it has room, and sends
+    /// Whether a microengine's FIFO is full; it stalls then.
+    #[inline]
+    pub(crate) fn is_full(&mut self, now: Cycle, me: u8) -> bool {
+        self.held != 0 && self.stalls(now, me as usize)
+    }
+
+    #[inline(never)]
+    fn stalls(&mut self, now: Cycle, me: usize) -> bool {
+        let fifo = &mut self.fifos[me];
+        if let Some(first) = fifo.held.front()
+            && fifo.held.len() >= self.fifo_depth
+        {
+            let full = self.waiting[first.target.index()] >= self.inlets.depth(first.target);
+            let blame = full.then_some(first.target);
+            fifo.stalled = Some((now, blame));
+            return true;
+        }
+        false
+    }
+
+    /// Takes a command to `target` into its microengine's FIFO, which has room, and sends
     /// it if nothing is in its way.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
@@ -60,23 +78,14 @@ impl Buses {
         journal: &mut Journal,
     ) -> Admission {
         let me = me as usize;
-        let fifo = &self.fifos[me];
-        if let Some(first) = fifo.held.front()
-            && fifo.held.len() >= self.fifo_depth
-        {
-            let full = self.waiting[first.target.index()] >= self.inlets.depth(first.target);
-            let blame = full.then_some(first.target);
-            self.fifos[me].stalled = Some((now, blame));
-            return Admission::Full;
-        }
         let cluster = self.cluster_of[me] as usize;
         let state = &self.clusters[cluster];
         let slot = self.clock(now);
         // Nearly all commands find nothing in their way and set out here, without an event for
         // the arbiter. A command may not pass one of its own FIFO, nor an arbitration that is
         // posted: what waits for that came first.
-        if fifo.held.is_empty()
-            && !state.posted
+        if !state.posted
+            && (state.held == 0 || self.fifos[me].held.is_empty())
             && state.command_free <= slot
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
@@ -87,8 +96,8 @@ impl Buses {
         Admission::Waits
     }
 
-    /// Keeps a command that [`Self::admit`] said waits.
-    pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
+    /// Keeps a command that [`Self::admit`] said waits; gives its cluster.
+    pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) -> usize {
         let cluster = self.cluster_of[me as usize] as usize;
         // A unit that is full now is to blame for the wait, though both it and the bus may be
         // free at the arbitration.
@@ -100,9 +109,10 @@ impl Buses {
             refused,
         });
         self.held += 1;
-        let cluster = &mut self.clusters[cluster];
-        cluster.held += 1;
-        cluster.command.queue_peak = cluster.command.queue_peak.max(cluster.held);
+        let state = &mut self.clusters[cluster];
+        state.held += 1;
+        state.command.queue_peak = state.command.queue_peak.max(state.held);
+        cluster
     }
 
     /// A target has taken a command. If some wait, gives the cluster that
@@ -192,11 +202,11 @@ impl Buses {
         let mut at = Cycle::MAX;
         for held in self.fifos_of(cluster).iter().filter_map(|f| f.held.front()) {
             if self.has_room(held.target, cluster) {
-                at = at.min(if self.may_share(held.target, cluster, soonest) {
-                    soonest
-                } else {
-                    self.shared_free.max(soonest + self.bus_cycle)
-                });
+                if self.may_share(held.target, cluster, soonest) {
+                    at = soonest;
+                    break;
+                }
+                at = at.min(self.shared_free.max(soonest + self.bus_cycle));
             }
         }
         self.clusters[cluster].posted = at != Cycle::MAX;
@@ -217,8 +227,7 @@ impl Buses {
             return None;
         }
         let turn = state.turn;
-        for step in 0..self.per_cluster {
-            let place = (turn + step) % self.per_cluster;
+        for place in (turn..self.per_cluster).chain(0..turn) {
             let me = cluster * self.per_cluster + place;
             let Some(&first) = self.fifos[me].held.front() else {
                 continue;
@@ -241,7 +250,8 @@ impl Buses {
             self.fifos[me].held.pop_front();
             self.held -= 1;
             self.clusters[cluster].held -= 1;
-            self.clusters[cluster].turn = (place + 1) % self.per_cluster;
+            let after = place + 1;
+            self.clusters[cluster].turn = if after == self.per_cluster { 0 } else { after };
             let arrival = self.depart((slot, first.since), cluster, first.target, journal);
             if first.refused {
                 self.pressure[first.target.index()].held += slot - first.since;
