@@ -190,22 +190,15 @@ impl Channel {
     /// Moves the inlet's first part to its bank, if that has room.
     #[inline]
     pub fn take(&mut self) -> Option<Part> {
-        if self.inlet.is_empty() {
-            return None;
-        }
-        self.take_first()
-    }
-
-    #[inline(never)]
-    fn take_first(&mut self) -> Option<Part> {
         let part = *self.inlet.front()?;
         let bank = &mut self.banks[part.bank as usize];
         if bank.fifo.len() >= self.timing.bank_depth {
             return None;
         }
-        self.inlet.pop_front();
+        let is_first = bank.fifo.is_empty();
+        self.ready |= u64::from(is_first && part.ready) << part.bank;
         bank.fifo.push_back(part);
-        self.note_first(usize::from(part.bank));
+        self.inlet.pop_front();
         Some(part)
     }
 

@@ -316,8 +316,8 @@ impl Tbuf {
             let words = &self.words[at / 4..bytes.end / 4];
             let old = out.len();
             out.resize(old + 4 * words.len(), 0);
-            for (place, word) in out[old..].chunks_exact_mut(4).zip(words) {
-                place.copy_from_slice(&word.to_be_bytes());
+            for (place, word) in out[old..].as_chunks_mut().0.iter_mut().zip(words) {
+                *place = word.to_be_bytes();
             }
             at = bytes.end & !3;
         }
