@@ -148,14 +148,14 @@ impl LocalMemory {
             self.settle(Cycle::MAX, byte_index);
         }
         self.effective = [0; 2];
-        let saved = &mut self.saved[usize::from(context & 7)];
+        let context = usize::from(context & 7);
         if self.global == [false; 2] {
-            *saved = self.pointers;
+            self.saved[context] = self.pointers;
             return;
         }
         for pointer in 0..2 {
             if !self.global[pointer] {
-                saved[pointer] = self.pointers[pointer];
+                self.saved[context][pointer] = self.pointers[pointer];
             }
         }
     }
@@ -163,14 +163,14 @@ impl LocalMemory {
     /// Puts the context's pointers in.
     #[inline]
     pub fn swap_in(&mut self, context: u8) {
-        let saved = &self.saved[usize::from(context & 7)];
+        let context = usize::from(context & 7);
         if self.global == [false; 2] {
-            self.pointers = *saved;
+            self.pointers = self.saved[context];
             return;
         }
         for pointer in 0..2 {
             if !self.global[pointer] {
-                self.pointers[pointer] = saved[pointer];
+                self.pointers[pointer] = self.saved[context][pointer];
             }
         }
     }
