@@ -1,0 +1,321 @@
+//! The event loop: cycle by cycle, what happens in each, and whom it is handed to.
+
+use super::{Chip, Stop};
+use crate::Cycle;
+use crate::core::Core;
+use crate::kernel::event::{DATA, Event, UNITS};
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::lines::Lines;
+use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::observer::Observer;
+use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
+use crate::quiescence::Bounds;
+use crate::units::Outside;
+use crate::units::msf::receive::NULL_STATUS;
+
+impl Chip {
+    pub(crate) fn advance<const OBSERVED: bool>(
+        &mut self,
+        bounds: Bounds,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> Option<Stop> {
+        let until = bounds.until.min(lines.latest());
+        let edge = until.min(bounds.pause).min(bounds.breath);
+        self.fabric.horizon = until;
+        self.units.msf.refill(&mut self.fabric, lines);
+        self.quiescence.wake_before(self.fabric.horizon.min(edge));
+        while self.fabric.checks.fault().is_none()
+            && self.cycles::<OBSERVED>(until, lines, observer)
+        {
+            let time = self.fabric.events.next_time();
+            // A frame that leaves may have brought the end nearer.
+            let end = self.fabric.horizon;
+            if time >= edge.min(end) {
+                return self.run_out(end);
+            }
+            if let Some(stop) = self.try_to_skip::<OBSERVED>(bounds, lines, observer) {
+                return Some(stop);
+            }
+            // Time may have passed, and a frame have left.
+            self.quiescence.wake_before(self.fabric.horizon.min(edge));
+        }
+        let fault = self.fabric.checks.fault()?;
+        Some(Stop::Fault(Box::new(fault.clone())))
+    }
+
+    /// Handles what happens in cycle after cycle until something else is to be done, or
+    /// until a fault stands: then it is false.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the event loop.
+    fn cycles<const OBSERVED: bool>(
+        &mut self,
+        until: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        loop {
+            let time = self.fabric.events.next_time();
+            if time >= self.quiescence.wake_at {
+                return true;
+            }
+            if !self.cycle::<OBSERVED>(time, until, lines, observer) {
+                return false;
+            }
+        }
+    }
+
+    /// Handles what happens in one cycle, to its end or until a fault stands: then it is
+    /// false.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    fn cycle<const OBSERVED: bool>(
+        &mut self,
+        time: Cycle,
+        until: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        let bucket = self.fabric.events.come_to(time);
+        loop {
+            let pending = self.fabric.events.pending_in(bucket);
+            self.fabric.now = time;
+            if pending.is_turns_only() {
+                let me = self.fabric.events.take_turn(bucket, pending);
+                self.turn::<OBSERVED>(me);
+            } else {
+                // The queues of most events are known here, so that little is left of taking
+                // them, and few kinds are to be told apart.
+                if pending.has(DATA) {
+                    let event = self.fabric.events.take(bucket, DATA, pending);
+                    self.handle_data::<OBSERVED>(event);
+                } else if pending.has(UNITS) {
+                    let event = self.fabric.events.take(bucket, UNITS, pending);
+                    self.handle_unit::<OBSERVED>(event);
+                } else {
+                    self.handle_other(bucket, lines);
+                }
+                // Whatever put a word on a ring, a microengine or a loader's register write:
+                // the core's tasks that poll doze until then, since polls that find nothing
+                // need no events. In its turn a microengine reaches no unit.
+                if self.units.scratch.is_ring_written() {
+                    self.stir();
+                }
+            }
+            self.quiescence.handled += 1;
+            if OBSERVED && self.fabric.journal.is_full() {
+                let sure = self.fabric.events.next_time().min(until);
+                self.fabric.journal.hand_on(sure, observer);
+            }
+            // Nothing may happen after a fault, so that state and counts are those of its
+            // cycle.
+            if self.fabric.checks.fault().is_some() {
+                return false;
+            }
+            if self.fabric.events.next_time() != time {
+                return true;
+            }
+        }
+    }
+
+    /// Wakes tasks that wait for words on rings.
+    #[inline(never)]
+    fn stir(&mut self) {
+        self.units.scratch.take_ring_written();
+        self.gpp.stir(&self.units.scratch, &mut self.fabric);
+    }
+
+    /// A microengine's turn, which is no event in the queue but stands in one for others.
+    #[inline]
+    fn turn<const OBSERVED: bool>(&mut self, me: u8) {
+        if OBSERVED {
+            self.fabric.journal.begin_turn();
+        }
+        self.microengines[me as usize].run(&mut self.fabric);
+    }
+
+    /// Data or a signal reaches a microengine.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    fn handle_data<const OBSERVED: bool>(&mut self, event: Event) {
+        match event {
+            Event::Push(slot) => self.pushed::<OBSERVED>(slot),
+            Event::Pull(slot) => self.pulled::<OBSERVED>(slot),
+            // Apart, since nothing but these has to be taken to pieces.
+            event => self.handle_signal::<OBSERVED>(event),
+        }
+    }
+
+    /// What no command brings reaches a microengine.
+    #[inline(never)]
+    fn handle_signal<const OBSERVED: bool>(&mut self, event: Event) {
+        let fabric = &mut self.fabric;
+        match event {
+            Event::Signal {
+                me,
+                context,
+                signal,
+                by,
+            } => {
+                if OBSERVED {
+                    let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
+                    journal_signals(me, context, 1 << signal, cause, fabric);
+                }
+                fabric.raisers.note(fabric.now, (me, context, signal), by);
+                self.microengines[me as usize].signal(context, 1 << signal, fabric);
+            }
+            Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
+            Event::NnPut {
+                me,
+                index,
+                value,
+                ring,
+            } => {
+                self.microengines[me as usize].nn_put(index, value, ring, fabric);
+            }
+            Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
+            _ => unreachable!("an event in another queue than its own"),
+        }
+    }
+
+    /// A unit has something to do, or a command bus.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    fn handle_unit<const OBSERVED: bool>(&mut self, event: Event) {
+        match event {
+            Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
+            Event::Turn(target) => self.units.turn(target, &mut self.fabric),
+            // Apart, so that two comparisons find the others.
+            event => self.handle_unit_rarely(event),
+        }
+    }
+
+    /// A unit has served a command, or a command bus may be free.
+    #[inline(never)]
+    fn handle_unit_rarely(&mut self, event: Event) {
+        let fabric = &mut self.fabric;
+        match event {
+            Event::CommandBus(cluster) => fabric.command_bus(cluster),
+            Event::Ready(slot) => {
+                let outside = Outside {
+                    registers: &mut self.microengines,
+                    core: &mut self.gpp,
+                };
+                self.units.ready(slot, fabric, outside);
+            }
+            _ => unreachable!("an event in another queue than its own"),
+        }
+    }
+
+    /// The media interface or the general-purpose core has something to do.
+    #[inline(never)]
+    fn handle_other(&mut self, bucket: usize, lines: &mut dyn Lines) {
+        let fabric = &mut self.fabric;
+        let pending = fabric.events.pending_in(bucket);
+        let Some(queue) = pending.queue() else {
+            return;
+        };
+        match fabric.events.take(bucket, queue, pending) {
+            Event::Media(code) => {
+                self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
+                self.quiescence.end_before(fabric.horizon);
+            }
+            Event::Gpp(task) => {
+                self.quiescence.outside += 1;
+                if self.gpp.stop_alone(task, &fabric.events) {
+                    return;
+                }
+                self.gpp.event(
+                    task,
+                    fabric,
+                    &mut self.units.scratch,
+                    &mut self.units.sram,
+                    &mut self.units.dram,
+                );
+            }
+            _ => unreachable!("an event in another queue than its own"),
+        }
+    }
+
+    fn arrive<const OBSERVED: bool>(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        if OBSERVED && fabric.journal.wants(Kind::Queued) {
+            let command = fabric.flight(slot).command;
+            let target = fabric.buses.target_of(command.op, command.address);
+            fabric.journal.tell(fabric.now, || TraceEvent::Queued {
+                target,
+                slot,
+                command,
+            });
+        }
+        self.units.arrive(slot, fabric);
+    }
+
+    /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
+    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        let flight = fabric.flight_mut(slot);
+        let command = &flight.command;
+        let me = &mut self.microengines[command.transfer_me as usize];
+        let pulled = &mut flight.data[..flight.words as usize];
+        me.pull(command.transfer_kind, command.transfer, pulled);
+        let (to, signals) = (command.signal_context, command.pull_signals);
+        if signals != 0 {
+            let late = fabric.late(slot);
+            if late > 0 {
+                let command = fabric.flight(slot).command;
+                fabric.signal_at(fabric.now + late, &command, signals);
+            } else {
+                if OBSERVED {
+                    let command = &fabric.flight(slot).command;
+                    let (me, why) = (command.transfer_me, Cause::of(command));
+                    journal_signals(me, to, signals, why, fabric);
+                }
+                me.signal(to, signals, fabric);
+            }
+        }
+        self.units.pulled(slot, fabric);
+    }
+
+    /// Data enters the IN registers, the push signals are raised, the command ends.
+    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        let flight = fabric.flight(slot);
+        let command = flight.command;
+        let me = &mut self.microengines[command.transfer_me as usize];
+        let data = &flight.data[..flight.words as usize];
+        me.push(command.transfer_kind, command.transfer, data);
+        if command.push_signals != 0 {
+            if OBSERVED {
+                let why = match (flight.is_unasked(), flight.data[0]) {
+                    (false, _) => Cause::of(&command),
+                    (true, NULL_STATUS) => Cause::FreelistTimeout,
+                    (true, _) => Cause::Mpacket,
+                };
+                let (to, signals) = (command.signal_context, command.push_signals);
+                journal_signals(command.transfer_me, to, signals, why, fabric);
+            }
+            me.signal(command.signal_context, command.push_signals, fabric);
+        }
+        fabric.retire(slot);
+    }
+}
+
+impl TransferRegisters for Vec<Box<dyn Core>> {
+    fn give_away(&mut self, me: u8, register: u8, words: u8) {
+        if let Some(microengine) = self.get_mut(usize::from(me)) {
+            microengine.claim_in(TransferKind::S, register, words);
+        }
+    }
+}
+
+/// Writes signals down for observers.
+fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
+    let now = fabric.now;
+    fabric.journal.tell(now, || TraceEvent::Signal {
+        me,
+        context,
+        signals,
+        cause,
+    });
+}
