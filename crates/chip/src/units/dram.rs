@@ -6,6 +6,7 @@
 //! pins are booked. Both signals of a DRAM command come together at its end.
 
 mod channel;
+mod core_access;
 pub(crate) mod profile;
 
 use npsim_isa::CommandOp;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
+use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lines::Tag;
 use crate::kernel::memory::{OutOfRange, Paged};
 use crate::kernel::neighbours::MediaBuffers;
@@ -24,7 +25,7 @@ use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use crate::quiescence::bits;
-use channel::{Booked, Channel, Part};
+use channel::{Channel, Next, Started};
 
 /// Bytes of memory that share one packet tag.
 const TAG_BLOCK: u32 = 64;
@@ -94,6 +95,11 @@ impl Dram {
     }
 
     fn data_is_there(&mut self, slot: Slot, fabric: &mut Fabric) {
+        if let [channel] = &mut self.channels[..] {
+            let address = fabric.flight(slot).command.address & !7;
+            channel.whole_data_is_there(slot, address, fabric.now);
+            return self.serve(0, fabric);
+        }
         for channel in 0..self.channels.len() {
             if self.channels[channel].data_is_there(slot, fabric.now) {
                 self.serve(channel, fabric);
@@ -108,40 +114,37 @@ impl Dram {
     }
 
     /// Lets a channel take commands from its inlet and book its pins.
-    fn serve(&mut self, channel: usize, fabric: &mut Fabric) {
-        let target = Self::target(channel as u8);
+    fn serve(&mut self, number: usize, fabric: &mut Fabric) {
         loop {
             // In turns: a booking makes room in a bank's FIFO, which lets the inlet move on,
             // which may bring a better choice for the next booking.
-            while let Some(part) = self.channels[channel].take() {
-                if part.leads {
-                    fabric.release(target);
-                    self.ask_for_data(part, fabric);
+            while let Some((slot, leads)) = self.channels[number].take() {
+                if leads {
+                    self.left_inlet(slot, number, fabric);
                 }
             }
             let ready_at = |slot: Slot| fabric.push_ready(slot);
-            match self.channels[channel].book(fabric.now, ready_at) {
-                Some(Booked::Data { part, pins, free }) => {
-                    self.channels[channel].counters.words += u64::from(part.words);
-                    if fabric.journal.is_open() {
-                        tell_pins(target, pins, fabric);
-                        fabric.serves(part.slot, target, part.bank, fabric.now, free);
-                    }
-                    self.booked(part, pins.0, fabric);
+            match self.channels[number].next(fabric.now, ready_at) {
+                Next::Bank(bank) => self.start(number, bank, fabric),
+                Next::Later(at) => {
+                    let turn = Event::Turn(Self::target(number as u8));
+                    return fabric.events.post(at, turn);
                 }
-                Some(Booked::Later(at)) => return fabric.events.post(at, Event::Turn(target)),
-                None => return,
+                Next::Nothing => return,
             }
         }
     }
 
-    fn ask_for_data(&mut self, part: Part, fabric: &mut Fabric) {
-        let command = &fabric.flight(part.slot).command;
+    /// A command has left the inlet: there is room again, and its data is asked for.
+    #[inline]
+    fn left_inlet(&mut self, slot: Slot, channel: usize, fabric: &mut Fabric) {
+        fabric.release(Self::target(channel as u8));
+        let command = &fabric.flight(slot).command;
         let quadwords = quadwords(command.count) as u8;
         match command.op {
             CommandOp::DramWrite => {
                 let at = fabric.now + self.write_lead;
-                fabric.pull(part.slot, 2 * quadwords, at);
+                fabric.pull(slot, 2 * quadwords, at);
             }
             CommandOp::DramRbufRd => {
                 let end = fabric.buses.media_pull(
@@ -150,85 +153,96 @@ impl Dram {
                     quadwords,
                     &mut fabric.journal,
                 );
-                fabric.ready_at(part.slot, end);
+                fabric.ready_at(slot, end);
             }
             _ => {}
         }
     }
 
-    /// A part has its time on the pins; with the last part the data moves.
-    fn booked(&mut self, part: Part, start: Cycle, fabric: &mut Fabric) {
+    /// The first part of a bank gets its time on the pins; with the last part of a command
+    /// the data moves.
+    #[inline]
+    fn start(&mut self, number: usize, bank: usize, fabric: &mut Fabric) {
         let now = fabric.now;
+        let channel = &mut self.channels[number];
+        let Started { part, pins, free } = channel.start(bank, now);
         let slot = part.slot;
+        channel.counters.words += u64::from(part.words);
         let flight = fabric.flight_mut(slot);
         flight.note -= 1;
-        let command = flight.command;
-        let channel = self.channel_of(command.address & !7);
-        let words = quadwords(command.count) as u8 * 2;
+        let is_last = flight.note == 0;
         if part.leads {
-            self.channels[channel]
-                .counters
-                .started(command.op, 0, now - part.since);
+            let op = flight.command.op;
+            channel.counters.started(op, 0, now - part.since);
         }
-        if flight.note != 0 {
-            return;
+        if fabric.journal.is_open() {
+            let target = Self::target(number as u8);
+            tell_pins(target, pins, fabric);
+            fabric.serves(slot, target, bank as u8, now, free);
         }
-        // All data of the command moves at once when its last part is booked, though on the
-        // pins it moves later. Nobody can tell: what it reads arrives later still, and
-        // commands to one bank are booked in the order in which they came.
+        if is_last {
+            self.move_data(slot, part.bursts, pins.0 + self.first_burst, fabric);
+        }
+    }
+
+    /// All data of a command moves at once when its last part is booked, though on the pins
+    /// it moves later. Nobody can tell: what it reads arrives later still, and commands to
+    /// one bank are booked in the order in which they came.
+    #[inline]
+    fn move_data(&mut self, slot: Slot, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let flight = fabric.flight_mut(slot);
+        let (op, address) = (flight.command.op, flight.command.address);
+        let words = quadwords(flight.command.count) as u8 * 2;
         self.tell_touch(slot, words, fabric);
-        let first = (command.address / 8 * 2) as usize;
+        let first = (address / 8 * 2) as usize;
         let flight = fabric.flight_mut(slot);
         let data = &mut flight.data[..words as usize];
-        let moved = match command.op {
-            CommandOp::DramWrite if words == 2 && command.byte_mask != 0xff => {
-                let data = [data[0], data[1]];
-                self.write_masked(first, &data, command.byte_mask)
-            }
-            CommandOp::DramWrite => self.memory.write(first, data),
-            CommandOp::DramRbufRd => {
-                let moved = self.memory.write(first, data);
-                let tag = flight.tag;
-                for block in blocks(&command, words) {
-                    let _ = self.tags.set(block as usize, tag);
-                }
-                if let Some(frame) = tag.frame() {
-                    let address = command.address;
-                    fabric
-                        .journal
-                        .tell(now, || TraceEvent::Stored { frame, address });
-                }
-                moved
-            }
-            _ => self.memory.read(first, data),
-        };
-        debug_assert!(moved.is_ok(), "the range was checked on arrival");
-        let first_burst = start + self.first_burst;
-        match command.op {
+        match op {
             CommandOp::DramRead => {
+                is_there(self.memory.read(first, data));
                 // The push starts behind the first burst and runs beside the others. Where the
                 // pins are slower than the push bus it starts later by the difference, so that
                 // no word is pushed before it was read.
-                let on_pins = (Cycle::from(part.bursts - 1) * self.burst_half_cycles).div_ceil(2);
+                let on_pins = (Cycle::from(bursts - 1) * self.burst_half_cycles).div_ceil(2);
                 let on_bus = Cycle::from(words - 2) * self.bus_cycle;
-                fabric.push_at(
-                    slot,
-                    words,
-                    first_burst + self.read_back + on_pins.saturating_sub(on_bus),
-                );
+                let slower = on_pins.saturating_sub(on_bus);
+                fabric.push_at(slot, words, first_burst + self.read_back + slower);
             }
             CommandOp::DramTbufWr => {
-                let tag = blocks(&command, words)
+                is_there(self.memory.read(first, data));
+                let tag = blocks(address, words)
                     .filter_map(|b| self.tags.get(b as usize))
                     .find(|tag| !tag.is_none());
-                fabric.flight_mut(slot).tag = tag.unwrap_or_default();
+                flight.tag = tag.unwrap_or_default();
                 let lead = first_burst + self.tbuf_back - now;
                 let end = fabric
                     .buses
                     .media_push(now, lead, words / 2, &mut fabric.journal);
                 fabric.ready_at(slot, end);
             }
-            _ => fabric.finish(slot),
+            CommandOp::DramRbufRd => {
+                is_there(self.memory.write(first, data));
+                let tag = flight.tag;
+                for block in blocks(address, words) {
+                    let _ = self.tags.set(block as usize, tag);
+                }
+                if let Some(frame) = tag.frame() {
+                    fabric
+                        .journal
+                        .tell(now, || TraceEvent::Stored { frame, address });
+                }
+                fabric.finish(slot);
+            }
+            _ => {
+                let mask = flight.command.byte_mask;
+                let data = &flight.data[..words as usize];
+                is_there(match data {
+                    &[high, low] if mask != 0xff => self.write_masked(first, &[high, low], mask),
+                    data => self.memory.write(first, data),
+                });
+                fabric.finish(slot);
+            }
         }
     }
 
@@ -247,7 +261,7 @@ impl Dram {
         if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
             return;
         }
-        let frame = blocks(&command, words)
+        let frame = blocks(command.address, words)
             .filter_map(|block| self.tags.get(block as usize))
             .find_map(Tag::frame);
         if let Some(frame) = frame {
@@ -267,30 +281,32 @@ impl Dram {
         Ok(())
     }
 
-    fn check(&self, slot: Slot, fabric: &Fabric) -> Result<(), (String, &'static str)> {
+    /// Ends a command that reaches beyond the memory or names no buffer element.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, slot: Slot, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
         let name = command.op.info().name;
         let bytes = quadwords(command.count) * 8;
-        let end = u64::from(command.address & !7) + u64::from(bytes);
-        if end > self.bytes {
+        let address = command.address & !7;
+        let (message, help) = if u64::from(address) + u64::from(bytes) > self.bytes {
             let message = format!(
                 "dram[{name}] of {bytes} bytes at address {:#x}: DRAM ends at {:#x}",
                 command.address, self.bytes
             );
-            return Err((
+            (
                 message,
                 "check the address operands: their sum is a byte address",
-            ));
-        }
-        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
-        if media && command.indirect.is_none() {
-            let message = format!("dram[{name}] without indirect_ref names no buffer element");
-            return Err((
-                message,
+            )
+        } else {
+            (
+                format!("dram[{name}] without indirect_ref names no buffer element"),
                 "put the element's address in bits 18-5 of the previous ALU result and add indirect_ref",
-            ));
-        }
-        Ok(())
+            )
+        };
+        fabric.release(Self::target(self.channel_of(address) as u8));
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
     }
 
     fn channel_of(&self, address: u32) -> usize {
@@ -308,48 +324,6 @@ impl Dram {
             return address;
         }
         address / self.interleave / count * self.interleave + address % self.interleave
-    }
-
-    /// The core reads bytes now; gives how long it waits for bank and pins.
-    pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
-        self.core_access(address, bytes, false, fabric)
-    }
-
-    /// The core writes bytes now, which come from no frame; gives how long it waits
-    /// for bank and pins, and `None`, with nothing written, where there is no memory.
-    pub(crate) fn core_write(
-        &mut self,
-        address: u32,
-        bytes: &[u8],
-        fabric: &mut Fabric,
-    ) -> Option<Cycle> {
-        if bytes.is_empty() {
-            return Some(0);
-        }
-        if !self.write_bytes(address, bytes) {
-            return None;
-        }
-        let last = address + bytes.len() as u32 - 1;
-        for block in address / TAG_BLOCK..=last / TAG_BLOCK {
-            let _ = self.tags.set(block as usize, Tag::default());
-        }
-        Some(self.core_access(address, bytes.len() as u32, true, fabric))
-    }
-
-    fn core_access(&mut self, address: u32, bytes: u32, write: bool, fabric: &mut Fabric) -> Cycle {
-        let waited = fabric.buses.core_command(fabric.now, &mut fabric.journal);
-        let (channel, local) = (self.channel_of(address), self.local_address(address));
-        let words = (bytes / 4).min(32) as u8;
-        fabric.buses.core_data(
-            fabric.now,
-            (TransferKind::D, !write),
-            words,
-            &mut fabric.journal,
-        );
-        let now = fabric.now + waited;
-        let (at_bank, pins) = self.channels[channel].core_access(local, bytes, write, now);
-        tell_pins(Self::target(channel as u8), pins, fabric);
-        waited + at_bank
     }
 
     /// Reads bytes in network order; `None` where there is no memory.
@@ -411,18 +385,17 @@ impl Unit for Dram {
 
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let now = fabric.now;
-        let command = fabric.flight(slot).command;
+        let flight = fabric.flight_mut(slot);
+        let command = &mut flight.command;
         let (address, bytes) = (command.address & !7, quadwords(command.count) * 8);
-        let first = self.channel_of(address);
-        if let Err((message, help)) = self.check(slot, fabric) {
-            fabric.release(Self::target(first as u8));
-            fabric.fault(slot, None, message, Some(help.to_owned()));
-            return fabric.finish(slot);
+        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        let beyond = u64::from(address) + u64::from(bytes) > self.bytes;
+        if beyond || media && command.indirect.is_none() {
+            return self.refuse(slot, fabric);
         }
-        if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
+        if media {
             // Nothing passes through the microengine's registers: all signals
             // are raised at the end.
-            let command = &mut fabric.flight_mut(slot).command;
             command.push_signals |= command.pull_signals;
             command.pull_signals = 0;
         }
@@ -433,6 +406,15 @@ impl Unit for Dram {
         } else {
             1
         };
+        // From here on the note counts the parts that have no time on the pins yet.
+        if let [channel] = &mut self.channels[..] {
+            flight.note = 1;
+            let part = channel.part(slot, address, bytes, write, passes, true, now);
+            if channel.enter(part, now) {
+                self.left_inlet(slot, 0, fabric);
+            }
+            return self.serve(0, fabric);
+        }
         // A command that runs over the end of an interleave block is served by several
         // channels, each in its own time. The first part stands for the command: it alone came
         // over the command bus and took a place at an inlet; the others are handed across.
@@ -440,11 +422,7 @@ impl Unit for Dram {
         let mut at = address;
         let end = address + bytes;
         while at < end {
-            let next = if self.channels.len() == 1 {
-                end
-            } else {
-                end.min((at / self.interleave + 1) * self.interleave)
-            };
+            let next = end.min((at / self.interleave + 1) * self.interleave);
             let channel = self.channel_of(at);
             let local = self.local_address(at);
             let part =
@@ -453,10 +431,9 @@ impl Unit for Dram {
             parts += 1;
             at = next;
         }
-        // From here on the note counts the parts that have no time on the pins yet.
         fabric.flight_mut(slot).note = parts;
         if parts == 1 {
-            self.serve(first, fabric);
+            self.serve(self.channel_of(address), fabric);
         } else {
             self.serve_all(fabric);
         }
@@ -561,10 +538,15 @@ fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric)
 }
 
 /// The blocks of a tag each that a command of so many longwords touches.
-fn blocks(command: &BusCommand, words: u8) -> std::ops::RangeInclusive<u32> {
-    let first = command.address / TAG_BLOCK;
-    let last = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+fn blocks(address: u32, words: u8) -> std::ops::RangeInclusive<u32> {
+    let first = address / TAG_BLOCK;
+    let last = ((address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
     first..=last
+}
+
+/// The range of a command was checked on its arrival.
+fn is_there(moved: Result<(), OutOfRange>) {
+    debug_assert!(moved.is_ok(), "the range was checked on arrival");
 }
 
 /// Quadwords of a command.

@@ -25,7 +25,7 @@ use crate::profile::Profile;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub slot: Slot,
-    pub bank: u8,
+    bank: u8,
     write: bool,
     /// Bursts on the pins.
     pub bursts: u32,
@@ -39,19 +39,37 @@ pub(super) struct Part {
     pub since: Cycle,
 }
 
+impl Part {
+    /// When it could start at a bank that is free from a cycle on.
+    #[inline]
+    fn free_at(&self, bank: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Cycle {
+        if self.write {
+            bank
+        } else {
+            bank.max(ready_at(self.slot))
+        }
+    }
+}
+
 /// What came of looking for the next command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Booked {
-    /// The part has the data pins.
-    Data {
-        part: Part,
-        /// From when until when, rounded up to whole cycles.
-        pins: (Cycle, Cycle),
-        /// When its bank is free again.
-        free: Cycle,
-    },
+pub(super) enum Next {
+    /// The first of this bank can start.
+    Bank(usize),
     /// Nothing can start before this cycle.
     Later(Cycle),
+    /// There is nothing to wait for but data, commands or a turn already asked for.
+    Nothing,
+}
+
+/// A part that has the data pins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Started {
+    pub part: Part,
+    /// From when until when, rounded up to whole cycles.
+    pub pins: (Cycle, Cycle),
+    /// When its bank is free again.
+    pub free: Cycle,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -142,19 +160,22 @@ impl Channel {
 
     /// Makes anew what is not saved.
     pub fn complete(&mut self) {
-        (0..self.banks.len()).for_each(|bank| self.note_first(bank));
+        self.ready = 0;
+        for (at, bank) in self.banks.iter().enumerate() {
+            let first = bank.fifo.front();
+            self.ready |= u64::from(first.is_some_and(|part| part.ready)) << at;
+        }
     }
 
-    /// Notes whether the first command of a bank has its data.
+    /// The bank of an address within the channel.
     #[inline]
-    fn note_first(&mut self, bank: usize) {
-        let first = self.banks[bank].fifo.front();
-        let ready = first.is_some_and(|part| part.ready);
-        self.ready = self.ready & !(1 << bank) | u64::from(ready) << bank;
+    fn bank_of(&self, address: u32) -> usize {
+        (address / self.timing.bank_interleave) as usize % self.banks.len()
     }
 
     /// The part of `bytes` at an address within the channel.
     #[expect(clippy::too_many_arguments, reason = "the facts of one command")]
+    #[inline]
     pub fn part(
         &self,
         slot: Slot,
@@ -167,10 +188,9 @@ impl Channel {
     ) -> Part {
         let timing = &self.timing;
         let bursts = (address + bytes - 1) / timing.burst_bytes - address / timing.burst_bytes + 1;
-        let bank = address / timing.bank_interleave % self.banks.len() as u32;
         Part {
             slot,
-            bank: bank as u8,
+            bank: self.bank_of(address) as u8,
             write,
             bursts: bursts * passes,
             words: (bytes / 4) as u8,
@@ -187,19 +207,41 @@ impl Channel {
         self.counters.queue(now, self.waiting);
     }
 
-    /// Moves the inlet's first part to its bank, if that has room.
+    /// Puts a part into its bank at once where [`Self::take`] would move it there, which is
+    /// true then; else into the inlet.
     #[inline]
-    pub fn take(&mut self) -> Option<Part> {
+    pub fn enter(&mut self, part: Part, now: Cycle) -> bool {
+        if !self.inlet.is_empty() || !self.move_on(part) {
+            self.accept(part, now);
+            return false;
+        }
+        self.waiting += 1;
+        self.counters.queue(now, self.waiting);
+        true
+    }
+
+    /// Moves the inlet's first part to its bank, if that has room; gives its command, and
+    /// whether it leads.
+    #[inline]
+    pub fn take(&mut self) -> Option<(Slot, bool)> {
         let part = *self.inlet.front()?;
-        let bank = &mut self.banks[part.bank as usize];
-        if bank.fifo.len() >= self.timing.bank_depth {
+        if !self.move_on(part) {
             return None;
         }
-        let is_first = bank.fifo.is_empty();
-        self.ready |= u64::from(is_first && part.ready) << part.bank;
-        bank.fifo.push_back(part);
         self.inlet.pop_front();
-        Some(part)
+        Some((part.slot, part.leads))
+    }
+
+    /// Puts a part into its bank; false if that has no room.
+    #[inline]
+    fn move_on(&mut self, part: Part) -> bool {
+        let fifo = &mut self.banks[part.bank as usize].fifo;
+        if fifo.len() >= self.timing.bank_depth {
+            return false;
+        }
+        self.ready |= u64::from(fifo.is_empty() && part.ready) << part.bank;
+        fifo.push_back(part);
+        true
     }
 
     /// The commands whose parts come before those of one that waits: in its bank's FIFO,
@@ -218,6 +260,19 @@ impl Channel {
             ahead.extend(until(slots(&self.inlet))?);
             Some(ahead)
         })
+    }
+
+    /// The data of a command has come that is at an address of this channel as a whole and
+    /// has left the inlet.
+    #[inline]
+    pub fn whole_data_is_there(&mut self, slot: Slot, address: u32, now: Cycle) {
+        let bank = self.bank_of(address);
+        let fifo = &mut self.banks[bank].fifo;
+        if let Some(at) = (0..fifo.len()).find(|at| fifo[*at].slot == slot) {
+            fifo[at].ready = true;
+            fifo[at].since = now;
+            self.ready |= u64::from(at == 0) << bank;
+        }
     }
 
     /// A command's data has come; true if a part of it is here.
@@ -248,12 +303,12 @@ impl Channel {
         }
     }
 
-    /// Books the pins for the next command; `None` when there is nothing to
-    /// wait for but data, commands or a turn already asked for. `ready_at` says
-    /// when a read's data could be carried away.
-    pub fn book(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Option<Booked> {
+    /// Looks for the next command to have the pins. `ready_at` says when a read's data
+    /// could be carried away.
+    #[inline]
+    pub fn next(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Next {
         if self.ready == 0 {
-            return None;
+            return Next::Nothing;
         }
         // Refreshes have no events: a channel at which nothing happens costs nothing. What has
         // fallen due is made up for before the next decision.
@@ -262,21 +317,19 @@ impl Channel {
         // The choice is left open until a row that is opened now is open just when the pins
         // are free. Sooner would gain no time on the pins and would pass over commands that
         // are still to come.
-        if pins_free > now + self.timing.access {
-            return self.later(pins_free - self.timing.access);
-        }
-        match self.choose(now, ready_at) {
-            Ok(bank) => Some(self.start(bank, now)),
-            Err(earliest) => self.later(earliest),
-        }
-    }
-
-    fn later(&mut self, at: Cycle) -> Option<Booked> {
+        let at = if pins_free > now + self.timing.access {
+            pins_free - self.timing.access
+        } else {
+            match self.choose(now, ready_at) {
+                Ok(bank) => return Next::Bank(bank),
+                Err(earliest) => earliest,
+            }
+        };
         if at >= self.turn_at {
-            return None;
+            return Next::Nothing;
         }
         self.turn_at = at;
-        Some(Booked::Later(at))
+        Next::Later(at)
     }
 
     #[inline]
@@ -306,8 +359,32 @@ impl Channel {
     }
 
     /// The bank to serve, or when the first could be.
+    #[inline]
     fn choose(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Result<usize, Cycle> {
-        let count = self.banks.len();
+        let bank = if self.ready.is_power_of_two() {
+            // Of one there is nothing to choose but whether it can start.
+            let at = self.ready.trailing_zeros() as usize;
+            let bank = &self.banks[at];
+            let part = bank.fifo.front().expect("a bank with a command");
+            let free = part.free_at(bank.free, ready_at);
+            if free > now {
+                return Err(free);
+            }
+            at
+        } else {
+            self.choose_of_several(now, ready_at)?
+        };
+        let then = bank + 1;
+        self.turn = if then == self.banks.len() { 0 } else { then };
+        Ok(bank)
+    }
+
+    #[inline(never)]
+    fn choose_of_several(
+        &mut self,
+        now: Cycle,
+        ready_at: impl Fn(Slot) -> Cycle,
+    ) -> Result<usize, Cycle> {
         let mut earliest = Cycle::MAX;
         let mut turning = None;
         let mut passed = 0u64;
@@ -330,11 +407,7 @@ impl Channel {
             let Some(part) = bank.fifo.front() else {
                 continue;
             };
-            let free = if part.write {
-                bank.free
-            } else {
-                bank.free.max(ready_at(part.slot))
-            };
+            let free = part.free_at(bank.free, &ready_at);
             if free > now {
                 earliest = earliest.min(free);
             } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
@@ -345,24 +418,21 @@ impl Channel {
                 passed |= 1 << at;
             }
         }
-        let bank = match (chosen, turning) {
-            (Some(bank), _) => {
-                // Passed over are only those that another was preferred to, and not those for
-                // which the pins turned after all.
-                while passed != 0 {
-                    self.banks[passed.trailing_zeros() as usize].passed_over += 1;
-                    passed &= passed - 1;
-                }
-                bank
+        if chosen.is_some() {
+            // Passed over are only those that another was preferred to, and not those for
+            // which the pins turned after all.
+            while passed != 0 {
+                self.banks[passed.trailing_zeros() as usize].passed_over += 1;
+                passed &= passed - 1;
             }
-            (None, Some(bank)) => bank,
-            (None, None) => return Err(earliest),
-        };
-        self.turn = if bank + 1 == count { 0 } else { bank + 1 };
-        Ok(bank)
+        }
+        chosen.or(turning).ok_or(earliest)
     }
 
-    fn start(&mut self, at: usize, now: Cycle) -> Booked {
+    /// Gives the pins to the first part of a bank.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // The part is not copied so.
+    pub fn start(&mut self, at: usize, now: Cycle) -> Started {
         let timing = &self.timing;
         let bank = &mut self.banks[at];
         let part = bank
@@ -394,11 +464,12 @@ impl Channel {
         bank.free = closed.max(now + timing.row_cycle);
         bank.passed_over = 0;
         let free = bank.free;
-        self.note_first(at);
+        let first = bank.fifo.front().is_some_and(|part| part.ready);
+        self.ready = self.ready & !(1 << at) | u64::from(first) << at;
         self.waiting -= 1;
         self.counters.queue(now, self.waiting);
         self.count_pins(part.write, on_pins);
-        Booked::Data {
+        Started {
             part,
             pins: (start.div_ceil(2), end),
             free,

@@ -1,0 +1,51 @@
+//! The general-purpose core's own accesses to DRAM.
+
+use super::{Dram, TAG_BLOCK, tell_pins};
+use crate::Cycle;
+use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::lines::Tag;
+use crate::kernel::unit::Placed;
+
+impl Dram {
+    /// The core reads bytes now; gives how long it waits for bank and pins.
+    pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
+        self.core_access(address, bytes, false, fabric)
+    }
+
+    /// The core writes bytes now, which come from no frame; gives how long it waits
+    /// for bank and pins, and `None`, with nothing written, where there is no memory.
+    pub(crate) fn core_write(
+        &mut self,
+        address: u32,
+        bytes: &[u8],
+        fabric: &mut Fabric,
+    ) -> Option<Cycle> {
+        if bytes.is_empty() {
+            return Some(0);
+        }
+        if !self.write_bytes(address, bytes) {
+            return None;
+        }
+        let last = address + bytes.len() as u32 - 1;
+        for block in address / TAG_BLOCK..=last / TAG_BLOCK {
+            let _ = self.tags.set(block as usize, Tag::default());
+        }
+        Some(self.core_access(address, bytes.len() as u32, true, fabric))
+    }
+
+    fn core_access(&mut self, address: u32, bytes: u32, write: bool, fabric: &mut Fabric) -> Cycle {
+        let waited = fabric.buses.core_command(fabric.now, &mut fabric.journal);
+        let (channel, local) = (self.channel_of(address), self.local_address(address));
+        let words = (bytes / 4).min(32) as u8;
+        fabric.buses.core_data(
+            fabric.now,
+            (TransferKind::D, !write),
+            words,
+            &mut fabric.journal,
+        );
+        let now = fabric.now + waited;
+        let (at_bank, pins) = self.channels[channel].core_access(local, bytes, write, now);
+        tell_pins(Self::target(channel as u8), pins, fabric);
+        waited + at_bank
+    }
+}
