@@ -83,7 +83,7 @@ pub(crate) struct Quiescence {
     /// No event before this cycle makes it try.
     try_at: Cycle,
     /// No event before this cycle needs more than to be handled: the next try is not before
-    /// it, nor the end of the run, nor a pause.
+    /// it, nor the end of the run, nor a pause or a breath.
     pub wake_at: Cycle,
     /// Events handled.
     pub handled: u64,
@@ -136,7 +136,7 @@ impl Quiescence {
         }
     }
 
-    /// The run ends or pauses at this cycle.
+    /// The run ends at this cycle, or is to come back from there.
     pub(crate) fn wake_before(&mut self, end: Cycle) {
         self.wake_at = self.try_at.min(end);
     }

@@ -176,14 +176,15 @@ pub struct Microengine {
     pick_latency: Cycle,
     /// When the last refill after an idle time begins and ends.
     refilled: (Cycle, Cycle),
-    /// The event's own cycle, at which looking is always in order, and how far this
-    /// turn goes. Each turn sets both before it reads them, and how a run is cut into
-    /// turns is no state of the chip.
+    /// The event's own cycle, at which looking is always in order. Each turn sets it.
     #[serde(skip)]
     entered: Cycle,
+    /// How far turns go, until one comes near it: how a run is cut into turns is no state of
+    /// the chip.
     #[serde(skip)]
     limit: Cycle,
-    /// Before this cycle the limit is farther away than the program is long.
+    /// Before this cycle the limit is farther away than the program is long; 0 lets the next
+    /// turn set both.
     #[serde(skip)]
     calm: Cycle,
     /// Saved on its own.

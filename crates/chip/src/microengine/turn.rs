@@ -14,6 +14,9 @@ use crate::kernel::trace_event::TraceEvent;
 /// a program that never polls; results do not depend on it.
 const QUANTUM: Cycle = 1 << 14;
 
+// A limit that was set while nobody ran is not behind the patience with who runs next.
+const _: () = assert!(QUANTUM <= PATIENCE);
+
 impl Microengine {
     /// Takes the turn that [`Event::Microengine`] gives.
     pub(super) fn take_turn(&mut self, fabric: &mut Fabric) {
@@ -29,7 +32,8 @@ impl Microengine {
     fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
         // Most turns go by the limit of one before. It may only have become too large since
-        // by what the end of the run does: nobody's patience ends sooner than it did.
+        // by what the end of the run does: the patience with who runs ends no sooner than it
+        // did, nor sooner than a quantum from now.
         if self.entered >= self.calm || self.limit > fabric.horizon {
             self.set_limit(fabric.horizon);
         }

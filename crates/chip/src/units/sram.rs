@@ -429,6 +429,9 @@ impl Unit for Sram {
             return Err(StateError::OtherChip("SRAM channels"));
         }
         for (channel, own) in self.channels.iter_mut().zip(&own.channels) {
+            if !channel.is_like(own) {
+                return Err(StateError::OtherChip("Q-array entries"));
+            }
             channel.memory = own.memory.clone();
             get_memory(&mut channel.memory, rest)?;
         }

@@ -184,6 +184,16 @@ impl Channel {
             }
     }
 
+    /// Whether a saved channel has as many Q-array entries as this one, and none but these
+    /// are waited for.
+    pub fn is_like(&self, own: &Self) -> bool {
+        let count = own.entries.len();
+        let waited_for = self.waiting.iter().filter_map(|it| it.concern.entry());
+        self.entries.len() == count
+            && self.entry_free.len() == count
+            && waited_for.max().is_none_or(|last| last < count)
+    }
+
     /// The commands that start before one that waits: those before it in its FIFO, those
     /// of the other FIFO that it must not overtake, and in the inlet all before it.
     pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
