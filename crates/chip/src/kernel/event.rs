@@ -561,14 +561,8 @@ impl EventQueue {
         if later != 0 {
             self.next = base + Cycle::from(later.trailing_zeros());
         } else {
-            self.look_further();
+            self.next = self.find_next();
         }
-    }
-
-    /// Nothing is left of 64 cycles.
-    #[inline(never)]
-    fn look_further(&mut self) {
-        self.next = self.find_next();
     }
 
     /// The time has come to this cycle, and no event before it is pending. Without
@@ -651,6 +645,7 @@ impl EventQueue {
     }
 
     /// The earliest time in the wheel from `base` on, else in the heap.
+    #[inline(never)]
     fn find_next(&self) -> Cycle {
         let start = (self.base & MASK) as usize;
         let mut at = start / 64;

@@ -208,33 +208,9 @@ impl Fabric {
         }
     }
 
-    /// A ring's command carries longwords, handles perhaps among them.
+    /// A ring's command carries the first longwords of its data, handles perhaps among them.
     #[inline]
-    pub(crate) fn ring_carries(
-        &mut self,
-        ring: RingName,
-        words: &[u32],
-        takes: bool,
-        command: &BusCommand,
-    ) {
-        if let Some(buffers) = &mut self.buffers {
-            let by = Raiser::at(command.me, command.context, command.pc);
-            buffers.carried(words, by);
-            if self.journal.wants(Kind::Carried) {
-                self.tell_carried(words, ring, takes, command);
-            }
-        }
-    }
-
-    /// The same for the first longwords of the data of a command in flight.
-    #[inline]
-    pub(crate) fn ring_carries_data(
-        &mut self,
-        ring: RingName,
-        slot: Slot,
-        count: usize,
-        takes: bool,
-    ) {
+    pub(crate) fn ring_carries(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
         if let Some(buffers) = &mut self.buffers {
             let flight = &self.slots[slot.0 as usize];
             let command = &flight.command;

@@ -55,12 +55,19 @@ impl Context {
         self.since
     }
 
-    /// Writes the time up to a cycle down. One that lies in the end of the previous
-    /// state (a signal during the swap) counts from there.
+    /// Goes to a cycle; gives how long it was in its state until then. A cycle in the end
+    /// of the previous state (a signal during the swap) counts from there.
     #[inline]
-    fn account(&mut self, at: Cycle) {
+    fn spend(&mut self, at: Cycle) -> Cycle {
         let spent = at.saturating_sub(self.since);
         self.since += spent;
+        spent
+    }
+
+    /// Writes the time up to a cycle down.
+    #[inline]
+    fn account(&mut self, at: Cycle) {
+        let spent = self.spend(at);
         *match self.state {
             ContextPhase::Inactive => &mut self.times.inactive,
             ContextPhase::Ready => &mut self.times.ready,
@@ -179,9 +186,7 @@ impl Contexts {
     #[inline]
     pub fn leave(&mut self, context: u8, enabled: bool, at: Cycle) {
         let it = &mut self[context];
-        let spent = at.saturating_sub(it.since);
-        it.since += spent;
-        it.times.executing += spent;
+        it.times.executing += it.spend(at);
         let ready = enabled && it.satisfied();
         it.state = if ready {
             ContextPhase::Ready
@@ -199,9 +204,7 @@ impl Contexts {
         self.ready &= !(1 << (context & 7));
         let it = &mut self[context];
         it.consume();
-        let spent = at.saturating_sub(it.since);
-        it.since += spent;
-        it.times.ready += spent;
+        it.times.ready += it.spend(at);
         it.state = ContextPhase::Executing;
     }
 

@@ -151,12 +151,12 @@ impl Scratch {
                 let out = &mut fabric.flight_mut(slot).data[..count];
                 self.rings.get(&self.words, ring, out);
                 self.rings.show(ring, fabric);
-                fabric.ring_carries_data(RingName::Scratch(ring as u8), slot, count, true);
+                fabric.ring_carries(RingName::Scratch(ring as u8), slot, count, true);
                 fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
             }
             Op::ScratchPut => {
                 let ring = ring_number(address);
-                fabric.ring_carries_data(RingName::Scratch(ring as u8), slot, count, false);
+                fabric.ring_carries(RingName::Scratch(ring as u8), slot, count, false);
                 let data = &fabric.flight(slot).data[..count];
                 let lost = self.rings.put(&mut self.words, ring, data);
                 self.rings.show(ring, fabric);

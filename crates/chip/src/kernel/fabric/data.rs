@@ -29,24 +29,25 @@ impl Fabric {
     pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         // Apart, so that nothing has to be kept for those who watch when nobody does.
         if self.journal.wants(Kind::Bus) {
-            return self.pull_watched(slot, words, not_before);
+            self.pull_specially(slot, words, not_before);
+        } else {
+            self.pull_as::<false>(slot, words, not_before);
         }
-        let flight = &mut self.slots[slot.0 as usize];
-        flight.words = words;
-        let lead = not_before.saturating_sub(self.now);
-        let done = self
-            .buses
-            .pull(self.now, lead, &flight.command, words, None);
-        self.events.post(done, Event::Pull(slot));
     }
 
     #[cold]
     #[inline(never)]
-    fn pull_watched(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    fn pull_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        self.pull_as::<true>(slot, words, not_before);
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is what both of its callers do.
+    fn pull_as<const SPECIAL: bool>(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
-        let journal = Some(&mut self.journal);
+        let journal = SPECIAL.then_some(&mut self.journal);
         let done = self
             .buses
             .pull(self.now, lead, &flight.command, words, journal);
@@ -66,31 +67,32 @@ impl Fabric {
     pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         // Apart, so that nothing has to be kept for what few runs have.
         if self.journal.wants(Kind::Bus) || self.late.is_on() {
-            return self.push_specially(slot, words, not_before);
+            self.push_specially(slot, words, not_before);
+        } else {
+            self.push_as::<false>(slot, words, not_before);
         }
-        let flight = &mut self.slots[slot.0 as usize];
-        flight.words = words;
-        let lead = not_before.saturating_sub(self.now);
-        let done = self
-            .buses
-            .push(self.now, lead, &flight.command, words, None);
-        self.events.post(done, Event::Push(slot));
     }
 
     /// The same where somebody watches the buses or completions may be late.
     #[cold]
     #[inline(never)]
     fn push_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        self.push_as::<true>(slot, words, not_before);
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is what both of its callers do.
+    fn push_as<const SPECIAL: bool>(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
-        let journal = Some(&mut self.journal);
+        let journal = SPECIAL.then_some(&mut self.journal);
         let done = self
             .buses
             .push(self.now, lead, &flight.command, words, journal);
         // What is late is what the microengine sees. The bus is booked as ever, so that
         // lateness moves no other command.
-        let done = done + self.late(slot);
-        self.events.post(done, Event::Push(slot));
+        let late = if SPECIAL { self.late(slot) } else { 0 };
+        self.events.post(done + late, Event::Push(slot));
     }
 }

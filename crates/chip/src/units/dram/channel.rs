@@ -79,6 +79,14 @@ struct Bank {
     passed_over: u8,
 }
 
+impl Bank {
+    /// Whether its first command has its data.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        self.fifo.front().is_some_and(|part| part.ready)
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timing {
     bank_interleave: u32,
@@ -162,8 +170,7 @@ impl Channel {
     pub fn complete(&mut self) {
         self.ready = 0;
         for (at, bank) in self.banks.iter().enumerate() {
-            let first = bank.fifo.front();
-            self.ready |= u64::from(first.is_some_and(|part| part.ready)) << at;
+            self.ready |= u64::from(bank.is_ready()) << at;
         }
     }
 
@@ -285,12 +292,9 @@ impl Channel {
                 found = true;
             }
         };
-        for bank in 0..self.banks.len() {
-            if !self.banks[bank].fifo.is_empty() {
-                set(&mut self.banks[bank].fifo);
-                let first = self.banks[bank].fifo.front();
-                self.ready |= u64::from(first.is_some_and(|part| part.ready)) << bank;
-            }
+        for (at, bank) in self.banks.iter_mut().enumerate() {
+            set(&mut bank.fifo);
+            self.ready |= u64::from(bank.is_ready()) << at;
         }
         set(&mut self.inlet);
         found
@@ -464,8 +468,7 @@ impl Channel {
         bank.free = closed.max(now + timing.row_cycle);
         bank.passed_over = 0;
         let free = bank.free;
-        let first = bank.fifo.front().is_some_and(|part| part.ready);
-        self.ready = self.ready & !(1 << at) | u64::from(first) << at;
+        self.ready = self.ready & !(1 << at) | u64::from(bank.is_ready()) << at;
         self.waiting -= 1;
         self.counters.queue(now, self.waiting);
         self.count_pins(part.write, on_pins);

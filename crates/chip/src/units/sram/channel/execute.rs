@@ -254,9 +254,8 @@ impl Channel {
                 fabric.push_at(slot, 1, now + leads.dequeue);
             }
             Op::SramPut => {
-                let data = fabric.flight(slot).data;
-                let words = &data[..count as usize];
-                fabric.ring_carries(name, words, false, command);
+                fabric.ring_carries(name, slot, count as usize, false);
+                let words = &fabric.flight(slot).data[..count as usize];
                 let put = self.entries[number].ring_put(&mut self.memory, words)?;
                 self.use_write(now, if put.accepted { count } else { 0 }, leads);
                 fabric.flight_mut(slot).data[0] = put.status();
@@ -266,8 +265,7 @@ impl Channel {
                 self.use_read(now, count, leads);
                 let out = &mut fabric.flight_mut(slot).data[..count as usize];
                 self.entries[number].ring_get(&self.memory, out)?;
-                let data = fabric.flight(slot).data;
-                fabric.ring_carries(name, &data[..count as usize], true, command);
+                fabric.ring_carries(name, slot, count as usize, true);
                 fabric.push_at(
                     slot,
                     count as u8,
