@@ -438,6 +438,24 @@ impl EventQueue {
         self.next
     }
 
+    /// Whether a cycle at which a microengine runs comes before all events, as a turn of it
+    /// would: none is earlier, and at that cycle there is nothing but turns of microengines
+    /// behind it.
+    #[must_use]
+    #[inline]
+    pub(crate) fn is_before(&self, time: Cycle, me: u8) -> bool {
+        time < self.next || time == self.next && self.is_before_turns(time, me)
+    }
+
+    /// The same of the cycle of the next event.
+    #[inline]
+    fn is_before_turns(&self, time: Cycle, me: u8) -> bool {
+        let before = (1 << (TURNS + u32::from(me) % MICROENGINES as u32)) - 1;
+        // What is far away may be anything.
+        time.wrapping_sub(self.base) < SPAN as Cycle
+            && self.buckets[(time & MASK) as usize].pending & before == 0
+    }
+
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Cycle, Event)> {
         let time = self.next;

@@ -81,6 +81,16 @@ macro_rules! define {
         pub(super) enum Action {
             /// It ends.
             Stop,
+            /// A command that is known but for its address.
+            Command,
+            /// The context gives up the pipeline.
+            GiveUp,
+            /// A local CSR is written.
+            CsrWrite,
+            /// Another poll.
+            Poll,
+            /// A local CSR that does not poll is read.
+            CsrRead,
             /// An operation of the datapath without a form of its own here.
             Datapath,
             /// The same with transfer registers, which no unit may own: which operand is

@@ -94,34 +94,8 @@ impl Microengine {
         let op = &self.lane().ops()[self.pc as usize];
         let (kind, x) = (op.kind, op.x);
         let taken = match kind {
-            Kind::Arb => {
-                let defer = op.n;
-                if x & Op::KEEP_MASK == 0 {
-                    self.waits_for(x as u16, x & Op::ANY != 0);
-                }
-                self.took_a_cycle::<OBSERVED>(fabric);
-                return Ok(self.yields(defer, None));
-            }
-            Kind::Command => {
-                let address = self.address(op);
-                let swap = self.template_command(x, address, fabric)?;
-                self.took_a_cycle::<OBSERVED>(fabric);
-                if let Some(defer) = swap {
-                    return Ok(self.yields(defer, None));
-                }
-                false
-            }
-            Kind::CsrWrite => {
-                let value = self.datapath.get(op.a);
-                self.write_csr(x as u16, value, fabric)?;
-                self.took_a_cycle::<OBSERVED>(fabric);
-                false
-            }
             Kind::CsrRead => {
-                self.csr_value = self.read_csr(x as u16, fabric)?;
-                self.took_a_cycle::<OBSERVED>(fabric);
-                self.pc += 1;
-                self.hand_over::<OBSERVED>(fabric);
+                self.csr_read::<OBSERVED>(x as u16, fabric)?;
                 return Ok(Flow::Continue);
             }
             Kind::BrState | Kind::BrNoState => {
@@ -150,23 +124,6 @@ impl Microengine {
         Ok(Flow::Continue)
     }
 
-    /// A local CSR was read: the next word, an `immed`, gets its value. Where nothing
-    /// else is to be done there, it executes at once.
-    #[inline]
-    fn hand_over<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
-        let next = self.lane().ops().get(usize::from(self.pc)).copied();
-        let alone =
-            |op: &Op| op.kind == Kind::Immed && op.is_plain() && op.marks & Op::FINISHES == 0;
-        match next.filter(alone) {
-            Some(op) if self.slow == 0 && self.cycle < self.limit => {
-                self.datapath.plain(&op, 0, self.csr_value);
-                self.took_a_cycle::<OBSERVED>(fabric);
-                self.pc += 1;
-            }
-            _ => self.slow |= slow::CSR,
-        }
-    }
-
     #[inline(never)]
     fn attentive_apart<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
         self.attentive_or::<OBSERVED>(fabric)
@@ -174,7 +131,7 @@ impl Microengine {
 
     /// An instruction has executed: it took its cycle.
     #[inline]
-    fn took_a_cycle<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+    pub(super) fn took_a_cycle<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         if OBSERVED {
             let issued = TraceEvent::Issued {
                 me: self.index,
@@ -188,7 +145,6 @@ impl Microengine {
             }
         }
         self.cycle += 1;
-        self.stats.instructions += 1;
     }
 
     /// An instruction has executed: it took its cycle, a local CSR's value was
@@ -304,10 +260,17 @@ impl Microengine {
         self.after_penalty = penalty;
     }
 
-    /// The context gives up the pipeline, after defer slots if there are any.
-    fn yields(&mut self, defer: u8, resume: Option<u16>) -> Flow {
+    /// The present instruction is the one with which the context gives up the pipeline.
+    #[inline]
+    pub(super) fn yielded(&mut self) {
         self.contexts[self.datapath.context].yielded_at = self.pc;
         self.pc += 1;
+    }
+
+    /// The context gives up the pipeline, after defer slots if there are any.
+    #[inline]
+    pub(super) fn yields(&mut self, defer: u8, resume: Option<u16>) -> Flow {
+        self.yielded();
         self.after_penalty = self.timing.swap.saturating_sub(Cycle::from(defer));
         if defer == 0 {
             self.pc = resume.unwrap_or(self.pc);
@@ -317,11 +280,10 @@ impl Microengine {
         Flow::Continue
     }
 
-    /// Lets the writes of index registers take effect that are due.
+    /// Lets the writes of index registers take effect that are due by a cycle.
     #[inline(never)]
-    pub(super) fn settle(&mut self) {
-        self.memory
-            .settle(self.cycle, &mut self.datapath.byte_index);
+    pub(super) fn settle_until(&mut self, cycle: Cycle) {
+        self.memory.settle(cycle, &mut self.datapath.byte_index);
         if !self.memory.has_pending() {
             self.slow &= !slow::PENDING;
         }

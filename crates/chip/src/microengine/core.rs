@@ -38,6 +38,7 @@ impl Core for Microengine {
         self.program = program;
         // The limit's distance depends on the program's length.
         self.calm = 0;
+        self.refused = None;
         self.lanes = Default::default();
         self.open_lane();
         self.mode = image.contexts;
@@ -178,6 +179,9 @@ impl Core for Microengine {
         if !self.running {
             return stats;
         }
+        // A cycle that is nothing else issued an instruction, so nobody counts these.
+        let others = stats.started + stats.aborted + stats.stalled + stats.idle;
+        stats.instructions = self.cycle.saturating_sub(others);
         stats.take_back(now, self.cycle, self.refilled, self.thrown.iter());
         let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);
@@ -229,6 +233,8 @@ impl Core for Microengine {
         if let Some(slot) = self.slot_of(register, context, true) {
             self.datapath.file[slot] = value;
             self.initialised.mark(slot);
+            // It may have been taken from there already.
+            self.refused = None;
         }
     }
 

@@ -4,7 +4,7 @@
 use npsim_isa::{Instruction, Leaves};
 
 use super::action::Action;
-use super::operation::{Op, Side};
+use super::operation::{Kind, Op, Side};
 use super::registers::{NN, S_IN};
 
 /// Which operand is the result of the word before.
@@ -87,7 +87,7 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
     }
     let branches = op.kind.branches();
     if !branches && !op.kind.is_of_datapath() {
-        return Action::Stop;
+        return outside(op);
     }
     if op.marks & Op::GUARDED != 0 {
         return match (branches, op.marks & Op::LOCAL != 0) {
@@ -121,6 +121,21 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
             joined_at(ops, forms, at, first).unwrap_or(first)
         }
         _ => decided_at(ops, at).unwrap_or_else(|| Action::whole(op.kind)),
+    }
+}
+
+/// The action of an operation that leaves the datapath and is not watched.
+fn outside(op: &Op) -> Action {
+    if op.marks & (Op::GUARDED | Op::FINISHES) != 0 {
+        return Action::Stop;
+    }
+    match op.kind {
+        Kind::Command => Action::Command,
+        Kind::Arb => Action::GiveUp,
+        Kind::CsrWrite => Action::CsrWrite,
+        Kind::CsrRead if op.marks & Op::POLLS == 0 => Action::CsrRead,
+        _ if op.marks & Op::POLLS != 0 => Action::Poll,
+        _ => Action::Stop,
     }
 }
 

@@ -89,19 +89,20 @@ impl Lane {
             .binary_search_by_key(&first, |rounds| rounds.round.first)
     }
 
-    /// Goes round from an address; gives the address at which that ended, or nothing if no
-    /// line goes round from there.
+    /// Goes round from an address, with account of the slots that are thrown away and how many
+    /// there are; gives the address at which that ended, or nothing if no line goes round from
+    /// there.
     #[inline(never)]
     pub fn go_round(
         &self,
         at: usize,
         datapath: &mut Datapath,
         line: &mut Line,
-        thrown: &mut Thrown,
+        account: (&mut Thrown, &mut Cycle),
         calm: Cycle,
     ) -> Option<usize> {
         let place = self.place(at).ok()?;
-        Some(self.rounds[place].run(datapath, line, thrown, calm))
+        Some(self.rounds[place].run(datapath, line, account, calm))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -119,13 +120,10 @@ impl Lane {
         &self.ops
     }
 
-    /// What the tight loop does at an address, and the marks of what stands there;
-    /// `None` beyond the program.
+    /// The marks of what stands at an address; `None` beyond the program.
     #[inline]
-    pub fn glance(&self, at: u16) -> Option<(Action, u8)> {
-        self.ops
-            .get(usize::from(at))
-            .map(|op| (op.action, op.marks))
+    pub fn marks(&self, at: u16) -> Option<u8> {
+        self.ops.get(usize::from(at)).map(|op| op.marks)
     }
 
     /// The operation of a program needs no attention from now on.

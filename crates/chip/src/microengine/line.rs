@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::ahead::Thrown;
-use super::datapath::Datapath;
 use super::operation::Op;
 use super::turn::penalty;
 use crate::Cycle;
@@ -24,9 +23,6 @@ pub(super) struct Line {
     /// What is to be added to an address for its cycle.
     #[serde(skip)]
     ahead: Cycle,
-    /// Slots thrown away.
-    #[serde(skip)]
-    pub aborted: Cycle,
     /// The cycle of the last instruction before it in the tight loop, 0 if there is none.
     #[serde(skip)]
     left: Cycle,
@@ -38,7 +34,6 @@ impl Line {
     pub fn begin(&mut self, from: usize, cycle: Cycle) {
         self.from = from;
         self.ahead = cycle.wrapping_sub(from as Cycle);
-        self.aborted = 0;
         self.left = 0;
     }
 
@@ -74,7 +69,6 @@ impl Line {
             thrown.add(next, slots);
         }
         self.with_codes = sets_codes && slots == 0;
-        self.aborted += slots;
         self.arrived = next + slots;
         self.from = op.d as usize;
         self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
@@ -82,13 +76,13 @@ impl Line {
     }
 
     /// Takes the branch at an address, which is not the first of its line, back to that line's
-    /// first so many times, a number of cycles apart.
+    /// first so many times, a number of cycles apart; gives the slots that are thrown away.
     pub fn rounds(
         &mut self,
         (op, at): (&Op, usize),
         (times, period): (Cycle, Cycle),
         thrown: &mut Thrown,
-    ) {
+    ) -> Cycle {
         let first = self.cycle_of(at);
         let slots = Cycle::from(op.a);
         if slots != 0 {
@@ -96,40 +90,23 @@ impl Line {
         }
         self.left = first + (times - 1) * period;
         self.with_codes = false;
-        self.aborted += times * slots;
         self.arrived = self.left + 1 + slots;
         self.from = op.d as usize;
         self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
+        times * slots
     }
 
-    /// The same as [`Self::branch`] where somebody watches, or with defer slots, which are run. False,
-    /// and nothing done, if they need attention.
-    #[inline(never)]
-    pub fn branch_with<const OBSERVED: bool>(
+    /// The same as [`Self::branch`] where somebody watches.
+    pub fn branch_in_sight(
         &mut self,
-        datapath: &mut Datapath,
-        (ops, at): (&[Op], usize),
+        (op, at): (&Op, usize),
+        (deferred, sets_codes): (usize, bool),
         who: (u8, u8),
         (journal, thrown): (&mut Journal, &mut Thrown),
-    ) -> bool {
-        let op = &ops[at];
-        let deferred = op.n as usize;
-        let mut sets_codes = false;
-        if deferred != 0 {
-            let slots = ops.get(at + 1..=at + deferred);
-            let Some(slots) = slots.filter(|slots| slots.iter().all(Op::is_plain)) else {
-                return false;
-            };
-            for slot in slots {
-                datapath.operate_apart(slot);
-                sets_codes = slot.marks & Op::SETS_CODES != 0;
-            }
-        }
-        if OBSERVED {
-            self.tell(who, at + deferred + 1, journal);
-        }
+    ) -> Cycle {
+        self.tell(who, at + deferred + 1, journal);
         let slots = self.branch((op, at), (deferred, sets_codes), thrown);
-        if OBSERVED && slots != 0 {
+        if slots != 0 {
             let ((me, context), pc) = (who, at as u16);
             let aborted = TraceEvent::Aborted {
                 me,
@@ -139,7 +116,7 @@ impl Line {
             };
             journal.put(self.arrived - slots, aborted);
         }
-        true
+        slots
     }
 
     /// Tells of the instructions of the line up to an address.

@@ -67,13 +67,6 @@ impl LocalMemory {
         });
     }
 
-    /// When the first of the writes takes effect; 0 if there are none.
-    #[inline]
-    pub fn due(&self) -> Cycle {
-        let due = self.pending.iter().map(|write| write.effective).min();
-        due.unwrap_or(0)
-    }
-
     pub fn has_pending(&self) -> bool {
         !self.pending.is_empty()
     }

@@ -8,8 +8,8 @@
 //! context takes the attentive path, which checks and records what is
 //! initialised; then the tight loop has it, unless it needs attention always
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
-//! program as one context runs it; `tight` is the tight loop, whose quick forms
-//! (`form`) leave out what nobody reads, and which keeps account of time by the `line`
+//! program as one context runs it; `interpreter` is the loop that executes it, whose quick
+//! forms (`form`) leave out what nobody reads, and which keeps account of time by the `line`
 //! of code; an `action` is what it does at an address, and `rounds` are lines that branch
 //! back to their own start; a `template` is what is known of a command.
 
@@ -26,6 +26,7 @@ mod datapath;
 mod fault;
 mod form;
 mod inside;
+mod interpreter;
 mod lane;
 mod line;
 mod local_csr;
@@ -42,7 +43,6 @@ mod stall;
 mod template;
 #[cfg(test)]
 mod tests;
-mod tight;
 mod timers;
 mod timing;
 mod turn;
@@ -63,6 +63,7 @@ use crate::quiescence::stamp;
 use ahead::Thrown;
 use context::Contexts;
 use datapath::Datapath;
+use interpreter::Poll;
 use lane::Lane;
 use line::Line;
 use local_memory::LocalMemory;
@@ -95,6 +96,8 @@ enum Flow {
     Post,
     /// The context gives up the pipeline.
     Swap,
+    /// A context has given up the pipeline, and none is ready.
+    Idle,
     /// The command FIFO is full.
     Held,
     /// A fault stands.
@@ -187,6 +190,9 @@ pub struct Microengine {
     /// turn set both.
     #[serde(skip)]
     calm: Cycle,
+    /// The poll that the next turn begins with, where it is known. It follows from the program.
+    #[serde(skip)]
+    refused: Option<Poll>,
     /// Saved on its own.
     #[serde(skip)]
     thrown: Thrown,
@@ -242,6 +248,7 @@ impl Microengine {
             last: 7,
             pick_latency: 0,
             refilled: (0, 0),
+            refused: None,
             thrown: Thrown::default(),
             entered: 0,
             limit: 0,

@@ -237,7 +237,7 @@ impl Rounds {
         &self,
         datapath: &mut Datapath,
         line: &mut Line,
-        thrown: &mut Thrown,
+        (thrown, aborted): (&mut Thrown, &mut Cycle),
         calm: Cycle,
     ) -> usize {
         let Round { first, branch } = self.round;
@@ -254,7 +254,7 @@ impl Rounds {
         }
         datapath.leave(&self.last, ended.x, ended.y);
         if ended.taken != 0 {
-            line.rounds((&self.branch, branch), (ended.taken, period), thrown);
+            *aborted += line.rounds((&self.branch, branch), (ended.taken, period), thrown);
         }
         if ended.behind { branch + 1 } else { first }
     }

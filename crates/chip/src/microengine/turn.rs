@@ -1,7 +1,6 @@
 //! A microengine's turn: the arbiter, context swaps, and how far it goes on its
 //! own time.
 
-use super::action::Action;
 use super::operation::Op;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
@@ -42,7 +41,19 @@ impl Microengine {
             return;
         }
         let again = loop {
-            match self.execute::<OBSERVED>(fabric) {
+            if self.cycle >= self.calm {
+                self.set_limit(fabric.horizon);
+                if self.cycle >= self.limit {
+                    self.pause(fabric);
+                    break self.cycle;
+                }
+            }
+            let flow = if self.is_quick() {
+                self.interpret::<OBSERVED>(fabric)
+            } else {
+                self.step_apart::<OBSERVED>(fabric)
+            };
+            match flow {
                 Flow::Continue => {}
                 Flow::Swap => {
                     if !self.is_final(self.cycle - 1, fabric) {
@@ -53,6 +64,7 @@ impl Microengine {
                         return;
                     }
                 }
+                Flow::Idle => return,
                 Flow::Post | Flow::Stop => break self.cycle,
                 Flow::Held => {
                     self.phase = Phase::Held;
@@ -106,11 +118,11 @@ impl Microengine {
     /// Whether the chip's state at a cycle before the limit is final, so that it may be
     /// looked at; then it is the chip's present.
     #[inline]
-    fn is_final(&self, at: Cycle, fabric: &mut Fabric) -> bool {
+    pub(super) fn is_final(&self, at: Cycle, fabric: &mut Fabric) -> bool {
         if at == self.entered {
             return true;
         }
-        let allowed = at < fabric.events.next_time();
+        let allowed = fabric.events.is_before(at, self.index);
         if allowed {
             fabric.now = at;
         }
@@ -168,12 +180,15 @@ impl Microengine {
         self.phase = Phase::Run;
     }
 
-    /// The running context goes to sleep and the arbiter chooses another; false if none is
-    /// ready.
+    /// The running context goes to sleep and the arbiter chooses another, after so many slots
+    /// that are thrown away; false if none is ready.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Called, it takes more than what its second copy saves.
-    fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
-        let penalty = std::mem::take(&mut self.after_penalty);
+    pub(super) fn swap_for<const OBSERVED: bool>(
+        &mut self,
+        penalty: Cycle,
+        fabric: &mut Fabric,
+    ) -> bool {
         let end = self.cycle + penalty;
         self.stats.aborted += penalty;
         self.stats.swaps += 1;
@@ -205,6 +220,12 @@ impl Microengine {
         self.dispatch(next, end);
         self.tell_context::<OBSERVED>(next, fabric);
         true
+    }
+
+    /// The same behind defer slots.
+    fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
+        let penalty = std::mem::take(&mut self.after_penalty);
+        self.swap_for::<OBSERVED>(penalty, fabric)
     }
 
     /// Nobody has the pipeline.
@@ -251,62 +272,33 @@ impl Microengine {
     /// The turn is over, or the patience with the running context.
     #[cold]
     #[inline(never)]
-    fn pause(&mut self, fabric: &mut Fabric) -> Flow {
-        if self.cycle >= self.bark {
-            if let Err(flow) = self.never_yields(fabric) {
-                return flow;
+    fn pause(&mut self, fabric: &mut Fabric) {
+        if self.cycle >= self.bark && self.never_yields(fabric).is_ok() {
+            self.bark = self.cycle + PATIENCE;
+        }
+    }
+
+    /// Executes the present instruction where something keeps it from the loop, or where the
+    /// loop does not have it.
+    #[inline(never)]
+    pub(super) fn step_apart<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
+        self.refused = None;
+        let Some(marks) = self.lane().marks(self.pc) else {
+            return self.no_instruction(fabric);
+        };
+        if marks & Op::POLLS != 0 {
+            if !self.is_final(self.cycle, fabric) {
+                return Flow::Post;
             }
             self.bark = self.cycle + PATIENCE;
         }
-        Flow::Post
-    }
-
-    /// Runs the present context on its own time.
-    #[inline]
-    fn execute<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
-        loop {
-            if self.cycle >= self.calm {
-                self.set_limit(fabric.horizon);
-                if self.cycle >= self.limit {
-                    return self.pause(fabric);
-                }
-            }
-            let Some((action, mut marks)) = self.lane().glance(self.pc) else {
-                return self.no_instruction(fabric);
-            };
-            if action != Action::Stop
-                && self.slow & !slow::PENDING == 0
-                && self.cycle < self.calm
-                && (self.slow == 0 || !self.memory.aligns_late())
-            {
-                let Some(stopped_at) = self.tight::<OBSERVED>(&mut fabric.journal) else {
-                    continue;
-                };
-                marks = stopped_at;
-            }
-            if marks & Op::POLLS != 0 {
-                if !self.is_final(self.cycle, fabric) {
-                    return Flow::Post;
-                }
-                self.bark = self.cycle + PATIENCE;
-            }
-            let attended = marks & (Op::ATTENTION | Op::FINISHES);
-            if attended | self.slow != 0 {
-                if self.slow & slow::PENDING != 0 && self.memory.due() <= self.cycle {
-                    self.settle();
-                }
-                if attended != 0 || self.slow & !slow::PENDING != 0 {
-                    match self.attentive::<OBSERVED>(fabric) {
-                        Flow::Continue => continue,
-                        other => return other,
-                    }
-                }
-            }
-            match self.direct::<OBSERVED>(fabric) {
-                Flow::Continue => {}
-                other => return other,
-            }
+        if self.slow & slow::PENDING != 0 {
+            self.settle_until(self.cycle);
         }
+        if marks & (Op::ATTENTION | Op::FINISHES) != 0 || self.slow & !slow::PENDING != 0 {
+            return self.attentive::<OBSERVED>(fabric);
+        }
+        self.direct::<OBSERVED>(fabric)
     }
 }
 

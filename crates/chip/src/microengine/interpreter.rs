@@ -1,0 +1,478 @@
+//! The interpreter's loop.
+//!
+//! Every operation leaves condition codes, its A operand and its result behind
+//! for a later one to read. Where the next word in line overwrites all of that
+//! unread, the operation is run in its quick form, which stores the destination
+//! and nothing else. An operand that is the result of the word before is then
+//! taken from hand, as the hardware's bypass does, since a store and a load of
+//! the same register would cost more than the operation itself.
+//!
+//! Finding what to do costs as much as doing it, so what often follows one another is
+//! one action: two quick operations of which the second takes the first's result, and
+//! an operation that sets the codes with the branch behind it that reads them. Whoever
+//! comes to the second word of such a pair finds its own action there.
+//!
+//! A line that branches back to its own start is one action too, with a loop of its own
+//! ([`super::rounds`]).
+//!
+//! Commands, context swaps and local CSRs are actions of the same loop. Along a line time is
+//! kept by address alone; whoever needs the microengine's own cycle and address, as all that
+//! leaves its registers does, first leaves the line. The one before such an operation is never
+//! quick, so whoever looks finds everything as if there were no quick forms.
+
+use super::action::{Action, with_actions};
+use super::datapath::{Datapath, result};
+use super::local_memory::LocalMemory;
+use super::operation::{Kind, Op, Side, Special};
+use super::registers::Claims;
+use super::{Flow, Microengine, slow};
+use crate::kernel::check::PATIENCE;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event;
+
+/// Runs the quick form of an operation; gives its result.
+#[inline(always)]
+#[allow(clippy::inline_always)] // As above.
+fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
+    let result = result(kind, (op.n, op.x), x, y, datapath.get(op.y));
+    datapath.put(op.d, result);
+    result
+}
+
+macro_rules! interpreter_loop {
+    (
+        operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        branches { $($branch:ident)* }
+        joined { $($first:ident $second:ident
+            $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
+        decided { $($test:ident $way:ident $decided:ident;)* }
+    ) => {
+        impl Microengine {
+            /// Executes from the present instruction on until the turn is over, or until
+            /// something keeps the next instruction from this loop.
+            #[inline(always)]
+            #[allow(clippy::inline_always)] // It is the body of a turn.
+            pub(super) fn interpret<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
+                // Most turns begin with the poll before which the one before had to end.
+                let mut refused = self.refused.take();
+                'again: while self.is_quick() {
+                    let poll = 'poll: {
+                        if let Some(refused) = refused.take() {
+                            break 'poll refused;
+                        }
+                        let (me, from, cycle, calm) =
+                            (self.index, usize::from(self.pc), self.cycle, self.calm);
+                        let Self {
+                            program, lanes, datapath, memory, claims, thrown, line, stats,
+                            slow: pending, ..
+                        } = &mut *self;
+                        let lane = &lanes[usize::from(datapath.context) & 7];
+                        let ops = lane.ops();
+                        let Some(words) = ops.get(from..) else {
+                            return self.no_instruction(fabric);
+                        };
+                        let mut rest = words.iter();
+                        line.begin(from, cycle);
+                        // The address of the operation that was taken last.
+                        macro_rules! here {
+                            () => {
+                                ops.len() - rest.len() - 1
+                            };
+                        }
+                        // The one there keeps the loop from going on.
+                        macro_rules! apart {
+                            () => {{
+                                let at = here!();
+                                self.leave_line::<OBSERVED>(at, fabric);
+                                match self.step_apart::<OBSERVED>(fabric) {
+                                    Flow::Continue => continue 'again,
+                                    other => return other,
+                                }
+                            }};
+                        }
+                        'line: loop {
+                            let Some(op) = rest.next() else {
+                                let end = ops.len();
+                                self.leave_line::<OBSERVED>(end, fabric);
+                                return self.no_instruction(fabric);
+                            };
+                            // Of a quick operation, or the second of a pair, where its result goes. All of
+                            // them end in the same place, and taken branches in another.
+                            let branch = 'taken: {
+                                let (op, value) = match op.action {
+                                    Action::Stop => apart!(),
+                                    Action::Command => {
+                                        let (number, a, b) = (op.x, op.a, op.b);
+                                        let address = datapath.get(a).wrapping_add(datapath.get(b));
+                                        let at = here!();
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        break 'poll Poll { does: Polls::Command, what: number, with: address };
+                                    }
+                                    Action::GiveUp => {
+                                        let (mask, defer) = (op.x, op.n);
+                                        let at = here!();
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        break 'poll Poll { does: Polls::GiveUp, what: mask, with: u32::from(defer) };
+                                    }
+                                    Action::CsrWrite => {
+                                        let (csr, value) = (op.x as u16, datapath.get(op.a));
+                                        let polls = op.marks & Op::POLLS != 0;
+                                        let at = here!();
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        if polls {
+                                            break 'poll Poll { does: Polls::CsrWrite, what: u32::from(csr), with: value };
+                                        }
+                                        match self.csr_written::<OBSERVED>(csr, value, fabric) {
+                                            Ok(()) => continue 'again,
+                                            Err(flow) => return flow,
+                                        }
+                                    }
+                                    Action::Poll => {
+                                        let at = here!();
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        break 'poll Poll { does: Polls::Other, what: 0, with: 0 };
+                                    }
+                                    Action::CsrRead => {
+                                        let csr = op.x as u16;
+                                        let at = here!();
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        match self.csr_read::<OBSERVED>(csr, fabric) {
+                                            Ok(()) => continue 'again,
+                                            Err(flow) => return flow,
+                                        }
+                                    }
+                                    Action::OwnedA | Action::OwnedB | Action::OwnedD | Action::Owned => {
+                                        let owned = match op.action {
+                                            Action::OwnedA => claims.owns(op.a),
+                                            Action::OwnedB => claims.owns(op.b),
+                                            Action::OwnedD => claims.owns(op.d),
+                                            _ => claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d),
+                                        };
+                                        if owned {
+                                            apart!();
+                                        }
+                                        datapath.operate(op);
+                                        continue 'line;
+                                    }
+                                    Action::Datapath => {
+                                        datapath.operate_apart(op);
+                                        continue 'line;
+                                    }
+                                    Action::Rounds => {
+                                        let at = here!();
+                                        // Whoever watches is told of each line.
+                                        let ended = if OBSERVED {
+                                            None
+                                        } else {
+                                            let account = (&mut *thrown, &mut stats.aborted);
+                                            lane.go_round(at, datapath, line, account, calm)
+                                        };
+                                        let Some(ended) = ended else {
+                                            datapath.operate_apart(op);
+                                            continue 'line;
+                                        };
+                                        if ended == at {
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            continue 'again;
+                                        }
+                                        rest = ops[ended..].iter();
+                                        continue 'line;
+                                    }
+                                    Action::Local => {
+                                        if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                                            apart!();
+                                        }
+                                        let at = here!();
+                                        if *pending != 0 {
+                                            memory.settle(line.cycle_of(at), &mut datapath.byte_index);
+                                            if memory.has_pending() {
+                                                apart!();
+                                            }
+                                            *pending = 0;
+                                        }
+                                        let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
+                                        let side = &program.sides[at];
+                                        if owned || Self::local_step(datapath, memory, op, side).is_none() {
+                                            apart!();
+                                        }
+                                        continue 'line;
+                                    }
+                                    Action::OwnedBranch => {
+                                        // The other fields of a branch are no slots.
+                                        if claims.owns(op.b) {
+                                            apart!();
+                                        }
+                                        if !datapath.condition(op) {
+                                            continue 'line;
+                                        }
+                                        break 'taken op;
+                                    }
+                                    $(
+                                        Action::$whole => {
+                                            datapath.operate_as(Kind::$kind, op);
+                                            continue 'line;
+                                        }
+                                        // The store that would be spared stands in the cache's nearest
+                                        // line, and what is at hand would have to be kept elsewhere.
+                                        Action::$kind | Action::$with_a | Action::$with_b => {
+                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                            (op, result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y)))
+                                        }
+                                    )*
+                                    $(
+                                        Action::$pair | Action::$pair_at_hand => {
+                                            let Some(second) = rest.next() else { apart!() };
+                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                            let first = quick(datapath, Kind::$first, op, x, y);
+                                            let x = datapath.get(second.a);
+                                            (second, result(Kind::$second, (second.n, second.x), x, first, datapath.get(second.y)))
+                                        }
+                                        Action::$same | Action::$same_at_hand => {
+                                            let Some(second) = rest.next() else { apart!() };
+                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                            let first = quick(datapath, Kind::$first, op, x, y);
+                                            (second, result(Kind::$second, (second.n, second.x), y, first, datapath.get(second.y)))
+                                        }
+                                    )*
+                                    $(
+                                        Action::$branch => {
+                                            if !datapath.decides(Kind::$branch, op) {
+                                                continue 'line;
+                                            }
+                                            break 'taken op;
+                                        }
+                                    )*
+                                    $(
+                                        Action::$decided => {
+                                            let Some(branch) = rest.next() else { apart!() };
+                                            datapath.operate_as(Kind::$test, op);
+                                            if !datapath.decides(Kind::$way, branch) {
+                                                continue 'line;
+                                            }
+                                            break 'taken branch;
+                                        }
+                                    )*
+                                };
+                                datapath.put(op.d, value);
+                                continue 'line;
+                            };
+                            let at = here!();
+                            let mut slots = (0, false);
+                            if branch.n != 0 {
+                                let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
+                                let code = (ops, &program.sides[..]);
+                                let run = Self::run_slots((datapath, memory, claims), code, at, unseen);
+                                let Some(sets_codes) = run else { apart!() };
+                                slots = (usize::from(branch.n), sets_codes);
+                            }
+                            stats.aborted += if OBSERVED {
+                                let (who, journal) = ((me, datapath.context), &mut fabric.journal);
+                                line.branch_in_sight((branch, at), slots, who, (journal, thrown))
+                            } else {
+                                line.branch((branch, at), slots, thrown)
+                            };
+                            let target = usize::from(branch.d);
+                            rest = ops[target..].iter();
+                            if line.arrived >= calm {
+                                self.leave_line::<OBSERVED>(target, fabric);
+                                continue 'again;
+                            }
+                        }
+                    };
+                    if !self.may_poll(fabric) {
+                        self.refused = Some(poll);
+                        return Flow::Post;
+                    }
+                    let defer = match poll.does {
+                        Polls::Command => {
+                            let swap = match self.template_command(poll.what, poll.with, fabric) {
+                                Ok(swap) => swap,
+                                Err(flow) => return flow,
+                            };
+                            self.took_a_cycle::<OBSERVED>(fabric);
+                            let Some(defer) = swap else {
+                                self.pc += 1;
+                                continue 'again;
+                            };
+                            defer
+                        }
+                        Polls::GiveUp => {
+                            if poll.what & Op::KEEP_MASK == 0 {
+                                self.waits_for(poll.what as u16, poll.what & Op::ANY != 0);
+                            }
+                            self.took_a_cycle::<OBSERVED>(fabric);
+                            poll.with as u8
+                        }
+                        Polls::CsrWrite => {
+                            match self.csr_written::<OBSERVED>(poll.what as u16, poll.with, fabric) {
+                                Ok(()) => continue 'again,
+                                Err(flow) => return flow,
+                            }
+                        }
+                        Polls::Other => match self.direct::<OBSERVED>(fabric) {
+                            Flow::Continue => continue 'again,
+                            other => return other,
+                        },
+                    };
+                    if defer != 0 {
+                        self.yields(defer, None);
+                        continue 'again;
+                    }
+                    self.yielded();
+                    if !self.swap_for::<OBSERVED>(self.timing.swap, fabric) {
+                        return Flow::Idle;
+                    }
+                }
+                Flow::Continue
+            }
+        }
+    };
+}
+
+with_actions!(interpreter_loop);
+
+/// What a poll does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Polls {
+    /// It issues a command: its number in the program, and the address.
+    Command,
+    /// The context gives up the pipeline: [`Op::x`] of a [`Kind::Arb`], and its defer slots.
+    GiveUp,
+    /// It writes a local CSR: which, and the value.
+    CsrWrite,
+    /// It is seldom, and takes what it needs when it executes.
+    Other,
+}
+
+/// A poll with all that it takes from registers, which nobody changes before it executes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Poll {
+    does: Polls,
+    what: u32,
+    with: u32,
+}
+
+impl Microengine {
+    /// Whether the next instruction is one for the loop: no reason for the attentive path
+    /// holds but writes of local memory's pointers that are on their way, and the program's
+    /// length in cycles lies before the limit.
+    #[inline]
+    pub(super) fn is_quick(&self) -> bool {
+        self.cycle < self.calm
+            && (self.slow == 0 || self.slow == slow::PENDING && !self.memory.aligns_late())
+    }
+
+    /// The line is left before the instruction at an address, which is the present one.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the loop.
+    fn leave_line<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
+        if OBSERVED {
+            let who = (self.index, self.datapath.context);
+            self.line.tell(who, at, &mut fabric.journal);
+        }
+        self.pc = at as u16;
+        self.cycle = self.line.cycle_of(at);
+        if self.slow != 0 {
+            self.settle_until(self.line.before(at));
+        }
+    }
+
+    /// Whether the present instruction may poll; then what is due in its cycle takes effect.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the loop.
+    fn may_poll(&mut self, fabric: &mut Fabric) -> bool {
+        if !self.is_final(self.cycle, fabric) {
+            return false;
+        }
+        self.bark = self.cycle + PATIENCE;
+        if self.slow != 0 {
+            self.settle_until(self.cycle);
+        }
+        true
+    }
+
+    /// Runs the defer slots of the branch at an address; gives whether the last of them sets
+    /// the codes. `None`, and nothing done, if one needs attention: whether it does must be
+    /// known of all before the first is run. `unseen`: nobody watches local memory.
+    #[inline(never)]
+    fn run_slots(
+        (datapath, memory, claims): (&mut Datapath, &mut LocalMemory, &Claims),
+        (ops, sides): (&[Op], &[Side]),
+        at: usize,
+        unseen: bool,
+    ) -> Option<bool> {
+        let slots = at + 1..=at + usize::from(ops[at].n);
+        let (ops, sides) = (ops.get(slots.clone())?, sides.get(slots)?);
+        let there = |special: &Special| match special {
+            Special::None => true,
+            // Its pointer would move before a later slot is looked at.
+            Special::LocalStep { .. } => false,
+            other => memory
+                .place(*other)
+                .is_some_and(|at| at < memory.words.len()),
+        };
+        let runs = |(op, side): (&Op, &Side)| {
+            if op.marks & Op::WATCHED != 0 || !op.kind.is_of_datapath() {
+                return false;
+            }
+            if op.marks & Op::GUARDED == 0 {
+                return true;
+            }
+            let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
+            let specials = [side.special_a, side.special_b, side.special_d];
+            let local = op.marks & Op::LOCAL != 0;
+            !owned && (!local || unseen && !memory.has_pending() && specials.iter().all(there))
+        };
+        if !ops.iter().zip(sides).all(runs) {
+            return None;
+        }
+        let mut sets_codes = false;
+        for (op, side) in ops.iter().zip(sides) {
+            if op.marks & Op::LOCAL == 0 {
+                datapath.operate_apart(op);
+            } else {
+                Self::local_step(datapath, memory, op, side)?;
+            }
+            sets_codes = op.marks & Op::SETS_CODES != 0;
+        }
+        Some(sets_codes)
+    }
+
+    /// The present instruction writes a local CSR.
+    #[inline]
+    fn csr_written<const OBSERVED: bool>(
+        &mut self,
+        csr: u16,
+        value: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        self.write_csr(csr, value, fabric)?;
+        self.took_a_cycle::<OBSERVED>(fabric);
+        self.pc += 1;
+        Ok(())
+    }
+
+    /// The present instruction reads a local CSR: the next word, an `immed`, gets its value.
+    /// Where nothing else is to be done there, it executes at once.
+    pub(super) fn csr_read<const OBSERVED: bool>(
+        &mut self,
+        csr: u16,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        self.csr_value = self.read_csr(csr, fabric)?;
+        self.took_a_cycle::<OBSERVED>(fabric);
+        self.pc += 1;
+        let next = self.lane().ops().get(usize::from(self.pc)).copied();
+        let alone =
+            |op: &Op| op.kind == Kind::Immed && op.is_plain() && op.marks & Op::FINISHES == 0;
+        match next.filter(alone) {
+            Some(op) if self.slow == 0 && self.cycle < self.limit => {
+                self.datapath.plain(&op, 0, self.csr_value);
+                self.took_a_cycle::<OBSERVED>(fabric);
+                self.pc += 1;
+            }
+            _ => self.slow |= slow::CSR,
+        }
+        Ok(())
+    }
+}
