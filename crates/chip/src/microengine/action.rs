@@ -87,6 +87,8 @@ macro_rules! define {
             GiveUp,
             /// A local CSR is written.
             CsrWrite,
+            /// An operation with operands on next-neighbour rings.
+            Ring,
             /// Another poll.
             Poll,
             /// A local CSR that does not poll is read.

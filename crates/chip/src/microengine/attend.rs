@@ -380,13 +380,13 @@ impl Microengine {
             }
             self.initialised.mark(slot);
         }
-        if clean && (side.guarded || !side.always) {
+        if clean && (side.guarded || side.ring || !side.always) {
             self.lanes[self.datapath.context as usize & 7].relieve(pc, &self.program);
         }
         Ok(())
     }
 
-    /// An operation whose special operands are all in local memory, in the tight
+    /// An operation whose special operands are all in local memory, in the interpreter's
     /// loop: nothing is pending and its registers are known to be initialised.
     /// `None` when an address has no word.
     #[inline(never)]
@@ -396,34 +396,22 @@ impl Microengine {
         op: &Op,
         side: &Side,
     ) -> Option<()> {
-        let mut steps = [0; 2];
-        let mut place = |memory: &LocalMemory, special| {
-            let (pointer, offset) = match special {
-                Special::Local { pointer, offset } => (pointer as usize & 1, u32::from(offset)),
-                Special::LocalStep { pointer, step } => {
-                    steps[pointer as usize & 1] = i32::from(step);
-                    (pointer as usize & 1, 0)
-                }
-                _ => return None,
-            };
-            Some((memory.pointers[pointer] | offset) as usize & 1023)
-        };
-        if let Some(at) = place(memory, side.special_a) {
-            datapath.file[TEMP_A as usize] = *memory.words.get(at)?;
+        // Which operands these are shows in the slots, where their values are put.
+        if op.a == TEMP_A {
+            datapath.put(TEMP_A, memory.word(side.special_a)?);
         }
-        if let Some(at) = place(memory, side.special_b) {
-            datapath.file[TEMP_B as usize] = *memory.words.get(at)?;
+        if op.b == TEMP_B {
+            datapath.put(TEMP_B, memory.word(side.special_b)?);
         }
-        let target = place(memory, side.special_d);
-        if let Some(at) = target {
-            datapath.file[TEMP_D as usize] = *memory.words.get(at)?;
+        if op.d == TEMP_D {
+            datapath.put(TEMP_D, memory.word(side.special_d)?);
         }
-        datapath.operate_apart(op);
-        if let Some(at) = target {
-            memory.words[at] = datapath.file[TEMP_D as usize];
+        datapath.operate(op);
+        if op.d == TEMP_D {
+            memory.set_word(side.special_d, datapath.get(TEMP_D));
         }
-        for (pointer, step) in memory.pointers.iter_mut().zip(steps) {
-            *pointer = pointer.wrapping_add_signed(step) & 1023;
+        if side.steps {
+            memory.step([side.special_a, side.special_b, side.special_d]);
         }
         Some(())
     }
@@ -511,7 +499,7 @@ impl Microengine {
 
     /// Rare, and kept apart so that the test before it stays in line.
     #[inline(never)]
-    fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
+    pub(super) fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
         let side = self.program.sides[pc];
         let value = self.datapath.file[TEMP_D as usize];
         match side.special_d {

@@ -64,6 +64,14 @@ impl Context {
         spent
     }
 
+    /// The same where the arbiter gives or takes the pipeline: that is never before the
+    /// context has entered its state.
+    #[inline]
+    fn spend_all(&mut self, at: Cycle) -> Cycle {
+        debug_assert!(at >= self.since, "{self:?} at {at}");
+        at.wrapping_sub(std::mem::replace(&mut self.since, at))
+    }
+
     /// Writes the time up to a cycle down.
     #[inline]
     fn account(&mut self, at: Cycle) {
@@ -186,7 +194,7 @@ impl Contexts {
     #[inline]
     pub fn leave(&mut self, context: u8, enabled: bool, at: Cycle) {
         let it = &mut self[context];
-        it.times.executing += it.spend(at);
+        it.times.executing += it.spend_all(at);
         let ready = enabled && it.satisfied();
         it.state = if ready {
             ContextPhase::Ready
@@ -204,7 +212,7 @@ impl Contexts {
         self.ready &= !(1 << (context & 7));
         let it = &mut self[context];
         it.consume();
-        it.times.ready += it.spend(at);
+        it.times.ready += it.spend_all(at);
         it.state = ContextPhase::Executing;
     }
 

@@ -85,6 +85,9 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
     if op.marks & Op::WATCHED != 0 {
         return Action::Stop;
     }
+    if op.marks & Op::RING != 0 {
+        return Action::Ring;
+    }
     let branches = op.kind.branches();
     if !branches && !op.kind.is_of_datapath() {
         return outside(op);

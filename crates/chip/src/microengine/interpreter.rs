@@ -24,7 +24,7 @@ use super::action::{Action, with_actions};
 use super::datapath::{Datapath, result};
 use super::local_memory::LocalMemory;
 use super::operation::{Kind, Op, Side, Special};
-use super::registers::Claims;
+use super::registers::{Claims, TEMP_A, TEMP_B};
 use super::{Flow, Microengine, slow};
 use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
@@ -126,6 +126,11 @@ macro_rules! interpreter_loop {
                                             Ok(()) => continue 'again,
                                             Err(flow) => return flow,
                                         }
+                                    }
+                                    Action::Ring => {
+                                        let at = here!();
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        break 'poll Poll { does: Polls::Ring, what: 0, with: 0 };
                                     }
                                     Action::Poll => {
                                         let at = here!();
@@ -281,7 +286,8 @@ macro_rules! interpreter_loop {
                     };
                     if !self.may_poll(fabric) {
                         self.refused = Some(poll);
-                        return Flow::Post;
+                        fabric.events.post_again(self.cycle, self.index);
+                        return Flow::Over;
                     }
                     let defer = match poll.does {
                         Polls::Command => {
@@ -309,6 +315,10 @@ macro_rules! interpreter_loop {
                                 Err(flow) => return flow,
                             }
                         }
+                        Polls::Ring => {
+                            self.ring_step::<OBSERVED>(fabric);
+                            continue 'again;
+                        }
                         Polls::Other => match self.direct::<OBSERVED>(fabric) {
                             Flow::Continue => continue 'again,
                             other => return other,
@@ -320,7 +330,7 @@ macro_rules! interpreter_loop {
                     }
                     self.yielded();
                     if !self.swap_for::<OBSERVED>(self.timing.swap, fabric) {
-                        return Flow::Idle;
+                        return Flow::Over;
                     }
                 }
                 Flow::Continue
@@ -340,6 +350,8 @@ enum Polls {
     GiveUp,
     /// It writes a local CSR: which, and the value.
     CsrWrite,
+    /// It puts a word on a next-neighbour ring or takes one off.
+    Ring,
     /// It is seldom, and takes what it needs when it executes.
     Other,
 }
@@ -436,6 +448,23 @@ impl Microengine {
             sets_codes = op.marks & Op::SETS_CODES != 0;
         }
         Some(sets_codes)
+    }
+
+    /// The present instruction has operands on next-neighbour rings, and its registers are
+    /// known to be initialised.
+    #[inline(never)]
+    fn ring_step<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+        let at = usize::from(self.pc);
+        let op = self.lane().ops()[at];
+        if op.a == TEMP_A || op.b == TEMP_B {
+            let head = self.ring_head(fabric);
+            self.datapath.put(TEMP_A, head);
+            self.datapath.put(TEMP_B, head);
+        }
+        self.datapath.operate_apart(&op);
+        self.took_a_cycle::<OBSERVED>(fabric);
+        self.finish_specials(at, fabric);
+        self.pc += 1;
     }
 
     /// The present instruction writes a local CSR.

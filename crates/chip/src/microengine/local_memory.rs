@@ -94,6 +94,14 @@ impl LocalMemory {
     /// Lets the writes that are due by `now` take effect.
     #[inline(never)]
     pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {
+        // Nearly always there is one, and nothing to be moved up.
+        if let [write] = self.pending[..] {
+            if write.effective <= now {
+                self.pending.clear();
+                self.take_effect(write, byte_index);
+            }
+            return;
+        }
         let mut at = 0;
         while at < self.pending.len() {
             if self.pending[at].effective > now {
@@ -101,26 +109,61 @@ impl LocalMemory {
                 continue;
             }
             let write = self.pending.remove(at);
-            match write.index {
-                Index::Pointer(pointer) => {
-                    self.pointers[pointer as usize] = write.value;
-                    self.effective[pointer as usize] = write.effective;
-                }
-                Index::Transfer => self.transfer_index = write.value,
-                Index::Byte => *byte_index = write.value,
+            self.take_effect(write, byte_index);
+        }
+    }
+
+    #[inline]
+    fn take_effect(&mut self, write: Write, byte_index: &mut u32) {
+        match write.index {
+            Index::Pointer(pointer) => {
+                self.pointers[usize::from(pointer & 1)] = write.value;
+                self.effective[usize::from(pointer & 1)] = write.effective;
             }
+            Index::Transfer => self.transfer_index = write.value,
+            Index::Byte => *byte_index = write.value,
         }
     }
 
     /// The longword of an operand, which may not be there; `None` if it is not in local
     /// memory.
+    #[inline]
     pub fn place(&self, special: Special) -> Option<usize> {
         let (pointer, offset) = match special {
             Special::Local { pointer, offset } => (pointer, offset),
             Special::LocalStep { pointer, .. } => (pointer, 0),
             _ => return None,
         };
-        Some((self.pointers[pointer as usize & 1] | u32::from(offset)) as usize & 1023)
+        Some((self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023)
+    }
+
+    /// The word of an operand in local memory; `None` where there is none.
+    #[inline]
+    pub fn word(&self, special: Special) -> Option<u32> {
+        self.words.get(self.place(special)?).copied()
+    }
+
+    /// Writes the word of an operand in local memory, if it is there.
+    #[inline]
+    pub fn set_word(&mut self, special: Special, value: u32) {
+        let place = self.place(special);
+        if let Some(word) = place.and_then(|at| self.words.get_mut(at)) {
+            *word = value;
+        }
+    }
+
+    /// Moves the pointers that operands of one instruction step, each once.
+    #[cold]
+    pub fn step(&mut self, specials: [Special; 3]) {
+        let mut steps = [0; 2];
+        for special in specials {
+            if let Special::LocalStep { pointer, step } = special {
+                steps[usize::from(pointer & 1)] = i32::from(step);
+            }
+        }
+        for (pointer, step) in self.pointers.iter_mut().zip(steps) {
+            *pointer = pointer.wrapping_add_signed(step) & 1023;
+        }
     }
 
     /// Since when a write to a pointer is on its way whose effect a use at this

@@ -96,8 +96,8 @@ enum Flow {
     Post,
     /// The context gives up the pipeline.
     Swap,
-    /// A context has given up the pipeline, and none is ready.
-    Idle,
+    /// The turn is over: the next one is posted, or none is to be.
+    Over,
     /// The command FIFO is full.
     Held,
     /// A fault stands.

@@ -169,6 +169,8 @@ impl Op {
     pub const FINISHES: u8 = 1 << 4;
     /// An operand is in local memory.
     pub const LOCAL: u8 = 1 << 5;
+    /// Operands are on next-neighbour rings.
+    pub const RING: u8 = 1 << 6;
     /// Either of those that keep it from being an operation of registers alone.
     pub const ATTENTION: u8 = Self::WATCHED | Self::GUARDED;
 
@@ -246,6 +248,11 @@ pub(super) struct Side {
     pub guarded: bool,
     /// An operand is in local memory.
     pub local: bool,
+    /// An operand moves a pointer of local memory.
+    pub steps: bool,
+    /// It has operands on next-neighbour rings, and nothing else keeps it from the
+    /// interpreter's loop.
+    pub ring: bool,
     /// It sets the condition codes.
     pub sets_codes: bool,
     /// What it leaves for later operations and reads of what others left.

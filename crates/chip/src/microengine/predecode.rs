@@ -76,6 +76,8 @@ impl<'a> Maker<'a> {
             always: false,
             guarded: false,
             local: false,
+            steps: false,
+            ring: false,
             sets_codes: false,
             trace: Trace::Other,
             slot_of: None,
@@ -464,8 +466,10 @@ impl<'a> Maker<'a> {
         self.side.sets_codes = instruction.sets_codes();
         self.side.trace = Trace::of(instruction);
         self.side.guarded = self.is_guarded(instruction);
+        self.side.ring = self.is_of_rings(instruction);
         for (mark, holds) in [
-            (Op::GUARDED, self.side.guarded),
+            (Op::GUARDED, self.side.guarded || self.side.ring),
+            (Op::RING, self.side.ring),
             (Op::POLLS, self.side.polls),
             (Op::SETS_CODES, self.side.sets_codes),
             (Op::LOCAL, self.side.local),
@@ -482,6 +486,9 @@ impl<'a> Maker<'a> {
         let indirect =
             matches!(instruction, Instruction::LdField { .. }) && instruction.shifts_indirectly();
         side.local = specials.iter().any(|it| *it != Special::None);
+        side.steps = specials
+            .iter()
+            .any(|it| matches!(it, Special::LocalStep { .. }));
         let transfers = side.reads.iter().chain([&side.dest]).any(transfer);
         (side.local || transfers)
             && specials.iter().all(|it| {
@@ -494,6 +501,26 @@ impl<'a> Maker<'a> {
             && !indirect
             && instruction.indexes_written().is_empty()
             && (self.op.kind.is_of_datapath() || self.op.kind.branches() && !side.local)
+    }
+
+    /// Whether its special operands are all on next-neighbour rings, and nothing else about it
+    /// is special.
+    fn is_of_rings(&self, instruction: &Instruction) -> bool {
+        let side = &self.side;
+        let specials = [side.special_a, side.special_b, side.special_d];
+        let transfer =
+            |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
+        let registers = side.reads.iter().chain([&side.dest]);
+        side.local
+            && specials
+                .iter()
+                .all(|it| matches!(it, Special::None | Special::Ring { .. }))
+            && !registers.clone().any(transfer)
+            && !registers.clone().any(|it| matches!(it, Operand::Nn(_)))
+            && !side.merges
+            && !matches!(instruction, Instruction::LdField { .. })
+            && instruction.indexes_written().is_empty()
+            && self.op.kind.is_of_datapath()
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {

@@ -40,51 +40,62 @@ impl Microengine {
         if self.phase != Phase::Run && !self.goes_on::<OBSERVED>(fabric) {
             return;
         }
-        let again = loop {
+        loop {
+            let flow = self.interpret::<OBSERVED>(fabric);
+            // Nearly all turns end here.
+            if flow == Flow::Over {
+                return;
+            }
+            if !self.goes_on_apart::<OBSERVED>(flow, fabric) {
+                return;
+            }
+        }
+    }
+
+    /// What the interpreter's loop has not: steps near the limit or in defer slots, and most
+    /// ends of turns. False if the turn is over.
+    #[inline(never)]
+    fn goes_on_apart<const OBSERVED: bool>(&mut self, flow: Flow, fabric: &mut Fabric) -> bool {
+        let mut flow = flow;
+        if flow == Flow::Continue {
             if self.cycle >= self.calm {
                 self.set_limit(fabric.horizon);
                 if self.cycle >= self.limit {
                     self.pause(fabric);
-                    break self.cycle;
+                    fabric.events.post_again(self.cycle, self.index);
+                    return false;
                 }
             }
-            let flow = if self.is_quick() {
-                self.interpret::<OBSERVED>(fabric)
-            } else {
-                self.step_apart::<OBSERVED>(fabric)
-            };
-            match flow {
-                Flow::Continue => {}
-                Flow::Swap => {
-                    if !self.is_final(self.cycle - 1, fabric) {
-                        self.phase = Phase::Swap;
-                        break self.cycle - 1;
-                    }
-                    if !self.swap::<OBSERVED>(fabric) {
-                        return;
-                    }
+            if self.is_quick() {
+                return true;
+            }
+            flow = self.step_apart::<OBSERVED>(fabric);
+        }
+        match flow {
+            Flow::Continue => return true,
+            Flow::Swap => {
+                if self.is_final(self.cycle - 1, fabric) {
+                    return self.swap::<OBSERVED>(fabric);
                 }
-                Flow::Idle => return,
-                Flow::Post | Flow::Stop => break self.cycle,
-                Flow::Held => {
-                    self.phase = Phase::Held;
-                    if OBSERVED {
-                        let held = TraceEvent::Held {
-                            me: self.index,
-                            context: self.datapath.context,
-                            pc: self.pc,
-                        };
-                        fabric.journal.put(self.cycle, held);
-                    }
-                    return;
-                }
-                Flow::Halt => {
-                    self.halt::<OBSERVED>(fabric);
-                    return;
+                self.phase = Phase::Swap;
+                fabric.events.post_again(self.cycle - 1, self.index);
+            }
+            Flow::Post | Flow::Stop => fabric.events.post_again(self.cycle, self.index),
+            Flow::Over => {}
+            Flow::Held => {
+                self.phase = Phase::Held;
+                if OBSERVED {
+                    let held = TraceEvent::Held {
+                        me: self.index,
+                        context: self.datapath.context,
+                        pc: self.pc,
+                    };
+                    fabric.journal.put(self.cycle, held);
                 }
             }
-        };
-        fabric.events.post_again(again, self.index);
+            Flow::Halt => self.halt::<OBSERVED>(fabric),
+        }
+        false
     }
 
     /// What comes before the first instruction of a turn that does not begin with one;
