@@ -4,6 +4,7 @@ use npsim_image::ContextMode;
 use npsim_isa::csr;
 
 use super::local_memory::Index;
+use super::predecode::csr_goes_ahead;
 use super::{Flow, Microengine, random, slow};
 use crate::Cycle;
 use crate::core::ContextPhase;
@@ -140,6 +141,10 @@ impl Microengine {
         value: u32,
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
+        // What has to do with others is a reason to be patient, whether or not it waits for them.
+        if csr_goes_ahead(csr) {
+            self.bark = self.cycle + PATIENCE;
+        }
         let gap = self.timing.csr_gap;
         let viewed = self.viewed(csr, self.datapath.context);
         match csr {
@@ -348,7 +353,7 @@ impl Microengine {
             let step = if self.mode == ContextMode::Four { 2 } else { 1 };
             (self.datapath.context + step) & 7
         };
-        let Some(me) = me.filter(|&me| me < fabric.profile.microengines()) else {
+        let Some(me) = me.filter(|&me| usize::from(me) < fabric.nn_rings.len()) else {
             return;
         };
         if signal != 0 {

@@ -133,7 +133,11 @@ fn all_ends_of_a_line_are_those_of_the_operations_one_by_one() {
                     seen(&watched),
                     "{last:?} {back:?} by {step}"
                 );
-                let action = unwatched.mes[0].lane().ops().get(usize::from(FIRST)).map(|it| it.action);
+                let action = unwatched.mes[0]
+                    .lane()
+                    .ops()
+                    .get(usize::from(FIRST))
+                    .map(|it| it.action);
                 rounds += u32::from(action == Some(Action::Rounds));
             }
         }
@@ -148,7 +152,11 @@ fn counts_are_those_of_each_cycle_that_they_were_ahead() {
         run(&program, true, 800, 800),
         run(&program, false, 800, 800),
     );
-    let action = unwatched.mes[0].lane().ops().get(usize::from(FIRST)).map(|it| it.action);
+    let action = unwatched.mes[0]
+        .lane()
+        .ops()
+        .get(usize::from(FIRST))
+        .map(|it| it.action);
     assert_eq!(action, Some(Action::Rounds));
     assert!(unwatched.mes[0].local_time() >= 800);
     for now in 0..800 {
