@@ -4,38 +4,40 @@ use super::*;
 use crate::kernel::command::Slot;
 use crate::kernel::raiser::Raiser;
 
-/// The definition: a heap ordered by (time, rank, sequence).
+/// The definition: what is the first by (time, rank, place, sequence).
 #[derive(Default)]
 struct Plain {
-    heap: BinaryHeap<Reverse<Far>>,
-    sequence: u64,
+    pending: Vec<(Cycle, Event)>,
 }
 
 impl Plain {
     fn post(&mut self, time: Cycle, event: Event) {
         if let Event::Microengine(_) = event {
-            let earlier = |far: &Reverse<Far>| far.0.event == event && far.0.time <= time;
-            if self.heap.iter().any(earlier) {
+            if { self.pending.iter() }.any(|it| it.1 == event && it.0 <= time) {
                 return;
             }
-            self.heap.retain(|far| far.0.event != event);
+            self.pending.retain(|it| it.1 != event);
         }
-        let order = u64::from(event.rank()) << 56 | self.sequence;
-        self.sequence += 1;
-        self.heap.push(Reverse(Far { time, order, event }));
+        self.pending.push((time, event));
     }
 
-    fn cancel(&mut self, event: Event) {
-        self.heap.retain(|far| far.0.event != event);
+    fn cancel(&mut self, time: Cycle, event: Event) {
+        let found = { self.pending.iter() }.position(|it| *it == (time, event));
+        found.map(|at| self.pending.remove(at));
     }
 
     fn pop(&mut self) -> Option<(Cycle, Event)> {
-        self.heap.pop().map(|Reverse(far)| (far.time, far.event))
+        // Of equal ones the first that was posted.
+        let first = (0..self.pending.len()).min_by_key(|&at| {
+            let (time, event) = self.pending[at];
+            (time, event.rank(), event.place())
+        })?;
+        Some(self.pending.remove(first))
     }
 }
 
 fn event(kind: u8, number: u32) -> Event {
-    match kind % 7 {
+    match kind % 9 {
         0 => Event::Push(Slot(number)),
         1 => Event::Arrive(Slot(number)),
         2 => Event::Ready(Slot(number)),
@@ -47,13 +49,23 @@ fn event(kind: u8, number: u32) -> Event {
             value: number,
             ring: true,
         },
+        6 => Event::Timer {
+            me: (number % 3) as u8,
+            context: (number % 5) as u8,
+        },
+        7 => Event::Signal {
+            me: (number % 3) as u8,
+            context: (number % 5) as u8,
+            signal: 1 + (number % 2) as u8,
+            by: Raiser::at((number % 7) as u8, 0, 0),
+        },
         _ => Event::Microengine((number % 16) as u8),
     }
 }
 
 proptest! {
     #[test]
-    fn the_wheel_gives_the_order_of_the_heap(
+    fn the_wheel_gives_the_order_by_definition(
         steps in prop::collection::vec((any::<u8>(), prop_oneof![0u64..4, 0u64..300, Just(5), 3900u64..4300, 0u64..100_000], any::<bool>()), 1..400)
     ) {
         let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
@@ -64,7 +76,7 @@ proptest! {
                 && let Some(&(time, event)) = posted.get(delay as usize % (number + 1))
             {
                 wheel.cancel(time, event);
-                plain.cancel(event);
+                plain.cancel(time, event);
             }
             let event = event(kind, number as u32);
             if !matches!(event, Event::Microengine(_)) {
@@ -72,13 +84,13 @@ proptest! {
             }
             wheel.post(now + delay, event);
             plain.post(now + delay, event);
-            prop_assert_eq!(wheel.next_time(), plain.heap.peek().map_or(Cycle::MAX, |far| far.0.time));
+            prop_assert_eq!(wheel.next_time(), plain.pending.iter().map(|it| it.0).min().unwrap_or(Cycle::MAX));
             if take {
                 let (a, b) = (wheel.pop(), plain.pop());
                 prop_assert_eq!(a, b);
                 now = a.map_or(now, |(time, _)| time);
             }
-            prop_assert_eq!(wheel.len(), plain.heap.len());
+            prop_assert_eq!(wheel.len(), plain.pending.len());
         }
         loop {
             let (a, b) = (wheel.pop(), plain.pop());

@@ -202,6 +202,30 @@ fn a_timer_that_is_set_again_fires_once() {
 }
 
 #[test]
+fn a_timer_that_has_come_is_not_undone_by_setting_it_again() {
+    // The context runs ahead of the chip, and of the timer, to the last write.
+    let mut program = vec![
+        csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(1)),
+        csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(4)),
+    ];
+    program.extend([Instruction::Nop; 30]);
+    program.extend([
+        csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(200)),
+        arb(1 << 4, 0, false),
+        immed(a(0), 0),
+        KILL,
+    ]);
+    let mut bench = Bench::new(&program);
+    bench.start(1);
+    assert_eq!(bench.until(1000), None);
+    let cycles = bench.cycles(34);
+    assert!(
+        cycles.iter().all(|it| *it < 60) && cycles.len() == 1,
+        "{cycles:?}"
+    );
+}
+
+#[test]
 fn a_breakpoint_stops_all_contexts() {
     let mut bench = Bench::new(&[
         Instruction::BranchCtx {
