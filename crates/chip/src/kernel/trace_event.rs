@@ -365,7 +365,7 @@ pub enum TraceEvent {
         /// Its first bit.
         from: Cycle,
     },
-    /// An instruction reads or writes a longword of local memory. The tight loop
+    /// An instruction reads or writes a longword of local memory. The interpreter's loop
     /// does no such instruction where somebody wants to be told, so it costs more than others.
     LocalMemory {
         /// Microengine.

@@ -1,4 +1,4 @@
-//! What the tight loop does at an address: its actions, and the tables they come from.
+//! What the interpreter's loop does at an address: its actions, and the tables they come from.
 
 use super::form::FromHand;
 use super::operation::Kind;
@@ -75,7 +75,7 @@ macro_rules! define {
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
         decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
-        /// What the tight loop does with an operation.
+        /// What the interpreter's loop does with an operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(super) enum Action {

@@ -1,5 +1,5 @@
 //! The attentive path: one instruction with all its checks, its operands that
-//! are no plain registers, and whatever else keeps it from the tight loop.
+//! are no plain registers, and whatever else keeps it from the interpreter's loop.
 
 use npsim_isa::{CamLmTarget, Instruction, Operand, Shift};
 
@@ -78,7 +78,7 @@ impl Microengine {
         Ok(Flow::Continue)
     }
 
-    /// Executes one instruction that the tight loop does not have, and which may if it
+    /// Executes one instruction that the interpreter's loop does not have, and which may if it
     /// polls: with nothing to be checked before it or done after it, and for no other
     /// reason than writes of index registers that are on their way. So most of what
     /// [`Self::attentive`] asks is known.
@@ -200,7 +200,7 @@ impl Microengine {
             return Flow::Continue;
         }
         self.slow &= !slow::DEFER;
-        // What is done with leaves nothing in the state: the tight loop, which may have run
+        // What is done with leaves nothing in the state: the interpreter's loop, which may have run
         // the same slots, never wrote it down.
         let deferred_by = std::mem::take(&mut self.deferred_by);
         match std::mem::replace(&mut self.after, After::Jump(0)) {
@@ -289,7 +289,7 @@ impl Microengine {
         }
     }
 
-    /// An operation of the datapath with what the tight loop never sees.
+    /// An operation of the datapath with what the interpreter's loop never sees.
     #[inline]
     fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
         match op.kind {

@@ -1,4 +1,4 @@
-//! Which form of each operation the tight loop runs: found once for a program, as far
+//! Which form of each operation the interpreter's loop runs: found once for a program, as far
 //! as it shows in the program, and then for each context by what needs attention.
 
 use npsim_isa::{Instruction, Leaves};

@@ -1,5 +1,5 @@
 //! A program as one context runs it: its operands resolved to the context's own
-//! registers, and what the tight loop does at each address.
+//! registers, and what the interpreter's loop does at each address.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The line of code that a context is on, and what the tight loop keeps account of.
+//! The line of code that a context is on, and what the interpreter's loop keeps account of.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,19 +17,19 @@ pub(super) struct Line {
     /// When the context came to it, and whether the instruction before set the codes.
     pub arrived: Cycle,
     pub with_codes: bool,
-    /// Its first address in the tight loop.
+    /// Its first address in the interpreter's loop.
     #[serde(skip)]
     from: usize,
     /// What is to be added to an address for its cycle.
     #[serde(skip)]
     ahead: Cycle,
-    /// The cycle of the last instruction before it in the tight loop, 0 if there is none.
+    /// The cycle of the last instruction before it in the interpreter's loop, 0 if there is none.
     #[serde(skip)]
     left: Cycle,
 }
 
 impl Line {
-    /// The tight loop begins at an address.
+    /// The interpreter's loop begins at an address.
     #[inline]
     pub fn begin(&mut self, from: usize, cycle: Cycle) {
         self.from = from;

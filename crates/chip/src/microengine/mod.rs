@@ -1,12 +1,12 @@
 //! The microengine: an interpreter of decoded instructions that runs ahead of
 //! the rest of the chip until it must poll it.
 //!
-//! Pure operations (`datapath`) run in a tight loop on the microengine's own
+//! Pure operations (`datapath`) run in a loop on the microengine's own
 //! time. Whatever reads what others write, or reaches them, is a poll: it
 //! executes only when no event of the chip is due before it, so all polls of
 //! all microengines happen in one order. An operation's first execution by a
 //! context takes the attentive path, which checks and records what is
-//! initialised; then the tight loop has it, unless it needs attention always
+//! initialised; then the interpreter's loop has it, unless it needs attention always
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
 //! program as one context runs it; `interpreter` is the loop that executes it, whose quick
 //! forms (`form`) leave out what nobody reads, and which keeps account of time by the `line`

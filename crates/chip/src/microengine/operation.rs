@@ -134,7 +134,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub kind: Kind,
-    /// What the tight loop does with it; a [`super::lane::Lane`] finds it from
+    /// What the interpreter's loop does with it; a [`super::lane::Lane`] finds it from
     /// `form` and what is around it.
     pub action: Action,
     /// Shift count, defer slots or a small number.
@@ -157,7 +157,7 @@ pub(super) struct Op {
 impl Op {
     /// The context must take the attentive path.
     pub const WATCHED: u8 = 1;
-    /// Operands are in local memory or in transfer registers: the tight loop
+    /// Operands are in local memory or in transfer registers: the interpreter's loop
     /// fetches the former and checks that no unit owns the latter.
     pub const GUARDED: u8 = 1 << 1;
     /// It reads what others write, or orders itself among them, so it must run in
@@ -244,7 +244,7 @@ pub(super) struct Side {
     /// Attention is never taken off.
     pub always: bool,
     /// It has operands in local memory or in transfer registers, and nothing else
-    /// keeps it from the tight loop.
+    /// keeps it from the interpreter's loop.
     pub guarded: bool,
     /// An operand is in local memory.
     pub local: bool,

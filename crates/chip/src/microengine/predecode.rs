@@ -1,5 +1,5 @@
 //! One instruction to its dense form: operands to slots, options to numbers,
-//! and what keeps it from the tight loop.
+//! and what keeps it from the interpreter's loop.
 
 use npsim_isa::{
     AluOp, ByteOrder, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp,

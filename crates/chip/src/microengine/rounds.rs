@@ -1,7 +1,7 @@
 //! Loops of one line of code: a branch back to the first word of its own line, with
 //! nothing but operations on registers before it.
 //!
-//! The tight loop pays for such a branch as for any other, and for each operation it looks
+//! The interpreter's loop pays for such a branch as for any other, and for each operation it looks
 //! for what it might be. Where a line goes round, all of that is known: its operations
 //! become steps, which only have what is needed to come to the next; its rounds are
 //! counted, and its account is drawn up when they are over. Steps have no other exit than
@@ -259,7 +259,7 @@ impl Rounds {
         if ended.behind { branch + 1 } else { first }
     }
 
-    /// The last operation, and whether its branch is taken, if the tight loop has no action
+    /// The last operation, and whether its branch is taken, if the interpreter's loop has no action
     /// for these two.
     #[inline(never)]
     fn decide(&self, own: &mut [u32; MOST], context: u8) -> bool {
@@ -281,7 +281,7 @@ macro_rules! rounds_loop {
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
         decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
-        /// What a step does, which is what the tight loop's action of the same name does. A
+        /// What a step does, which is what the interpreter's loop's action of the same name does. A
         /// type of its own has no others, so that the compiler need not ask for them.
         #[derive(Clone, Copy, Debug)]
         enum Does {
@@ -314,7 +314,7 @@ macro_rules! rounds_loop {
         #[derive(Clone, Copy, Debug)]
         enum Decides {
             $($decided,)*
-            /// The tight loop has no action for these two.
+            /// The interpreter's loop has no action for these two.
             Other,
         }
 

@@ -90,7 +90,7 @@ fn unwatched_they_end_as_watched_wherever_they_are_cut() {
     }
 }
 
-/// Conditions that the tight loop decides together with the operation before, and others;
+/// Conditions that the interpreter's loop decides together with the operation before, and others;
 /// operations with a shift, and with half of an operand.
 #[test]
 fn all_ends_of_a_line_are_those_of_the_operations_one_by_one() {
