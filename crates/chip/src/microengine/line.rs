@@ -10,7 +10,7 @@ use crate::kernel::journal::Journal;
 use crate::kernel::trace_event::TraceEvent;
 
 /// The line of code that a context is on, and the account of those before it in the
-/// tight loop. It is apart from the loop, which needs the processor's registers for
+/// interpreter's loop. It is apart from the loop, which needs the processor's registers for
 /// other things.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Line {
@@ -44,7 +44,7 @@ impl Line {
     }
 
     /// The cycle of the last instruction before that at an address of the line; 0 if the
-    /// tight loop ran none.
+    /// interpreter's loop ran none.
     pub fn before(&self, at: usize) -> Cycle {
         if at > self.from {
             self.cycle_of(at) - 1
