@@ -44,11 +44,7 @@ mod registers;
 
 pub mod raw;
 pub mod reference;
-#[cfg(any(test, feature = "proptest"))]
-pub mod strategy;
 
-#[cfg(test)]
-mod round_trip_tests;
 #[cfg(test)]
 mod table_tests;
 

@@ -109,7 +109,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(&error));
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(error));
     let json = arguments.command.messages_are_json();
     if json {
         output::write_for_programs();

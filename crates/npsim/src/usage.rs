@@ -4,27 +4,63 @@
 use std::ffi::OsString;
 use std::{env, process};
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use npsim::messages::Message;
 use npsim::problem::Problem;
 
-use crate::output;
+use crate::{Arguments, output};
 
 /// What a program asks for its messages by.
 const OPTIONS: [&str; 2] = ["--format", "--message-format"];
+/// So many subcommands are named in a line; more are what `--help` lists.
+const FEW: usize = 8;
 /// The value that asks for objects.
 const JSON: &str = "json";
 
 /// Ends the process with what the reader of the command line came to: help, or wrong usage.
-pub fn end(error: &clap::Error) -> ! {
+pub fn end(error: clap::Error) -> ! {
+    let error = with_subcommands(error, env::args_os());
     let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
     if error.use_stderr() && for_programs {
         let rendered = error.render().to_string();
-        let message = Message::of_problem(&problem(error, &rendered), rendered.trim_end());
+        let message = Message::of_problem(&problem(&error, &rendered), rendered.trim_end());
         output::record(&message.to_json());
         process::exit(error.exit_code());
     }
     error.exit()
+}
+
+/// An unknown subcommand that resembles none, with those that there are.
+fn with_subcommands(
+    mut error: clap::Error,
+    words: impl IntoIterator<Item = OsString>,
+) -> clap::Error {
+    let resembles = error.get(ContextKind::SuggestedSubcommand).is_some();
+    if error.kind() != ErrorKind::InvalidSubcommand || resembles {
+        return error;
+    }
+    let all = Arguments::command();
+    let mut command = &all;
+    let mut path = command.get_name().to_owned();
+    for word in words.into_iter().skip(1) {
+        let Some(found) = command.find_subcommand(&word) else {
+            break;
+        };
+        command = found;
+        path = format!("{path} {}", command.get_name());
+    }
+    let visible = { command.get_subcommands() }.filter(|it| !it.is_hide_set());
+    let names: Vec<_> = visible.map(|it| format!("`{}`", it.get_name())).collect();
+    if names.len() > FEW {
+        return error;
+    }
+    let tip = format!("the subcommands of `{path}` are {}", names.join(", "));
+    error.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(vec![tip.into()]),
+    );
+    error
 }
 
 /// Whether a command line that is wrong somewhere asks for JSON all the same.
@@ -68,7 +104,7 @@ fn problem(error: &clap::Error, rendered: &str) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{asks_for_json, problem};
+    use super::{asks_for_json, problem, with_subcommands};
     use crate::Arguments;
     use clap::Parser as _;
 
@@ -98,5 +134,21 @@ mod tests {
         let missing = told("npsim trace gen --load 1");
         assert!(missing.message.contains("required") && missing.message.contains("--out"));
         assert!(!missing.message.contains('\n'));
+    }
+    #[test]
+    fn an_unknown_subcommand_is_told_with_those_that_there_are() {
+        let told = |line: &str| {
+            let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
+            let error = with_subcommands(error, line.split(' ').map(Into::into));
+            problem(&error, &error.render().to_string()).help
+        };
+        let tip = told("npsim trace traces/mixed.pcap").expect("a tip");
+        assert_eq!(
+            tip,
+            "the subcommands of `npsim trace` are `gen`, `info`, `order`"
+        );
+        assert_eq!(told("npsim zzz"), None);
+        let near = told("npsim runn x").expect("a tip");
+        assert!(near.contains("'run'") && !near.contains("`asm`"), "{near}");
     }
 }

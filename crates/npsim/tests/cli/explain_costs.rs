@@ -12,8 +12,8 @@ use npsim::chip::microengine::Program;
 use npsim::chip::profile::Profile;
 use npsim::explain::{Cost, costs};
 use npsim::image::Image;
-use npsim::isa::strategy::arb_instruction;
 use npsim::isa::{CtxArb, Flow, Instruction, encode, mnemonics};
+use npsim_strategy::arb_instruction;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 

@@ -2,16 +2,19 @@
 //!
 //! Corner values are as frequent as all the others together: random numbers
 //! alone seldom meet them.
+//!
+//! A crate of its own, not a feature of `npsim-isa`: a feature that only tests turn on
+//! would compile everything that knows instructions a second time for them.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
 
-use crate::{
+use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, CapAccess, CapCsr, Command, CommandOp, Completion,
     Contexts, CrcBytes, CrcKind, CtxArb, Form, ImmedShift, InputState, Instruction, MulPhase,
-    MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, Step, TransferRegister, encode_in,
-    mnemonics,
+    MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule, Step, TransferRegister,
+    encode_in, mnemonics,
 };
 
 /// Numbers from `min` to `max`, often the ends.
@@ -331,7 +334,7 @@ fn commands() -> Vec<BoxedStrategy<Instruction>> {
         .prop_map(
             |(op, transfer, a, b, count, completion, indirect, ignore)| {
                 let info = op.info();
-                let silent = info.signals == crate::SignalRule::None;
+                let silent = info.signals == SignalRule::None;
                 Instruction::Command(Command {
                     op,
                     transfer: if info.takes_transfer {

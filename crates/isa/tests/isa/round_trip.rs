@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::strategy::{arb_instruction, arb_instruction_in, arb_unchecked};
-use crate::*;
+use npsim_isa::*;
+use npsim_strategy::{arb_instruction, arb_instruction_in, arb_unchecked};
 
 /// Random words of which most belong to a class, with few bits set in half of
 /// them, so that legal words occur.
