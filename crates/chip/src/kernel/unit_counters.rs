@@ -35,10 +35,12 @@ pub struct UnitCounters {
     pub refreshing: Cycle,
     /// Most commands that were at the unit at one time.
     pub queue_peak: u64,
-    /// Commands at the unit now, and since when.
-    queue: (u64, Cycle),
-    /// Time integral of the number of commands at the unit, until `queue.1`.
-    queue_cycles: Cycle,
+    /// Commands at the unit now.
+    queue: u64,
+    /// The cycles in which commands went, without those in which they came: with the
+    /// present cycle for each that is still there it is the time integral of their number.
+    /// It wraps.
+    stays: Cycle,
     /// Sum over commands of the cycles from being able to start to the start.
     pub waiting: Cycle,
 }
@@ -54,8 +56,8 @@ impl Default for UnitCounters {
             turning: 0,
             refreshing: 0,
             queue_peak: 0,
-            queue: (0, 0),
-            queue_cycles: 0,
+            queue: 0,
+            stays: 0,
             waiting: 0,
         }
     }
@@ -80,28 +82,40 @@ impl UnitCounters {
         }
     }
 
-    /// A command comes and goes within the cycle.
+    /// The data path is taken for so many cycles more in each direction.
     #[inline]
-    pub fn pass(&mut self, now: Cycle) {
-        let len = self.queue.0;
-        self.queue_cycles = self.queue_cycles_at(now);
-        self.queue.1 = now;
-        self.queue_peak = self.queue_peak.max(len + 1);
+    pub fn used_both(&mut self, cycles: Cycle) {
+        self.busy += 2 * cycles;
+        self.busy_reading += cycles;
+        self.busy_writing += cycles;
     }
 
-    /// There are from now on this many commands at the unit.
+    /// A command comes and goes within the cycle.
     #[inline]
-    pub fn queue(&mut self, now: Cycle, len: usize) {
-        self.queue_cycles = self.queue_cycles_at(now);
-        self.queue = (len as u64, now);
-        self.queue_peak = self.queue_peak.max(len as u64);
+    pub fn pass(&mut self) {
+        self.queue_peak = self.queue_peak.max(self.queue.wrapping_add(1));
+    }
+
+    /// A command has come.
+    #[inline]
+    pub fn came(&mut self, now: Cycle) {
+        self.queue = self.queue.wrapping_add(1);
+        self.queue_peak = self.queue_peak.max(self.queue);
+        self.stays = self.stays.wrapping_sub(now);
+    }
+
+    /// A command that came is no longer there.
+    #[inline]
+    pub fn went(&mut self, now: Cycle) {
+        self.queue = self.queue.wrapping_sub(1);
+        self.stays = self.stays.wrapping_add(now);
     }
 
     /// Time integral of the number of commands that wait at the unit: divided
     /// by the time it is the mean depth of the queue.
     #[must_use]
-    pub(crate) fn queue_cycles_at(&self, now: Cycle) -> Cycle {
-        self.queue_cycles + self.queue.0 * now.saturating_sub(self.queue.1)
+    pub(crate) const fn queue_cycles_at(&self, now: Cycle) -> Cycle {
+        self.stays.wrapping_add(self.queue.wrapping_mul(now))
     }
 
     /// Commands that were served, with their counts, in the order of the

@@ -144,7 +144,6 @@ fn product(one: u64, other: u64) -> u128 {
 pub struct Hash {
     multipliers: [u128; 3],
     array_free: Cycle,
-    waiting: usize,
     pull_lead: Cycle,
     /// Cycles in the multiplier array, and in both buffers together, by width.
     times: [(Cycle, Cycle); 3],
@@ -180,7 +179,6 @@ impl Hash {
         Self {
             multipliers: Self::DEFAULT_MULTIPLIERS,
             array_free: 0,
-            waiting: 0,
             pull_lead: profile.pull_lead(back, 2),
             times,
             counters: UnitCounters::default(),
@@ -225,8 +223,7 @@ impl Unit for Hash {
     }
 
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        self.waiting += 1;
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.came(fabric.now);
         let command = &fabric.flight(slot).command;
         let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
         let at = fabric.now + self.pull_lead;
@@ -271,8 +268,7 @@ impl Unit for Hash {
     }
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
-        self.waiting -= 1;
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.went(fabric.now);
         fabric.release(Self::FIRST);
     }
 

@@ -109,7 +109,7 @@ impl Scratch {
                 return;
             }
             self.pipe.pop_front();
-            self.counters.queue(fabric.now, self.pipe.len());
+            self.counters.went(fabric.now);
             fabric.release(Self::FIRST);
             self.start(slot, fabric);
         }
@@ -444,14 +444,14 @@ impl Unit for Scratch {
         };
         // What finds the pipe empty and free never stands in it.
         if words == 0 && self.pipe.is_empty() && self.free_for(slot, fabric) <= now {
-            self.counters.pass(now);
+            self.counters.pass();
             fabric.release(Self::FIRST);
             return self.start(slot, fabric);
         }
         // Data is asked for on arrival and not when the command's turn comes: so the pull runs
         // beside the commands ahead, and a pipe that is busy hides it.
         self.pipe.push_back((slot, words == 0));
-        self.counters.queue(now, self.pipe.len());
+        self.counters.came(now);
         if words > 0 {
             fabric.pull(slot, words, now + lead);
         }

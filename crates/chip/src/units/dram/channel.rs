@@ -123,7 +123,6 @@ pub(super) struct Channel {
     refresh_turn: usize,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
-    waiting: usize,
     /// Bit b: the first command of bank b has its data. It follows from `banks`, and tells
     /// without a look at each of them where nothing can start.
     #[serde(skip)]
@@ -160,7 +159,6 @@ impl Channel {
             pins_wrote: false,
             refresh_turn: 0,
             turn_at: Cycle::MAX,
-            waiting: 0,
             ready: 0,
             counters: UnitCounters::default(),
         }
@@ -210,8 +208,7 @@ impl Channel {
     /// Puts a part into the inlet.
     pub(crate) fn accept(&mut self, part: Part, now: Cycle) {
         self.inlet.push_back(part);
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.came(now);
     }
 
     /// Puts a part into its bank at once where [`Self::take`] would move it there, which is
@@ -222,8 +219,7 @@ impl Channel {
             self.accept(part, now);
             return false;
         }
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.came(now);
         true
     }
 
@@ -469,8 +465,7 @@ impl Channel {
         bank.passed_over = 0;
         let free = bank.free;
         self.ready = self.ready & !(1 << at) | u64::from(bank.is_ready()) << at;
-        self.waiting -= 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.went(now);
         self.count_pins(part.write, on_pins);
         Started {
             part,

@@ -398,8 +398,7 @@ impl Unit for Msf {
                 return;
             }
         }
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.came(now);
     }
 
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
@@ -409,8 +408,7 @@ impl Unit for Msf {
     }
 
     fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Beside<'_>) {
-        self.waiting = self.waiting.saturating_sub(1);
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.went(fabric.now);
         let flight = fabric.flight(slot);
         let (op, address) = (flight.command.op, flight.command.address);
         if op == CommandOp::MsfFastWr {

@@ -125,7 +125,7 @@ impl Channel {
         let free = self.free_at(&waiting).max(push_free(&waiting, fabric));
         let held_back = self.waiting.iter().any(|other| other.conflicts(&waiting));
         if free <= now && !held_back {
-            self.counters.pass(now);
+            self.counters.pass();
             return self.start(&waiting, fabric, leads);
         }
         self.in_fifo[fifo] += 1;
@@ -139,7 +139,7 @@ impl Channel {
     #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
     fn put(&mut self, waiting: Waiting, now: Cycle) {
         self.waiting.push(waiting);
-        self.counters.queue(now, self.waiting.len());
+        self.counters.came(now);
     }
 
     /// A command stays in the inlet, or a device has to be asked.
@@ -333,7 +333,7 @@ impl Channel {
             }
             let candidate = self.waiting.remove(at);
             self.in_fifo[candidate.fifo()] -= 1;
-            self.counters.queue(now, self.waiting.len());
+            self.counters.went(now);
             self.take(fabric, leads);
             self.start(&candidate, fabric, leads);
             // Only commands after this one can have waited for it, so the scan
