@@ -193,18 +193,21 @@ impl Msf {
             }
             return;
         }
+        // Threads write these two for each mpacket, and both buses have them.
+        match address {
+            DONE => return self.element_done(slot, data, fabric),
+            FIRST_LIST => return self.enlist(slot, 0, data, fabric, registers),
+            _ => {}
+        }
         let Some(known) = self.register(address) else {
             self.unknown(slot, "write", address, fabric);
             return;
         };
         match known {
-            msf_csr::RX_THREAD_FREELIST_0
-            | msf_csr::RX_THREAD_FREELIST_1
-            | msf_csr::RX_THREAD_FREELIST_2 => {
+            msf_csr::RX_THREAD_FREELIST_1 | msf_csr::RX_THREAD_FREELIST_2 => {
                 let list = (known - msf_csr::RX_THREAD_FREELIST_0) as usize / 4;
                 self.enlist(slot, list % FREELISTS, data, fabric, registers);
             }
-            msf_csr::RBUF_ELEMENT_DONE => self.element_done(slot, data, fabric),
             msf_csr::RX_THREAD_FREELIST_TIMEOUT_0
             | msf_csr::RX_THREAD_FREELIST_TIMEOUT_1
             | msf_csr::RX_THREAD_FREELIST_TIMEOUT_2 => {
@@ -341,6 +344,10 @@ pub(crate) fn may_list(
     };
     address < 0x100 && lists && data.is_none_or(is_meant)
 }
+
+/// The registers that threads write for each mpacket.
+const DONE: u32 = msf_csr::RBUF_ELEMENT_DONE as u32;
+const FIRST_LIST: u32 = msf_csr::RX_THREAD_FREELIST_0 as u32;
 
 impl Unit for Msf {
     const LANES: Lanes = Lanes::Directions;
