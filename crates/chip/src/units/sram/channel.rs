@@ -2,11 +2,12 @@
 //!
 //! Commands come from the inlet in order into a FIFO of those that read and one
 //! of those that write; the first that finds its FIFO full stays in the inlet
-//! with all behind it. Writes ask for their data when they enter their FIFO. A
-//! command starts as soon as its data is there, its port is free, and no earlier waiting command concerns the same
-//! address or Q-array entry, so writes, reads and atomic operations of one
-//! address keep their order while others pass. What a command does to memory it
-//! does when it starts ([`execute`]).
+//! with all behind it ([`arrival`]). Writes ask for their data when they enter
+//! their FIFO. A command starts as soon as its data is there, its port is free,
+//! and no earlier waiting command concerns the same address or Q-array entry, so
+//! writes, reads and atomic operations of one address keep their order while
+//! others pass. What a command does to memory it does when it starts
+//! ([`execute`]).
 
 mod arrival;
 mod core_access;
@@ -47,15 +48,16 @@ pub(super) struct Channel {
     registers: BTreeMap<u32, u32>,
     read_free: Cycle,
     write_free: Cycle,
-    /// Addresses whose atomic operation has not written yet, and until when.
+    /// Addresses whose atomic operation has not written yet, and until when, in the order in
+    /// which they write.
     atomics: Vec<(u32, Cycle)>,
     /// In order of arrival.
     waiting: Vec<Waiting>,
-    /// The windows of those that are for devices.
-    pub windows: Vec<(Slot, Window)>,
     /// Those of them that have left the inlet, readers and writers.
     in_fifo: [usize; 2],
     fifo_depth: usize,
+    /// The windows of those that wait for devices.
+    pub windows: Vec<(Slot, Window)>,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
     pub locks: Locks,

@@ -3,7 +3,7 @@
 use npsim_isa::CommandOp;
 
 use super::super::facts::{Facts, Pulls};
-use super::{Channel, Concern, Marks, Waiting, longword, pulled_words};
+use super::{Channel, Concern, Marks, Waiting, entry_number, longword, pulled_words};
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::units::sram::Leads;
 
@@ -24,9 +24,12 @@ impl Channel {
                 return self.read_comes(slot, first, end, fabric, leads);
             }
         }
-        let is_atomic = Facts::of(command.op).marks.has(Marks::ATOMIC);
-        if is_atomic && (first as usize) < self.memory.len() {
+        let marks = Facts::of(command.op).marks;
+        if marks.has(Marks::ATOMIC) && (first as usize) < self.memory.len() {
             return self.atomic_comes(slot, first, fabric, leads);
+        }
+        if marks.has(Marks::ENTRY) {
+            return self.entry_comes(slot, fabric, leads);
         }
         self.other_comes(slot, fabric, leads);
     }
@@ -38,7 +41,7 @@ impl Channel {
             slot,
             marks: Marks::READ,
         };
-        self.come(waiting, 0, fabric, leads);
+        self.come::<true>(waiting, 0, fabric, leads);
     }
 
     #[inline(never)]
@@ -51,7 +54,26 @@ impl Channel {
             slot,
             marks: facts.marks.among(Marks::PUSHES, Marks::EXCHANGE),
         };
-        self.come(waiting, takes.into(), fabric, leads);
+        self.come::<false>(waiting, takes.into(), fabric, leads);
+    }
+
+    #[inline(never)]
+    fn entry_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let command = &fabric.flight(slot).command;
+        let facts = Facts::of(command.op);
+        let pulled = pulled_words(command, facts.pulls);
+        let entry = entry_number(command.address);
+        let waiting = Waiting {
+            concern: Concern::of_entry(entry),
+            slot,
+            marks: facts.marks.among(Marks::NEEDS, Marks::USE),
+        };
+        // Of an entry it is not sure where there are devices.
+        if usize::from(entry) < self.entries.len() && self.devices.is_empty() {
+            self.come::<true>(waiting, pulled, fabric, leads);
+        } else {
+            self.come_outside(waiting, pulled, fabric, leads);
+        }
     }
 
     #[inline(never)]
@@ -65,16 +87,23 @@ impl Channel {
             marks: facts.marks,
         };
         if self.has(waiting.concern) {
-            self.come(waiting, pulled, fabric, leads);
+            self.come::<false>(waiting, pulled, fabric, leads);
         } else {
             self.come_outside(waiting, pulled, fabric, leads);
         }
     }
 
-    /// A command has come that the channel can serve by itself.
+    /// A command has come that the channel can serve by itself. Where it is `KNOWN` which
+    /// kind it is, little is left of starting it, and else it is apart.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Most of it is decided where it is known what has come.
-    fn come(&mut self, mut waiting: Waiting, pulled: u8, fabric: &mut Fabric, leads: &Leads) {
+    fn come<const KNOWN: bool>(
+        &mut self,
+        mut waiting: Waiting,
+        pulled: u8,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) {
         let now = fabric.now;
         let fifo = waiting.fifo();
         // Nothing is in the inlet as long as no FIFO can be full.
@@ -101,10 +130,10 @@ impl Channel {
         let held_back = self.waiting.iter().any(|other| other.conflicts(waiting));
         if free <= now && !held_back {
             self.counters.pass();
-            if waiting.marks.has(Marks::CHANGES) {
-                return self.start_apart(waiting, fabric, leads);
+            if KNOWN {
+                return self.start(waiting, 0, fabric, leads);
             }
-            return self.start(waiting, 0, fabric, leads);
+            return self.start_apart(waiting, fabric, leads);
         }
         self.in_fifo[fifo] += 1;
         self.put(waiting, fabric);
@@ -141,7 +170,7 @@ impl Channel {
     ) {
         let slot = waiting.slot;
         match self.check(&fabric.flight(slot).command) {
-            Ok(None) => self.come(waiting, pulled, fabric, leads),
+            Ok(None) => self.come::<false>(waiting, pulled, fabric, leads),
             Ok(Some(window)) => {
                 waiting.concern = window.concern();
                 waiting.marks = waiting.marks.with(Marks::WINDOW, true);
@@ -174,15 +203,11 @@ impl Channel {
         self.advance_from(self.waiting.len() - 1, fabric, leads);
     }
 
-    /// Whether the channel has by itself what a command concerns; of a Q-array entry
-    /// that is not sure where there are devices.
+    /// Whether the channel has by itself the longwords or the register that a command
+    /// concerns.
     #[inline]
     fn has(&self, concern: Concern) -> bool {
-        // Entries and registers lie behind all memory.
-        concern.end as usize <= self.memory.len()
-            || match concern.entry() {
-                Some(entry) => entry < self.entries.len() && self.devices.is_empty(),
-                None => concern.is_register(),
-            }
+        // Registers lie behind all memory.
+        concern.end as usize <= self.memory.len() || concern.is_register()
     }
 }

@@ -34,6 +34,10 @@ impl Marks {
     pub const SPECIAL: Self = Self(Self::ATOMIC.0 | Self::ENTRY.0 | Self::WINDOW.0);
     /// What a plain read of memory has.
     pub const READ: Self = Self(Self::READS.0 | Self::PUSHES.0);
+    /// The pins and the bus that it needs.
+    pub const NEEDS: Self = Self(Self::READS.0 | Self::WRITES.0 | Self::PUSHES.0);
+    /// What all that works on entries has.
+    pub const USE: Self = Self(Self::ENTRY.0 | Self::CHANGES.0);
     /// What all atomic operations have.
     pub const EXCHANGE: Self = Self(Self::READS.0 | Self::ATOMIC.0 | Self::CHANGES.0);
 
@@ -81,9 +85,15 @@ impl Concern {
                 first,
                 end: first + words(command),
             },
-            Names::Entry => Self::one(ENTRIES + u32::from(super::entry_number(command.address))),
+            Names::Entry => Self::of_entry(super::entry_number(command.address)),
             Names::Register => Self::one(REGISTERS),
         }
+    }
+
+    /// An entry of the Q-array.
+    #[inline]
+    pub const fn of_entry(entry: u8) -> Self {
+        Self::one(ENTRIES + entry as u32)
     }
 
     /// One longword, or what stands for one.
@@ -214,7 +224,7 @@ impl From<Saved> for Waiting {
                 (Concern { first, end }, writes)
             }
             Named::Window { first, end, writes } => (Concern { first, end }, writes),
-            Named::Entry(entry) => (Concern::one(ENTRIES + u32::from(entry)), true),
+            Named::Entry(entry) => (Concern::of_entry(entry), true),
             Named::Csr => (Concern::one(REGISTERS), true),
         };
         let marks = Marks::NONE
