@@ -254,7 +254,7 @@ impl Unit for Hash {
         let start = self.array_free.max(now);
         let busy = array * Cycle::from(count);
         self.array_free = start + busy;
-        self.counters.busy += busy;
+        self.counters.busy_otherwise += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
         fabric.serves(slot, Self::FIRST, 0, start, start + busy);

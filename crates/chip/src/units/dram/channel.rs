@@ -152,7 +152,7 @@ pub(super) struct Channel {
     turn: usize,
     /// In half cycles.
     pins_free: Cycle,
-    /// Half cycles of `counters.busy` that make no whole one, by direction.
+    /// Half cycles on the pins that make no whole one, by direction.
     odd: [Cycle; 2],
     pins_wrote: bool,
     next_refresh: Cycle,

@@ -117,7 +117,8 @@ impl Channel {
         let (slot, returns) = (waiting.slot, waiting.marks.has(Marks::PUSHES));
         self.read_free = now + leads.longword;
         self.write_free = self.write_free.max(now) + leads.longword;
-        self.counters.used_both(leads.longword);
+        self.counters.used(Way::Read, leads.longword);
+        self.counters.used(Way::Write, leads.longword);
         let flight = fabric.flight_mut(slot);
         let command = &flight.command;
         let (op, immediate) = (command.op, command.immediate);
