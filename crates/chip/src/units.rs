@@ -11,7 +11,7 @@ pub mod msf;
 pub mod scratch;
 pub mod sram;
 
-use npsim_isa::Unit as Served;
+use npsim_isa::{CommandOp, Unit as Served};
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::fabric::{Fabric, Slot};
@@ -84,7 +84,7 @@ macro_rules! units {
             /// A command has reached its inlet.
             #[inline]
             pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-                match fabric.flight(slot).command.op.info().unit {
+                match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => self.$field.arrive(slot, fabric),)+
                 }
             }
@@ -92,7 +92,7 @@ macro_rules! units {
             /// A command's data has come.
             #[inline]
             pub(crate) fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-                match fabric.flight(slot).command.op.info().unit {
+                match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => self.$field.pulled(slot, fabric),)+
                 }
             }
@@ -101,7 +101,7 @@ macro_rules! units {
             #[inline]
             pub(crate) fn ready(&mut self, slot: Slot, fabric: &mut Fabric, $outside: Outside<'_>) {
                 let Self { $($field,)+ } = self;
-                match fabric.flight(slot).command.op.info().unit {
+                match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => $field.ready(slot, fabric, $beside),)+
                 }
             }
@@ -206,6 +206,23 @@ units! { |profile, media, outside|
     sram: Sram = Sram::new(profile), serves Sram, beside ();
     /// All DRAM channels.
     dram: Dram = Dram::new(profile), serves Dram, beside msf;
+}
+
+/// The unit of each operation, so that one look tells it.
+static SERVED: [Served; CommandOp::ALL.len()] = {
+    let mut all = [LINES[0].0; CommandOp::ALL.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[CommandOp::ALL[at] as usize] = CommandOp::ALL[at].info().unit;
+        at += 1;
+    }
+    all
+};
+
+/// The unit that serves an operation.
+#[inline]
+fn served(op: CommandOp) -> Served {
+    SERVED[op as usize]
 }
 
 /// The first inlet of a line: behind those of the lines before.

@@ -209,7 +209,8 @@ impl Fabric {
     }
 
     /// A ring's command carries the first longwords of its data, handles perhaps among them.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what each of its few callers does.
     pub(crate) fn ring_carries(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
         if let Some(buffers) = &mut self.buffers {
             let flight = &self.slots[slot.0 as usize];
@@ -217,10 +218,17 @@ impl Fabric {
             let by = Raiser::at(command.me, command.context, command.pc);
             buffers.carried(&flight.data[..count], by);
             if self.journal.wants(Kind::Carried) {
-                let (data, command) = (flight.data, flight.command);
-                self.tell_carried(&data[..count], ring, takes, &command);
+                self.tell_ring_carried(ring, slot, count, takes);
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_ring_carried(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
+        let flight = self.flight(slot);
+        let (data, command) = (flight.data, flight.command);
+        self.tell_carried(&data[..count], ring, takes, &command);
     }
 
     #[cold]

@@ -152,7 +152,8 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     ///
     /// # Errors
     /// They reach beyond the end; `out` is then unchanged.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what memories do all the time.
     pub fn read(&self, index: usize, out: &mut [T]) -> Result<(), OutOfRange> {
         self.check(index, out.len())?;
         // Nearly all reads stay within a page, and many are of one element, for which
@@ -194,8 +195,28 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     ///
     /// # Errors
     /// They reach beyond the end; nothing is then written.
+    #[inline]
     pub fn write(&mut self, index: usize, values: &[T]) -> Result<(), OutOfRange> {
         self.check(index, values.len())?;
+        // As reads, nearly all writes stay within a page and are short.
+        let cells = (self.pages.get_mut(index / PAGE))
+            .and_then(|page| page.own().get_mut(index % PAGE..)?.get_mut(..values.len()));
+        let Some(cells) = cells else {
+            self.write_pages(index, values);
+            return Ok(());
+        };
+        let mut changed = false;
+        for (cell, &value) in cells.iter_mut().zip(values) {
+            changed |= *cell != value;
+            *cell = value;
+        }
+        self.changes += u64::from(changed);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_pages(&mut self, index: usize, values: &[T]) {
         let mut done = 0;
         while done < values.len() {
             let at = index + done;
@@ -206,7 +227,6 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
             cells.copy_from_slice(values);
             done += run;
         }
-        Ok(())
     }
 
     /// The pages that hold anything but zeros, with their numbers.

@@ -17,30 +17,35 @@ pub enum Way {
 }
 
 /// Counts of one unit or channel.
+///
+/// Those that are counted together stand apart from one another: where two are neighbours
+/// the compiler makes one vector of them, which takes more than two additions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitCounters {
     #[serde(with = "serde_big_array::BigArray")]
     served: [u64; OPERATIONS],
     /// Longwords moved.
     pub words: u64,
-    /// Cycles in which the unit's data path was busy, both directions together.
-    pub busy: Cycle,
-    /// Of these, the ones that read.
-    pub busy_reading: Cycle,
-    /// Of these, the ones that wrote.
-    pub busy_writing: Cycle,
     /// Cycles in which a DRAM channel's pins turned around.
     pub turning: Cycle,
+    /// Cycles in which the unit's data path was busy reading.
+    pub busy_reading: Cycle,
     /// Cycles in which a DRAM channel refreshed.
     pub refreshing: Cycle,
-    /// Most commands that were at the unit at one time.
-    pub queue_peak: u64,
-    /// Commands at the unit now, and since when.
-    queue: (u64, Cycle),
-    /// Time integral of the number of commands at the unit, until `queue.1`.
-    queue_cycles: Cycle,
+    /// Cycles in which the unit's data path was busy writing.
+    pub busy_writing: Cycle,
+    /// Cycles in which the unit was busy with neither.
+    pub busy_otherwise: Cycle,
     /// Sum over commands of the cycles from being able to start to the start.
     pub waiting: Cycle,
+    /// Commands at the unit now.
+    queue: u64,
+    /// Most commands that were at the unit at one time.
+    pub queue_peak: u64,
+    /// The cycles in which commands went, without those in which they came: with the
+    /// present cycle for each that is still there it is the time integral of their number.
+    /// It wraps.
+    stays: Cycle,
 }
 
 impl Default for UnitCounters {
@@ -48,15 +53,15 @@ impl Default for UnitCounters {
         Self {
             served: [0; OPERATIONS],
             words: 0,
-            busy: 0,
-            busy_reading: 0,
-            busy_writing: 0,
             turning: 0,
+            busy_reading: 0,
             refreshing: 0,
-            queue_peak: 0,
-            queue: (0, 0),
-            queue_cycles: 0,
+            busy_writing: 0,
+            busy_otherwise: 0,
             waiting: 0,
+            queue: 0,
+            queue_peak: 0,
+            stays: 0,
         }
     }
 }
@@ -73,7 +78,6 @@ impl UnitCounters {
     /// The data path is taken for so many cycles more.
     #[inline]
     pub fn used(&mut self, way: Way, cycles: Cycle) {
-        self.busy += cycles;
         match way {
             Way::Read => self.busy_reading += cycles,
             Way::Write => self.busy_writing += cycles,
@@ -82,26 +86,36 @@ impl UnitCounters {
 
     /// A command comes and goes within the cycle.
     #[inline]
-    pub fn pass(&mut self, now: Cycle) {
-        let len = self.queue.0;
-        self.queue_cycles = self.queue_cycles_at(now);
-        self.queue.1 = now;
-        self.queue_peak = self.queue_peak.max(len + 1);
+    pub fn pass(&mut self) {
+        self.queue_peak = self.queue_peak.max(self.queue.wrapping_add(1));
     }
 
-    /// There are from now on this many commands at the unit.
+    /// A command has come.
     #[inline]
-    pub fn queue(&mut self, now: Cycle, len: usize) {
-        self.queue_cycles = self.queue_cycles_at(now);
-        self.queue = (len as u64, now);
-        self.queue_peak = self.queue_peak.max(len as u64);
+    pub fn came(&mut self, now: Cycle) {
+        self.queue = self.queue.wrapping_add(1);
+        self.queue_peak = self.queue_peak.max(self.queue);
+        self.stays = self.stays.wrapping_sub(now);
+    }
+
+    /// A command that came is no longer there.
+    #[inline]
+    pub fn went(&mut self, now: Cycle) {
+        self.queue = self.queue.wrapping_sub(1);
+        self.stays = self.stays.wrapping_add(now);
+    }
+
+    /// Cycles in which the unit was busy.
+    #[must_use]
+    pub const fn busy(&self) -> Cycle {
+        self.busy_reading + self.busy_writing + self.busy_otherwise
     }
 
     /// Time integral of the number of commands that wait at the unit: divided
     /// by the time it is the mean depth of the queue.
     #[must_use]
-    pub(crate) fn queue_cycles_at(&self, now: Cycle) -> Cycle {
-        self.queue_cycles + self.queue.0 * now.saturating_sub(self.queue.1)
+    pub(crate) const fn queue_cycles_at(&self, now: Cycle) -> Cycle {
+        self.stays.wrapping_add(self.queue.wrapping_mul(now))
     }
 
     /// Commands that were served, with their counts, in the order of the

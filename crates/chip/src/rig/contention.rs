@@ -7,6 +7,7 @@ use super::{Rig, command};
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Issue};
 use crate::kernel::unit::{Placed, Unit};
+use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
@@ -486,7 +487,12 @@ fn bursts_of_ten_and_a_half_cycles_are_exact() {
     let end = saturate(&mut rig, 100, |me, n| {
         command(Op::DramRead, (n + u32::from(me)) % 4 * 2048, 2)
     });
-    let busy = rig.units.dram.counters().map(|c| c.busy).sum::<Cycle>();
+    let busy = rig
+        .units
+        .dram
+        .counters()
+        .map(UnitCounters::busy)
+        .sum::<Cycle>();
     assert_eq!(busy, 800 * 21 / 2);
     assert!(end >= busy, "{end} of {busy}");
 }

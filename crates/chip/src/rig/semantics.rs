@@ -327,7 +327,7 @@ fn three_dram_channels_share_commands_that_cross_them() {
         [2, 0, 0]
     );
     assert!(
-        rig.units.dram.counters().filter(|c| c.busy > 0).count() == 2,
+        rig.units.dram.counters().filter(|c| c.busy() > 0).count() == 2,
         "both channels moved data"
     );
     assert_eq!(rig.fabric.in_flight(), 0);

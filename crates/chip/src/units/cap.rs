@@ -59,7 +59,6 @@ pub struct Cap {
     fast_write_lead: Cycle,
     interthread_lead: Cycle,
     reflect_lead: Cycle,
-    waiting: usize,
     counters: UnitCounters,
     /// Registers read.
     pub reads: u64,
@@ -92,7 +91,6 @@ impl Cap {
             fast_write_lead: profile.cap_fast_write().saturating_sub(inlet),
             interthread_lead: profile.interthread_signal().saturating_sub(inlet),
             reflect_lead: profile.cap_reflect().saturating_sub(both_ways),
-            waiting: 0,
             counters: UnitCounters::default(),
             reads: 0,
             writes: 0,
@@ -284,8 +282,7 @@ impl Unit for Cap {
         self.counters.started(command.op, words, now - fabric.now);
         fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
         if now > fabric.now {
-            self.waiting += 1;
-            self.counters.queue(fabric.now, self.waiting);
+            self.counters.came(fabric.now);
             fabric.events.post(now, Event::Turn(Self::FIRST));
         } else {
             fabric.release(Self::FIRST);
@@ -375,8 +372,7 @@ impl Unit for Cap {
     }
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
-        self.waiting = self.waiting.saturating_sub(1);
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.went(fabric.now);
         fabric.release(Self::FIRST);
     }
 

@@ -114,14 +114,20 @@ impl Dram {
     }
 
     /// Lets a channel take commands from its inlet and book its pins.
+    #[inline]
     fn serve(&mut self, number: usize, fabric: &mut Fabric) {
+        if !self.channels[number].only_waits() {
+            self.serve_now(number, fabric);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_now(&mut self, number: usize, fabric: &mut Fabric) {
         loop {
             // In turns: a booking makes room in a bank's FIFO, which lets the inlet move on,
             // which may bring a better choice for the next booking.
-            while let Some((slot, leads)) = self.channels[number].take() {
-                if leads {
-                    self.left_inlet(slot, number, fabric);
-                }
+            if self.channels[number].has_inlet() {
+                self.empty_inlet(number, fabric);
             }
             let ready_at = |slot: Slot| fabric.push_ready(slot);
             match self.channels[number].next(fabric.now, ready_at) {
@@ -131,6 +137,16 @@ impl Dram {
                     return fabric.events.post(at, turn);
                 }
                 Next::Nothing => return,
+            }
+        }
+    }
+
+    /// Moves what has room in its bank there.
+    #[inline(never)]
+    fn empty_inlet(&mut self, number: usize, fabric: &mut Fabric) {
+        while let Some((slot, leads)) = self.channels[number].take() {
+            if leads {
+                self.left_inlet(slot, number, fabric);
             }
         }
     }
@@ -161,7 +177,7 @@ impl Dram {
 
     /// The first part of a bank gets its time on the pins; with the last part of a command
     /// the data moves.
-    #[inline]
+    #[inline(never)]
     fn start(&mut self, number: usize, bank: usize, fabric: &mut Fabric) {
         let now = fabric.now;
         let channel = &mut self.channels[number];
@@ -191,12 +207,14 @@ impl Dram {
     #[inline]
     fn move_data(&mut self, slot: Slot, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
         let now = fabric.now;
+        // Observers are told that a command reads or writes a frame's beginning.
+        if fabric.journal.wants(Kind::Touched) {
+            self.tell_touch(slot, fabric);
+        }
         let flight = fabric.flight_mut(slot);
         let (op, address) = (flight.command.op, flight.command.address);
         let words = quadwords(flight.command.count) as u8 * 2;
-        self.tell_touch(slot, words, fabric);
         let first = (address / 8 * 2) as usize;
-        let flight = fabric.flight_mut(slot);
         let data = &mut flight.data[..words as usize];
         match op {
             CommandOp::DramRead => {
@@ -246,18 +264,11 @@ impl Dram {
         }
     }
 
-    /// Tells observers that a command reads or writes a frame's beginning.
-    #[inline]
-    fn tell_touch(&self, slot: Slot, words: u8, fabric: &mut Fabric) {
-        if fabric.journal.wants(Kind::Touched) {
-            self.write_touch(slot, words, fabric);
-        }
-    }
-
     #[cold]
     #[inline(never)]
-    fn write_touch(&self, slot: Slot, words: u8, fabric: &mut Fabric) {
+    fn tell_touch(&self, slot: Slot, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
+        let words = quadwords(command.count) as u8 * 2;
         if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
             return;
         }

@@ -3,6 +3,7 @@
 //! generator polynomial.
 
 pub(crate) mod profile;
+mod table;
 
 use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
+use table::Table;
 
 /// Operand widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,8 +145,11 @@ fn product(one: u64, other: u64) -> u128 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hash {
     multipliers: [u128; 3],
+    /// What is known of each multiplier, made when it is first used. Not saved, since it
+    /// follows from the multipliers.
+    #[serde(skip)]
+    tables: [Option<Table>; 3],
     array_free: Cycle,
-    waiting: usize,
     pull_lead: Cycle,
     /// Cycles in the multiplier array, and in both buffers together, by width.
     times: [(Cycle, Cycle); 3],
@@ -179,8 +184,8 @@ impl Hash {
         let back = profile.push_lead_after_pull(profile.hash_one(), unit, 2);
         Self {
             multipliers: Self::DEFAULT_MULTIPLIERS,
+            tables: Default::default(),
             array_free: 0,
-            waiting: 0,
             pull_lead: profile.pull_lead(back, 2),
             times,
             counters: UnitCounters::default(),
@@ -208,6 +213,7 @@ impl Hash {
         let multiplier = &mut self.multipliers[width as usize];
         *multiplier = *multiplier & !(u128::from(u32::MAX) << shift) | u128::from(value) << shift;
         *multiplier &= u128::MAX >> (128 - width.bits());
+        self.tables[width as usize] = None;
         true
     }
 }
@@ -225,8 +231,7 @@ impl Unit for Hash {
     }
 
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        self.waiting += 1;
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.came(fabric.now);
         let command = &fabric.flight(slot).command;
         let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
         let at = fabric.now + self.pull_lead;
@@ -238,22 +243,18 @@ impl Unit for Hash {
         let flight = fabric.flight_mut(slot);
         let (op, count) = (flight.command.op, flight.command.count.clamp(1, 3));
         let width = HashWidth::of(op);
+        let multiplier = self.multipliers[width as usize];
+        let table =
+            self.tables[width as usize].get_or_insert_with(|| Table::new(width, multiplier));
         let words = width.words();
         for operand in flight.data[..words * usize::from(count)].chunks_exact_mut(words) {
-            let value = operand
-                .iter()
-                .rev()
-                .fold(0, |value, &word| value << 32 | u128::from(word));
-            let result = hash(width, value, self.multipliers[width as usize]);
-            for (place, word) in operand.iter_mut().enumerate() {
-                *word = (result >> (32 * place)) as u32;
-            }
+            table.hash(operand);
         }
         let (array, buffers) = self.times[width as usize];
         let start = self.array_free.max(now);
         let busy = array * Cycle::from(count);
         self.array_free = start + busy;
-        self.counters.busy += busy;
+        self.counters.busy_otherwise += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
         fabric.serves(slot, Self::FIRST, 0, start, start + busy);
@@ -271,9 +272,14 @@ impl Unit for Hash {
     }
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
-        self.waiting -= 1;
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.went(fabric.now);
         fabric.release(Self::FIRST);
+    }
+
+    fn take_rest(&mut self, from: &mut Self) {
+        if self.multipliers == from.multipliers {
+            std::mem::swap(&mut self.tables, &mut from.tables);
+        }
     }
 
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
@@ -340,7 +346,12 @@ mod tests {
         #[test]
         fn every_width_agrees_with_long_division(operand: u128, multiplier: u128) {
             for width in [HashWidth::Bits48, HashWidth::Bits64, HashWidth::Bits128] {
-                prop_assert_eq!(hash(width, operand, multiplier), slow(width, operand, multiplier));
+                let right = slow(width, operand, multiplier);
+                prop_assert_eq!(hash(width, operand, multiplier), right);
+                let words = |value: u128| (0..width.words()).map(move |at| (value >> (32 * at)) as u32);
+                let mut product: Vec<u32> = words(operand).collect();
+                Table::new(width, multiplier).hash(&mut product);
+                prop_assert_eq!(product, words(right).collect::<Vec<_>>());
             }
         }
     }

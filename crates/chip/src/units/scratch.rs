@@ -6,22 +6,20 @@
 //! comes, those behind it wait. A read-modify-write ends before the next
 //! command starts, so it is atomic.
 
+mod execute;
 pub(crate) mod profile;
 mod rings;
 
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 use npsim_isa::{CommandOp, cap_csr};
 
 use crate::Cycle;
-use crate::kernel::check::Check;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lock::{Lock, Locks};
 use crate::kernel::neighbours::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::trace_event::RingName;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
@@ -48,8 +46,8 @@ pub struct Scratch {
     words: Vec<u32>,
     rings: Rings,
     /// Commands that have arrived and not started, oldest first; the flag says
-    /// whether their data is there.
-    pipe: VecDeque<(Slot, bool)>,
+    /// whether their data is there. Few stand in it, so a vector does.
+    pipe: Vec<(Slot, bool)>,
     free_at: Cycle,
     turn_posted: bool,
     /// The first command does not start before: what it waits for is never free sooner than
@@ -83,7 +81,7 @@ impl Scratch {
         Self {
             words: vec![0; profile.scratch_bytes() as usize / 4],
             rings: Rings::new(profile.ring_full_percent()),
-            pipe: VecDeque::new(),
+            pipe: Vec::new(),
             free_at: 0,
             turn_posted: false,
             held_until: 0,
@@ -94,24 +92,35 @@ impl Scratch {
     }
 
     /// Starts commands as long as the first has its data and the pipe is free.
+    #[inline]
     fn advance(&mut self, fabric: &mut Fabric) {
-        if fabric.now < self.held_until {
-            return;
+        let has_data = self.pipe.first().is_some_and(|first| first.1);
+        if has_data && fabric.now >= self.held_until {
+            self.advance_now(fabric);
         }
-        while let Some(&(slot, true)) = self.pipe.front() {
+    }
+
+    #[inline(never)]
+    fn advance_now(&mut self, fabric: &mut Fabric) {
+        while let Some(&(slot, true)) = self.pipe.first() {
             let start = self.free_for(slot, fabric);
             if start > fabric.now {
-                self.held_until = start;
-                if !self.turn_posted {
-                    self.turn_posted = true;
-                    fabric.events.post(start, Event::Turn(Self::FIRST));
-                }
-                return;
+                return self.hold_until(start, fabric);
             }
-            self.pipe.pop_front();
-            self.counters.queue(fabric.now, self.pipe.len());
+            take_first(&mut self.pipe);
+            self.counters.went(fabric.now);
             fabric.release(Self::FIRST);
-            self.start(slot, fabric);
+            self.start_as(slot, fabric);
+        }
+    }
+
+    /// The first command, which has its data, cannot start before.
+    #[inline]
+    fn hold_until(&mut self, start: Cycle, fabric: &mut Fabric) {
+        self.held_until = start;
+        if !self.turn_posted {
+            self.turn_posted = true;
+            fabric.events.post(start, Event::Turn(Self::FIRST));
         }
     }
 
@@ -129,109 +138,6 @@ impl Scratch {
         }
     }
 
-    fn start(&mut self, slot: Slot, fabric: &mut Fabric) {
-        use CommandOp as Op;
-        let now = fabric.now;
-        let flight = fabric.flight_mut(slot);
-        let (op, address) = (flight.command.op, flight.command.address);
-        let waited = now - flight.note;
-        let count = usize::from(flight.command.count).clamp(1, 16);
-        let (reads, writes) = match op {
-            Op::ScratchRead | Op::ScratchGet => (count as Cycle, 0),
-            Op::ScratchWrite | Op::ScratchPut => (0, count as Cycle),
-            _ => (1, 1),
-        };
-        let paced = (count as Cycle - 1) * self.leads.paced;
-        self.occupy(now, reads, writes);
-        self.counters.started(op, (reads + writes) as u8, waited);
-        fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
-        match op {
-            Op::ScratchGet => {
-                let ring = ring_number(address);
-                let out = &mut fabric.flight_mut(slot).data[..count];
-                self.rings.get(&self.words, ring, out);
-                self.rings.show(ring, fabric);
-                fabric.ring_carries(RingName::Scratch(ring as u8), slot, count, true);
-                fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
-            }
-            Op::ScratchPut => {
-                let ring = ring_number(address);
-                fabric.ring_carries(RingName::Scratch(ring as u8), slot, count, false);
-                let data = &fabric.flight(slot).data[..count];
-                let lost = self.rings.put(&mut self.words, ring, data);
-                self.rings.show(ring, fabric);
-                if lost > 0 {
-                    overflowed(slot, ring, count, lost, fabric);
-                }
-                fabric.finish(slot);
-            }
-            Op::ScratchRead => {
-                let Some(range) = self.range(address, count) else {
-                    return self.unpopulated(slot, fabric);
-                };
-                fabric.flight_mut(slot).data[..count].copy_from_slice(&self.words[range]);
-                fabric.push_at(slot, count as u8, now + self.leads.read + paced);
-            }
-            Op::ScratchWrite => {
-                let Some(range) = self.range(address, count) else {
-                    return self.unpopulated(slot, fabric);
-                };
-                if !self.locks.is_empty() {
-                    self.tell_locks(slot, &range, fabric);
-                }
-                self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
-                fabric.finish(slot);
-            }
-            _ => self.start_atomic(slot, fabric),
-        }
-    }
-
-    fn start_atomic(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let flight = fabric.flight_mut(slot);
-        let command = &flight.command;
-        let (op, immediate) = (command.op, command.immediate);
-        let Some(range) = self.range(command.address, 1) else {
-            return self.unpopulated(slot, fabric);
-        };
-        let operand = immediate.unwrap_or(flight.data[0]);
-        let word = &mut self.words[range.start];
-        let old = *word;
-        let (new, returns) = atomic(op, old, operand);
-        *word = new;
-        if returns {
-            flight.data[0] = old;
-        }
-        if !self.locks.is_empty() {
-            let command = flight.command;
-            let longword = (range.start as u32, 1);
-            self.locks
-                .command(&command, longword, |_| old, |_| new, fabric);
-        }
-        if returns {
-            let has_pulled = immediate.is_none() && pulled_words(op, 1, false) > 0;
-            let lead = if has_pulled {
-                self.leads.atomic_pulled
-            } else {
-                self.leads.atomic
-            };
-            fabric.push_at(slot, 1, fabric.now + lead);
-        } else {
-            fabric.finish(slot);
-        }
-    }
-
-    /// A write is about to change longwords, locks among them perhaps.
-    #[cold]
-    #[inline(never)]
-    fn tell_locks(&mut self, slot: Slot, range: &std::ops::Range<usize>, fabric: &mut Fabric) {
-        let flight = fabric.flight(slot);
-        let (command, data) = (flight.command, flight.data);
-        let longwords = (range.start as u32, range.len() as u32);
-        let words = &self.words[range.clone()];
-        let (old, new) = (|at: u32| words[at as usize], |at: u32| data[at as usize]);
-        self.locks.command(&command, longwords, old, new, fabric);
-    }
-
     /// All longwords but those that have been taken off a ring.
     pub(crate) fn words_kept(&self) -> impl Iterator<Item = u32> + '_ {
         let all = (0..).zip(&self.words);
@@ -241,7 +147,7 @@ impl Scratch {
 
     /// Takes the memory for longwords read and written.
     #[inline]
-    fn occupy(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
+    fn take(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
         let (reading, writing) = (reads * self.leads.longword, writes * self.leads.longword);
         self.free_at = self.free_at.max(now) + reading + writing;
         self.counters.used(Way::Read, reading);
@@ -298,7 +204,7 @@ impl Scratch {
     fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
         let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let start = self.free_at.max(now);
-        self.occupy(start, reads.into(), writes.into());
+        self.take(start, reads.into(), writes.into());
         for (read, words) in [(true, reads), (false, writes)] {
             if words > 0 {
                 let kind = TransferKind::S;
@@ -434,27 +340,34 @@ impl Unit for Scratch {
 
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let now = fabric.now;
-        fabric.flight_mut(slot).note = now;
-        let command = &fabric.flight(slot).command;
+        let flight = fabric.flight_mut(slot);
+        flight.note = now;
+        let command = &flight.command;
         let words = pulled_words(command.op, command.count, command.immediate.is_some());
-        let lead = if command.op == CommandOp::ScratchPut {
-            self.leads.ring_put
-        } else {
-            self.leads.write
-        };
-        // What finds the pipe empty and free never stands in it.
-        if words == 0 && self.pipe.is_empty() && self.free_for(slot, fabric) <= now {
-            self.counters.pass(now);
-            fabric.release(Self::FIRST);
-            return self.start(slot, fabric);
-        }
-        // Data is asked for on arrival and not when the command's turn comes: so the pull runs
-        // beside the commands ahead, and a pipe that is busy hides it.
-        self.pipe.push_back((slot, words == 0));
-        self.counters.queue(now, self.pipe.len());
         if words > 0 {
+            // Data is asked for on arrival and not when the command's turn comes: so the pull
+            // runs beside the commands ahead, and a pipe that is busy hides it.
+            let lead = if command.op == CommandOp::ScratchPut {
+                self.leads.ring_put
+            } else {
+                self.leads.write
+            };
+            self.pipe.push((slot, false));
+            self.counters.came(now);
             fabric.pull(slot, words, now + lead);
+            return self.advance(fabric);
         }
+        // What finds the pipe empty and free never stands in it.
+        if self.pipe.is_empty() {
+            let free = self.free_for(slot, fabric);
+            if free <= now {
+                self.counters.pass();
+                fabric.release(Self::FIRST);
+                return self.start(slot, fabric);
+            }
+        }
+        self.pipe.push((slot, true));
+        self.counters.came(now);
         self.advance(fabric);
     }
 
@@ -506,20 +419,15 @@ impl CsrBank for Scratch {
     }
 }
 
-/// Raises the check of a put that was too much for its ring.
-#[cold]
-#[inline(never)]
-fn overflowed(slot: Slot, ring: usize, count: usize, lost: u32, fabric: &mut Fabric) {
-    let message = format!(
-        "a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it"
-    );
-    let help = "test the ring's full status before the put, or make the ring larger";
-    fabric.fault(
-        slot,
-        Some(Check::RingOverflow),
-        message,
-        Some(help.to_owned()),
-    );
+/// Takes the first command out of the pipe; those behind it move up.
+#[inline]
+fn take_first(pipe: &mut Vec<(Slot, bool)>) {
+    let Some(mut moved) = pipe.pop() else {
+        return;
+    };
+    for place in pipe.iter_mut().rev() {
+        std::mem::swap(place, &mut moved);
+    }
 }
 
 /// The ring and which of its registers stands at an address of the CSR proxy.
@@ -537,11 +445,6 @@ fn ring_csr(address: u16) -> Option<(u8, RingRegister)> {
         _ => return None,
     };
     Some(((offset >> 4) as u8, register))
-}
-
-/// Ring number in the address of get and put.
-fn ring_number(address: u32) -> usize {
-    (address >> 2) as usize % RINGS
 }
 
 /// Longwords that a command pulls.
@@ -563,26 +466,5 @@ fn pulled_words(op: CommandOp, count: u8, immediate: bool) -> u8 {
             1
         }
         _ => 0,
-    }
-}
-
-/// The new value of an atomic operation, and whether the old one is returned.
-fn atomic(op: CommandOp, old: u32, operand: u32) -> (u32, bool) {
-    use CommandOp as Op;
-    match op {
-        Op::ScratchSwap => (operand, true),
-        Op::ScratchSet => (old | operand, false),
-        Op::ScratchTestAndSet => (old | operand, true),
-        Op::ScratchClr => (old & !operand, false),
-        Op::ScratchTestAndClr => (old & !operand, true),
-        Op::ScratchAdd => (old.wrapping_add(operand), false),
-        Op::ScratchTestAndAdd => (old.wrapping_add(operand), true),
-        Op::ScratchSub => (old.wrapping_sub(operand), false),
-        Op::ScratchTestAndSub => (old.wrapping_sub(operand), true),
-        Op::ScratchIncr => (old.wrapping_add(1), false),
-        Op::ScratchTestAndIncr => (old.wrapping_add(1), true),
-        Op::ScratchDecr => (old.wrapping_sub(1), false),
-        Op::ScratchTestAndDecr => (old.wrapping_sub(1), true),
-        _ => (old, false),
     }
 }

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use super::special::Kind;
-use super::stamp::{BYTES as STAMP, EXPERIMENT, Stamp};
+use super::stamp::{BYTES as STAMP, EXPERIMENT, MARK, Stamp};
 use super::{Load, Prefix};
 use crate::random::mixed;
 
@@ -13,6 +13,9 @@ const TCP: u8 = 6;
 const ICMP: u8 = 1;
 /// Offset of fragments, in units of 8 bytes: what a link of 1500 bytes leaves of a longer datagram.
 const FRAGMENT_OFFSET: u16 = 185;
+
+/// Bytes of a plain datagram's frame with nothing behind the stamp.
+const PLAIN: usize = ETHERNET + 20 + 8 + STAMP;
 
 /// What frames of one port are made from.
 #[derive(Clone, Debug)]
@@ -69,15 +72,72 @@ impl Template {
     /// The frame of this kind, `length` bytes long without FCS; `turn` is the flow's place among its port's.
     pub(super) fn frame(&self, stamp: Stamp, turn: u64, length: usize) -> Vec<u8> {
         let ends = self.ends(stamp.flow, turn);
+        match stamp.kind {
+            Kind::Plain if length >= PLAIN => self.plain(&ends, stamp, length),
+            _ => self.any(&ends, stamp, length),
+        }
+    }
+
+    /// The frame of any kind.
+    fn any(&self, ends: &Ends, stamp: Stamp, length: usize) -> Vec<u8> {
         let mut frame = vec![0; length];
         frame[..6].copy_from_slice(&self.mac);
         frame[6..12].copy_from_slice(&[0x06, 0x6e, 0x70, 0, 0, self.port]);
         frame[12..14].copy_from_slice(&[0x08, 0x00]);
         match stamp.kind {
-            Kind::Arp => Self::arp(&ends, &mut frame),
-            Kind::Ipv6 => self.ipv6(&ends, stamp, &mut frame),
-            _ => self.ipv4(&ends, stamp, &mut frame),
+            Kind::Arp => Self::arp(ends, &mut frame),
+            Kind::Ipv6 => self.ipv6(ends, stamp, &mut frame),
+            _ => self.ipv4(ends, stamp, &mut frame),
         }
+        frame
+    }
+
+    /// The frame of a plain datagram. Nearly all are such, so it is put together from registers and not
+    /// field by field in memory. Behind the stamp it is zero.
+    fn plain(&self, ends: &Ends, stamp: Stamp, length: usize) -> Vec<u8> {
+        let source = u32::from_be_bytes(ends.source);
+        let destination = u32::from_be_bytes(ends.destination);
+        let total = (length - ETHERNET) as u16;
+        let datagram = total - 20;
+        let hops = u16::from(self.ttl) << 8 | u16::from(UDP);
+        let identification = stamp.sequence as u16;
+        let addresses = halves(source) + halves(destination);
+        let header = 0x4500 + halves(joined(total, identification)) + u32::from(hops);
+        let header_sum = !folded(header + addresses);
+
+        let mark = u16::from_be_bytes(MARK);
+        let who = u16::from(stamp.kind as u8) << 8 | u16::from(stamp.port);
+        let ports = joined(ends.source_port, ends.destination_port);
+        let sequence = halves((stamp.sequence >> 32) as u32) + halves(stamp.sequence as u32);
+        let who_sum = halves(joined(mark, who)) + halves(stamp.flow) + sequence;
+        // The length counts twice: in the datagram's header and in the pseudo header.
+        let pseudo = addresses + u32::from(UDP) + u32::from(datagram);
+        let carried = halves(ports) + u32::from(datagram) + who_sum;
+        let datagram_sum = match !folded(pseudo + carried) {
+            // 0 would mean that there is none.
+            0 => 0xffff,
+            checksum => checksum,
+        };
+
+        let [a, b, c, d, e, f] = self.mac;
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let longwords = [
+            u64::from_be_bytes([a, b, c, d, e, f, 0x06, 0x6e]),
+            pair(0x7000_0000 | u32::from(self.port), 0x0800_4500),
+            pair(joined(total, identification), u32::from(hops)),
+            u64::from(header_sum) << 48 | u64::from(source) << 16 | u64::from(destination) >> 16,
+            u64::from(destination) << 48 | u64::from(ports) << 16 | u64::from(datagram),
+            pair(
+                joined(datagram_sum, mark),
+                joined(who, (stamp.flow >> 16) as u16),
+            ),
+            u64::from(stamp.flow) << 48 | stamp.sequence >> 16,
+            stamp.sequence << 48,
+        ];
+        let bytes = longwords.map(u64::to_be_bytes);
+        let mut frame = Vec::with_capacity(length);
+        frame.extend_from_slice(&bytes.as_flattened()[..PLAIN]);
+        frame.resize(length, 0);
         frame
     }
 
@@ -213,4 +273,46 @@ fn sum(bytes: &[u8]) -> u32 {
 fn folded(sum: u32) -> u16 {
     let once = (sum >> 16) + (sum & 0xffff);
     ((once >> 16) + (once & 0xffff)) as u16
+}
+
+/// The sum of the two halves of a longword.
+const fn halves(word: u32) -> u32 {
+    (word >> 16) + (word & 0xffff)
+}
+
+/// A longword of two words.
+const fn joined(high: u16, low: u16) -> u32 {
+    (high as u32) << 16 | low as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_frames_are_the_same_however_they_are_put_together() {
+        let template = Template {
+            port: 3,
+            mac: [0x06, 0x6e, 0x70, 1, 2, 0xa3],
+            sources: Prefix::new(Ipv4Addr::new(10, 1, 0, 0), 16),
+            destinations: vec![Prefix::new(Ipv4Addr::new(192, 168, 128, 0), 17)],
+            option: Vec::new(),
+            ttl: 61,
+            seed: 7,
+        };
+        for flow in (0..3_000u32).map(|at| at.wrapping_mul(0x0123_4567)) {
+            let stamp = Stamp {
+                kind: Kind::Plain,
+                port: 3,
+                flow,
+                sequence: u64::from(flow).wrapping_mul(0x0fed_cba9_8765_4321),
+            };
+            let length = 58 + flow as usize % 1400;
+            let ends = template.ends(flow, 0);
+            assert_eq!(
+                template.frame(stamp, 0, length),
+                template.any(&ends, stamp, length)
+            );
+        }
+    }
 }

@@ -9,7 +9,7 @@ pub(super) const BYTES: usize = 16;
 pub(super) const EXPERIMENT: u8 = 253;
 
 /// What stamps begin with.
-const MARK: [u8; 2] = *b"np";
+pub(super) const MARK: [u8; 2] = *b"np";
 
 /// Who a frame is: the first bytes of what it carries, after UDP, TCP or ICMP header, in network order:
 /// the letters `np`, the kind, the port (1 byte each), the flow (4 bytes) and the sequence (8 bytes). A

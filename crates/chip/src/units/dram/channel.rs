@@ -21,6 +21,41 @@ use crate::kernel::fabric::Slot;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 
+/// What addresses are divided by again and again: with a shift where it is a power of two,
+/// since a division takes many times as long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Divisor {
+    by: u32,
+    /// Its logarithm, if it is a power of two.
+    shift: Option<u8>,
+}
+
+impl Divisor {
+    fn new(by: u32) -> Self {
+        let by = by.max(1);
+        let shift = by.is_power_of_two().then(|| by.trailing_zeros() as u8);
+        Self { by, shift }
+    }
+
+    /// How often it goes into an address.
+    #[inline]
+    fn into(self, address: u32) -> u32 {
+        match self.shift {
+            Some(shift) => address >> (shift % 32),
+            None => address / self.by,
+        }
+    }
+
+    /// What is left of a number behind the last whole one.
+    #[inline]
+    fn rest_of(self, number: u32) -> u32 {
+        match self.shift {
+            Some(_) => number & (self.by - 1),
+            None => number % self.by,
+        }
+    }
+}
+
 /// The part of a command that one channel serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
@@ -74,7 +109,8 @@ pub(super) struct Started {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
-    fifo: VecDeque<Part>,
+    /// Oldest first. Few stand in it, so a vector does.
+    fifo: Vec<Part>,
     free: Cycle,
     passed_over: u8,
 }
@@ -83,15 +119,16 @@ impl Bank {
     /// Whether its first command has its data.
     #[inline]
     fn is_ready(&self) -> bool {
-        self.fifo.front().is_some_and(|part| part.ready)
+        self.fifo.first().is_some_and(|part| part.ready)
     }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timing {
-    bank_interleave: u32,
+    bank_interleave: Divisor,
+    banks: Divisor,
     bank_depth: usize,
-    burst_bytes: u32,
+    burst_bytes: Divisor,
     /// In half cycles.
     burst: Cycle,
     column_to_data: Cycle,
@@ -115,7 +152,7 @@ pub(super) struct Channel {
     turn: usize,
     /// In half cycles.
     pins_free: Cycle,
-    /// Half cycles of `counters.busy` that make no whole one, by direction.
+    /// Half cycles on the pins that make no whole one, by direction.
     odd: [Cycle; 2],
     pins_wrote: bool,
     next_refresh: Cycle,
@@ -123,7 +160,6 @@ pub(super) struct Channel {
     refresh_turn: usize,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
-    waiting: usize,
     /// Bit b: the first command of bank b has its data. It follows from `banks`, and tells
     /// without a look at each of them where nothing can start.
     #[serde(skip)]
@@ -134,9 +170,10 @@ pub(super) struct Channel {
 impl Channel {
     pub fn new(profile: &Profile) -> Self {
         let timing = Timing {
-            bank_interleave: profile.dram_bank_interleave(),
+            bank_interleave: Divisor::new(profile.dram_bank_interleave()),
+            banks: Divisor::new(u32::from(profile.dram_banks())),
             bank_depth: profile.dram_bank_fifo_depth() as usize,
-            burst_bytes: profile.dram_burst_bytes(),
+            burst_bytes: Divisor::new(profile.dram_burst_bytes()),
             burst: profile.dram_burst_half_cycles(),
             column_to_data: profile.dram_column_to_data(),
             access: profile.dram_row_to_column() + profile.dram_column_to_data(),
@@ -160,7 +197,6 @@ impl Channel {
             pins_wrote: false,
             refresh_turn: 0,
             turn_at: Cycle::MAX,
-            waiting: 0,
             ready: 0,
             counters: UnitCounters::default(),
         }
@@ -177,7 +213,8 @@ impl Channel {
     /// The bank of an address within the channel.
     #[inline]
     fn bank_of(&self, address: u32) -> usize {
-        (address / self.timing.bank_interleave) as usize % self.banks.len()
+        let timing = &self.timing;
+        timing.banks.rest_of(timing.bank_interleave.into(address)) as usize
     }
 
     /// The part of `bytes` at an address within the channel.
@@ -194,7 +231,8 @@ impl Channel {
         now: Cycle,
     ) -> Part {
         let timing = &self.timing;
-        let bursts = (address + bytes - 1) / timing.burst_bytes - address / timing.burst_bytes + 1;
+        let burst = |address: u32| timing.burst_bytes.into(address);
+        let bursts = burst(address + bytes - 1) - burst(address) + 1;
         Part {
             slot,
             bank: self.bank_of(address) as u8,
@@ -210,8 +248,7 @@ impl Channel {
     /// Puts a part into the inlet.
     pub(crate) fn accept(&mut self, part: Part, now: Cycle) {
         self.inlet.push_back(part);
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.came(now);
     }
 
     /// Puts a part into its bank at once where [`Self::take`] would move it there, which is
@@ -222,9 +259,21 @@ impl Channel {
             self.accept(part, now);
             return false;
         }
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.came(now);
         true
+    }
+
+    /// Whether nothing can be done before data or a command comes: nothing is in the inlet
+    /// and no bank's first command has its data.
+    #[inline]
+    pub fn only_waits(&self) -> bool {
+        self.ready == 0 && self.inlet.is_empty()
+    }
+
+    /// Whether a part is in the inlet.
+    #[inline]
+    pub fn has_inlet(&self) -> bool {
+        !self.inlet.is_empty()
     }
 
     /// Moves the inlet's first part to its bank, if that has room; gives its command, and
@@ -247,24 +296,25 @@ impl Channel {
             return false;
         }
         self.ready |= u64::from(fifo.is_empty() && part.ready) << part.bank;
-        fifo.push_back(part);
+        fifo.push(part);
         true
     }
 
     /// The commands whose parts come before those of one that waits: in its bank's FIFO,
     /// and in the inlet; `None` where it does not wait here.
     pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
-        let slots = |parts: &VecDeque<Part>| parts.iter().map(|it| it.slot).collect::<Vec<_>>();
+        let slots = |parts: &mut dyn Iterator<Item = &Part>| parts.map(|it| it.slot).collect();
         let until = |mut all: Vec<Slot>| {
             let at = all.iter().position(|other| *other == slot)?;
             all.truncate(at);
             Some(all)
         };
-        let in_bank = self.banks.iter().find_map(|bank| until(slots(&bank.fifo)));
+        let mut banks = self.banks.iter();
+        let in_bank = banks.find_map(|bank| until(slots(&mut bank.fifo.iter())));
         in_bank.or_else(|| {
             let part = self.inlet.iter().find(|part| part.slot == slot)?;
-            let mut ahead = slots(&self.banks[usize::from(part.bank)].fifo);
-            ahead.extend(until(slots(&self.inlet))?);
+            let mut ahead: Vec<_> = slots(&mut self.banks[usize::from(part.bank)].fifo.iter());
+            ahead.extend(until(slots(&mut self.inlet.iter()))?);
             Some(ahead)
         })
     }
@@ -274,10 +324,10 @@ impl Channel {
     #[inline]
     pub fn whole_data_is_there(&mut self, slot: Slot, address: u32, now: Cycle) {
         let bank = self.bank_of(address);
-        let fifo = &mut self.banks[bank].fifo;
-        if let Some(at) = (0..fifo.len()).find(|at| fifo[*at].slot == slot) {
-            fifo[at].ready = true;
-            fifo[at].since = now;
+        let mut parts = self.banks[bank].fifo.iter_mut().enumerate();
+        if let Some((at, part)) = parts.find(|(_, part)| part.slot == slot) {
+            part.ready = true;
+            part.since = now;
             self.ready |= u64::from(at == 0) << bank;
         }
     }
@@ -285,18 +335,18 @@ impl Channel {
     /// A command's data has come; true if a part of it is here.
     pub(crate) fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
         let mut found = false;
-        let mut set = |parts: &mut VecDeque<Part>| {
-            for part in parts.iter_mut().filter(|part| part.slot == slot) {
+        let mut set = |parts: &mut dyn Iterator<Item = &mut Part>| {
+            for part in parts.filter(|part| part.slot == slot) {
                 part.ready = true;
                 part.since = now;
                 found = true;
             }
         };
         for (at, bank) in self.banks.iter_mut().enumerate() {
-            set(&mut bank.fifo);
+            set(&mut bank.fifo.iter_mut());
             self.ready |= u64::from(bank.is_ready()) << at;
         }
-        set(&mut self.inlet);
+        set(&mut self.inlet.iter_mut());
         found
     }
 
@@ -369,7 +419,7 @@ impl Channel {
             // Of one there is nothing to choose but whether it can start.
             let at = self.ready.trailing_zeros() as usize;
             let bank = &self.banks[at];
-            let part = bank.fifo.front().expect("a bank with a command");
+            let part = bank.fifo.first().expect("a bank with a command");
             let free = part.free_at(bank.free, ready_at);
             if free > now {
                 return Err(free);
@@ -408,7 +458,7 @@ impl Channel {
             if bank.free >= earliest {
                 continue;
             }
-            let Some(part) = bank.fifo.front() else {
+            let Some(part) = bank.fifo.first() else {
                 continue;
             };
             let free = part.free_at(bank.free, &ready_at);
@@ -439,10 +489,7 @@ impl Channel {
     pub fn start(&mut self, at: usize, now: Cycle) -> Started {
         let timing = &self.timing;
         let bank = &mut self.banks[at];
-        let part = bank
-            .fifo
-            .pop_front()
-            .expect("the chosen bank has a command");
+        let part = take_first(&mut bank.fifo).expect("the chosen bank has a command");
         // The gap when the data pins change direction overlaps with opening the row, so it
         // costs nothing on pins that were idle long enough.
         let turnaround = match (self.pins_wrote, part.write) {
@@ -469,8 +516,7 @@ impl Channel {
         bank.passed_over = 0;
         let free = bank.free;
         self.ready = self.ready & !(1 << at) | u64::from(bank.is_ready()) << at;
-        self.waiting -= 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.went(now);
         self.count_pins(part.write, on_pins);
         Started {
             part,
@@ -500,8 +546,8 @@ impl Channel {
         now: Cycle,
     ) -> (Cycle, (Cycle, Cycle)) {
         self.refresh(now);
+        let bank = self.bank_of(address);
         let timing = &self.timing;
-        let bank = (address / timing.bank_interleave) as usize % self.banks.len();
         let bank = &mut self.banks[bank];
         let activated = now.max(bank.free);
         let opened = 2 * (activated + timing.access);
@@ -511,7 +557,7 @@ impl Channel {
             _ => 0,
         };
         let start = opened.max(self.pins_free + 2 * turnaround);
-        let on_pins = Cycle::from(bytes.div_ceil(timing.burst_bytes)) * timing.burst;
+        let on_pins = Cycle::from(bytes.div_ceil(timing.burst_bytes.by)) * timing.burst;
         self.pins_free = start + on_pins;
         self.pins_wrote = write;
         let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
@@ -525,4 +571,14 @@ impl Channel {
         self.count_pins(write, on_pins);
         (waited, pins)
     }
+}
+
+/// Takes the first part out of a bank's FIFO; those behind it move up.
+#[inline]
+fn take_first(fifo: &mut Vec<Part>) -> Option<Part> {
+    let mut moved = fifo.pop()?;
+    for place in fifo.iter_mut().rev() {
+        std::mem::swap(place, &mut moved);
+    }
+    Some(moved)
 }

@@ -27,7 +27,7 @@ impl Clock {
     /// Cycle at which edge `edge` is over.
     #[must_use]
     pub const fn cycle(self, edge: u64) -> Cycle {
-        (edge as u128 * self.cycles as u128).div_ceil(self.edges as u128) as Cycle
+        divided_up(edge as u128 * self.cycles as u128, self.edges)
     }
 
     /// The first edge that is not before the cycle.
@@ -36,7 +36,7 @@ impl Clock {
         if now == 0 {
             return 0;
         }
-        ((now - 1) as u128 * self.edges as u128 / self.cycles as u128) as u64 + 1
+        divided((now - 1) as u128 * self.edges as u128, self.cycles) + 1
     }
 
     /// Period as a fraction: numerator and denominator in cycles.
@@ -44,6 +44,21 @@ impl Clock {
     pub const fn ratio(self) -> (u64, u64) {
         (self.cycles, self.edges)
     }
+}
+
+/// A quotient that is known to fit; so does nearly every dividend.
+#[inline]
+pub(super) const fn divided(dividend: u128, divisor: u64) -> u64 {
+    if dividend >> 64 == 0 {
+        return dividend as u64 / divisor;
+    }
+    (dividend / divisor as u128) as u64
+}
+
+/// The same rounded up.
+#[inline]
+pub(super) const fn divided_up(dividend: u128, divisor: u64) -> u64 {
+    divided(dividend + (divisor as u128 - 1), divisor)
 }
 
 const fn at_least_one(value: u64) -> u64 {

@@ -193,18 +193,21 @@ impl Msf {
             }
             return;
         }
+        // Threads write these two for each mpacket, and both buses have them.
+        match address {
+            DONE => return self.element_done(slot, data, fabric),
+            FIRST_LIST => return self.enlist(slot, 0, data, fabric, registers),
+            _ => {}
+        }
         let Some(known) = self.register(address) else {
             self.unknown(slot, "write", address, fabric);
             return;
         };
         match known {
-            msf_csr::RX_THREAD_FREELIST_0
-            | msf_csr::RX_THREAD_FREELIST_1
-            | msf_csr::RX_THREAD_FREELIST_2 => {
+            msf_csr::RX_THREAD_FREELIST_1 | msf_csr::RX_THREAD_FREELIST_2 => {
                 let list = (known - msf_csr::RX_THREAD_FREELIST_0) as usize / 4;
                 self.enlist(slot, list % FREELISTS, data, fabric, registers);
             }
-            msf_csr::RBUF_ELEMENT_DONE => self.element_done(slot, data, fabric),
             msf_csr::RX_THREAD_FREELIST_TIMEOUT_0
             | msf_csr::RX_THREAD_FREELIST_TIMEOUT_1
             | msf_csr::RX_THREAD_FREELIST_TIMEOUT_2 => {
@@ -342,6 +345,10 @@ pub(crate) fn may_list(
     address < 0x100 && lists && data.is_none_or(is_meant)
 }
 
+/// The registers that threads write for each mpacket.
+const DONE: u32 = msf_csr::RBUF_ELEMENT_DONE as u32;
+const FIRST_LIST: u32 = msf_csr::RX_THREAD_FREELIST_0 as u32;
+
 impl Unit for Msf {
     const LANES: Lanes = Lanes::Directions;
 
@@ -398,8 +405,7 @@ impl Unit for Msf {
                 return;
             }
         }
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
+        self.counters.came(now);
     }
 
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
@@ -409,8 +415,7 @@ impl Unit for Msf {
     }
 
     fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Beside<'_>) {
-        self.waiting = self.waiting.saturating_sub(1);
-        self.counters.queue(fabric.now, self.waiting);
+        self.counters.went(fabric.now);
         let flight = fabric.flight(slot);
         let (op, address) = (flight.command.op, flight.command.address);
         if op == CommandOp::MsfFastWr {

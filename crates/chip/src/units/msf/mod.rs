@@ -85,8 +85,6 @@ pub struct Msf {
     read_free: Cycle,
     write_free: Cycle,
     last_activity: Cycle,
-    /// Commands that have come and did not act yet.
-    waiting: usize,
     /// Commands served.
     counters: UnitCounters,
 }
@@ -145,7 +143,6 @@ impl Msf {
             read_free: 0,
             write_free: 0,
             last_activity: 0,
-            waiting: 0,
             counters: UnitCounters::default(),
         }
     }

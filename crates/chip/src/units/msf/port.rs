@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use super::clock::Clock;
+use super::clock::{Clock, divided, divided_up};
 use crate::Cycle;
 use crate::kernel::lines::{Arrival, Tag};
 use crate::quiescence::bits;
@@ -46,7 +46,7 @@ impl Incoming {
         }
         let whole = PREAMBLE + bytes.len() as u64 + CHECK_SEQUENCE;
         let part = PREAMBLE + upto as u64;
-        start + (u128::from(end - start) * u128::from(part)).div_ceil(u128::from(whole)) as Cycle
+        start + divided_up(u128::from(end - start) * u128::from(part), whole)
     }
 }
 
@@ -212,8 +212,8 @@ impl Port {
     fn drained(&self, now: Cycle) -> u64 {
         self.leaving.as_ref().map_or(0, |leaving| {
             let tick = u128::from(now) * u128::from(self.bit.1);
-            let bytes = tick.saturating_sub(leaving.start) / u128::from(self.bit.0 * 8);
-            (bytes as u64)
+            let bytes = divided(tick.saturating_sub(leaving.start), self.bit.0 * 8);
+            bytes
                 .saturating_sub(PREAMBLE)
                 .min(leaving.frame.bytes.len() as u64)
         })
@@ -293,7 +293,7 @@ impl Port {
     }
 
     fn cycle(&self, tick: u128) -> Cycle {
-        tick.div_ceil(u128::from(self.bit.1)) as Cycle
+        divided_up(tick, self.bit.1)
     }
 }
 

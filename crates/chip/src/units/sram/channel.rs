@@ -2,12 +2,14 @@
 //!
 //! Commands come from the inlet in order into a FIFO of those that read and one
 //! of those that write; the first that finds its FIFO full stays in the inlet
-//! with all behind it. Writes ask for their data when they enter their FIFO. A
-//! command starts as soon as its data is there, its port is free, and no earlier waiting command concerns the same
-//! address or Q-array entry, so writes, reads and atomic operations of one
-//! address keep their order while others pass. What a command does to memory it
-//! does when it starts ([`execute`]).
+//! with all behind it ([`arrival`]). Writes ask for their data when they enter
+//! their FIFO. A command starts as soon as its data is there, its port is free,
+//! and no earlier waiting command concerns the same address or Q-array entry, so
+//! writes, reads and atomic operations of one address keep their order while
+//! others pass. What a command does to memory it does when it starts
+//! ([`execute`]).
 
+mod arrival;
 mod core_access;
 mod execute;
 mod waiting;
@@ -27,7 +29,8 @@ use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lock::Locks;
 use crate::kernel::memory::Paged;
-use crate::kernel::unit::Placed;
+use crate::kernel::target::Target;
+use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 pub(super) use waiting::{Concern, Marks, Waiting};
@@ -45,13 +48,16 @@ pub(super) struct Channel {
     registers: BTreeMap<u32, u32>,
     read_free: Cycle,
     write_free: Cycle,
-    /// Addresses whose atomic operation has not written yet, and until when.
+    /// Addresses whose atomic operation has not written yet, and until when, in the order in
+    /// which they write.
     atomics: Vec<(u32, Cycle)>,
     /// In order of arrival.
     waiting: Vec<Waiting>,
     /// Those of them that have left the inlet, readers and writers.
     in_fifo: [usize; 2],
     fifo_depth: usize,
+    /// The windows of those that wait for devices.
+    pub windows: Vec<(Slot, Window)>,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
     pub locks: Locks,
@@ -78,6 +84,7 @@ impl Channel {
             write_free: 0,
             atomics: Vec::new(),
             waiting: Vec::new(),
+            windows: Vec::new(),
             in_fifo: [0; 2],
             fifo_depth: profile.sram_fifo_depth() as usize,
             turn_at: Cycle::MAX,
@@ -88,100 +95,10 @@ impl Channel {
         }
     }
 
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
-        let now = fabric.now;
-        let command = &fabric.flight(slot).command;
-        let facts = Facts::of(command.op);
-        let mut waiting = Waiting::new(slot, command, *facts, now);
-        let pulled = pulled_words(command, facts.pulls);
-        let mut stays = false;
-        if !self.has(waiting.concern) {
-            match self.find_window(&mut waiting, fabric) {
-                Some(in_window) => stays = in_window,
-                None => return,
-            }
-        }
-        let fifo = waiting.fifo();
-        let taken = self.in_fifo[0] + self.in_fifo[1];
-        if stays || taken < self.waiting.len() || self.in_fifo[fifo] >= self.fifo_depth {
-            return self.stay(waiting, fabric, leads);
-        }
-        if pulled != 0 || self.turn_at <= now {
-            self.in_fifo[fifo] += 1;
-            waiting.marks = waiting.marks.with(Marks::READY, pulled == 0);
-            self.put(waiting, now);
-            if pulled > 0 {
-                fabric.pull(slot, pulled, now + leads.write);
-            }
-            fabric.release(Sram::target(self.number));
-            if self.turn_at <= now {
-                self.advance(0, fabric, leads);
-            }
-            return;
-        }
-        // It alone is asked whether it can start, before it stands among those that wait.
-        waiting.marks = waiting.marks.with(Marks::READY, true);
-        fabric.release(Sram::target(self.number));
-        let free = self.free_at(&waiting).max(push_free(&waiting, fabric));
-        let held_back = self.waiting.iter().any(|other| other.conflicts(&waiting));
-        if free <= now && !held_back {
-            self.counters.pass(now);
-            return self.start(&waiting, fabric, leads);
-        }
-        self.in_fifo[fifo] += 1;
-        self.put(waiting, now);
-        if !held_back {
-            self.turn_not_after(free, fabric);
-        }
-    }
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
-    fn put(&mut self, waiting: Waiting, now: Cycle) {
-        self.waiting.push(waiting);
-        self.counters.queue(now, self.waiting.len());
-    }
-
-    /// A command stays in the inlet, or a device has to be asked.
-    #[cold]
-    #[inline(never)]
-    fn stay(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
-        self.put(waiting, fabric.now);
-        self.take(fabric, leads);
-        self.advance_from(self.waiting.len() - 1, fabric, leads);
-    }
-
-    /// Looks for what a command is for that the channel does not have by itself; whether
-    /// it is a device, and `None`, with the command ended, if it is nothing.
-    #[cold]
-    #[inline(never)]
-    fn find_window(&self, waiting: &mut Waiting, fabric: &mut Fabric) -> Option<bool> {
-        match self.check(&fabric.flight(waiting.slot).command) {
-            Ok(None) => Some(false),
-            Ok(Some(window)) => {
-                waiting.concern = window.concern();
-                waiting.window = Some(Box::new(window));
-                Some(true)
-            }
-            Err((message, help)) => {
-                fabric.release(Sram::target(self.number));
-                fabric.fault(waiting.slot, None, message, Some(help));
-                fabric.finish(waiting.slot);
-                None
-            }
-        }
-    }
-
-    /// Whether the channel has by itself what a command concerns; of a Q-array entry
-    /// that is not sure where there are devices.
+    /// The channel's inlet.
     #[inline]
-    fn has(&self, concern: Concern) -> bool {
-        // Entries and registers lie behind all memory.
-        concern.end as usize <= self.memory.len()
-            || match concern.entry() {
-                Some(entry) => entry < self.entries.len() && self.devices.is_empty(),
-                None => concern.is_register(),
-            }
+    fn target(&self) -> Target {
+        Sram::target(self.number % Sram::CHANNELS)
     }
 
     /// Whether a saved channel has as many Q-array entries as this one, and none but these
@@ -202,7 +119,7 @@ impl Channel {
         let own = &self.waiting[at];
         let earlier = self.waiting[..at].iter().enumerate();
         let ahead = earlier.filter(|(other, it)| {
-            it.fifo() == own.fifo() || it.conflicts(own) || (at >= taken && *other >= taken)
+            it.fifo() == own.fifo() || it.conflicts(*own) || (at >= taken && *other >= taken)
         });
         Some(ahead.map(|(_, it)| it.slot).collect())
     }
@@ -210,13 +127,15 @@ impl Channel {
     /// Lets commands out of the inlet, in order, as long as their FIFO has room.
     #[inline]
     fn take(&mut self, fabric: &mut Fabric, leads: &Leads) {
-        let taken = self.in_fifo[0] + self.in_fifo[1];
-        if taken < self.waiting.len() {
-            self.take_from(taken, fabric, leads);
+        // One FIFO was full if others are in the inlet.
+        if self.waiting.len() >= self.fifo_depth {
+            self.take_now(fabric, leads);
         }
     }
 
-    fn take_from(&mut self, taken: usize, fabric: &mut Fabric, leads: &Leads) {
+    #[inline(never)]
+    fn take_now(&mut self, fabric: &mut Fabric, leads: &Leads) {
+        let taken = self.in_fifo[0] + self.in_fifo[1];
         // The inlet is in order, so those that have left it stand before the rest.
         for waiting in &mut self.waiting[taken..] {
             let fifo = &mut self.in_fifo[waiting.fifo()];
@@ -233,18 +152,41 @@ impl Channel {
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
             }
-            fabric.release(Sram::target(self.number));
+            let target = Sram::target(self.number);
+            fabric.release(target);
         }
     }
 
+    /// The data of a command has come.
     pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
-        let Some(at) = self.waiting.iter().position(|it| it.slot == slot) else {
+        let now = fabric.now;
+        fabric.flight_mut(slot).note = now;
+        let mut all = self.waiting.iter_mut().enumerate();
+        let Some((at, waiting)) = all.find(|(_, it)| it.slot == slot) else {
             return;
         };
-        let waiting = &mut self.waiting[at];
         waiting.marks = waiting.marks.with(Marks::READY, true);
-        waiting.since = fabric.now;
-        self.advance_from(at, fabric, leads);
+        let waiting = *waiting;
+        if self.turn_at <= now {
+            return self.advance(0, fabric, leads);
+        }
+        let free = self.free_at(waiting, fabric);
+        let mut earlier = self.waiting.iter().take(at);
+        if earlier.any(|earlier| earlier.conflicts(waiting)) {
+            return;
+        }
+        if free > now {
+            return self.turn_not_after(free, fabric);
+        }
+        // Before the turn that is booked no other can start than those that waited for this
+        // one, and those that come into its FIFO instead.
+        let mut later = self.waiting.iter().skip(at + 1);
+        let others = self.in_fifo[0] + self.in_fifo[1] < self.waiting.len()
+            || later.any(|later| later.concern.meets(waiting.concern));
+        self.start_at(at, fabric, leads);
+        if others {
+            self.advance(at, fabric, leads);
+        }
     }
 
     pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
@@ -312,34 +254,44 @@ impl Channel {
         while let Some(candidate) = self.waiting.get(at) {
             // Behind one that is free no later a busy one decides nothing, so all else about
             // it need not be known; those that can start now are free before any such.
-            let mut free = Cycle::MAX;
-            if candidate.is_ready() {
-                free = self.free_at(candidate);
-                if free < earliest {
-                    free = free.max(push_free(candidate, fabric));
+            if candidate.is_ready() && self.pins_free_at(candidate.marks) < earliest {
+                let candidate = *candidate;
+                let free = self.free_at(candidate, fabric);
+                let mut earlier = self.waiting.iter().take(at);
+                // One that another holds back books no turn: it cannot start before that other
+                // does, and the scan goes on behind a start.
+                if free < earliest && !earlier.any(|earlier| earlier.conflicts(candidate)) {
+                    if free <= now {
+                        // Only commands after this one can have waited for it, so the scan
+                        // goes on where it is.
+                        self.start_at(at, fabric, leads);
+                        continue;
+                    }
+                    earliest = free;
                 }
             }
-            // One that another holds back books no turn: it cannot start before that other
-            // does, and the scan goes on behind a start.
-            let held_back = |it: &[Waiting]| it.iter().any(|earlier| earlier.conflicts(candidate));
-            if free >= earliest || held_back(&self.waiting[..at]) {
-                at += 1;
-                continue;
-            }
-            if free > now {
-                earliest = free;
-                at += 1;
-                continue;
-            }
-            let candidate = self.waiting.remove(at);
-            self.in_fifo[candidate.fifo()] -= 1;
-            self.counters.queue(now, self.waiting.len());
-            self.take(fabric, leads);
-            self.start(&candidate, fabric, leads);
-            // Only commands after this one can have waited for it, so the scan
-            // goes on where it is.
+            at += 1;
         }
         self.turn_not_after(earliest, fabric);
+    }
+
+    /// Starts the command at a place, which goes out of its FIFO and lets others in.
+    #[inline(never)]
+    fn start_at(&mut self, at: usize, fabric: &mut Fabric, leads: &Leads) {
+        let Some(waiting) = take_out(&mut self.waiting, at) else {
+            return;
+        };
+        self.in_fifo[waiting.fifo()] -= 1;
+        self.counters.went(fabric.now);
+        self.take(fabric, leads);
+        let waited = fabric.now - fabric.flight(waiting.slot).note;
+        self.start(waiting, waited, fabric, leads);
+    }
+
+    /// Starts a command that has just come.
+    #[inline(never)]
+    fn start_apart(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+        self.start(waiting, 0, fabric, leads);
     }
 
     /// Books a turn for a cycle, if none is booked before it.
@@ -347,39 +299,75 @@ impl Channel {
     fn turn_not_after(&mut self, at: Cycle, fabric: &mut Fabric) {
         if at < self.turn_at {
             self.turn_at = at;
-            fabric
-                .events
-                .post(at, Event::Turn(Sram::target(self.number)));
+            fabric.events.post(at, Event::Turn(self.target()));
         }
     }
 
-    /// From when on the pins that a command needs are free, and what else it names
-    /// can be used again.
+    /// From when on the pins that a command needs are free.
     #[inline]
-    fn free_at(&self, waiting: &Waiting) -> Cycle {
-        let marks = waiting.marks;
-        let mut free = if marks.has(Marks::READS) {
+    const fn pins_free_at(&self, marks: Marks) -> Cycle {
+        if marks.has(Marks::READS) {
             self.read_free
         } else if marks.has(Marks::WRITES) {
             self.write_free
         } else {
             0
-        };
+        }
+    }
+
+    /// From when on a command can start, but for those before it: pins, push bus and
+    /// what else it names are free then.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is asked for each command twice.
+    fn free_at(&self, waiting: Waiting, fabric: &Fabric) -> Cycle {
+        let marks = waiting.marks;
+        let mut free = self.pins_free_at(marks);
         // Memory changes when a command starts, so plain reads and writes need only keep their
         // order. What takes longer is the write half of an atomic operation, and the
         // descriptor of a Q-array entry: until then the next of the same kind there waits.
         if marks.has(Marks::ATOMIC) {
-            let first = waiting.concern.first;
-            if let Some(busy) = self.atomics.iter().find(|busy| busy.0 == first) {
-                free = free.max(busy.1);
+            free = free.max(self.written_at(waiting.concern.first, fabric.now));
+        } else if marks.has(Marks::SPECIAL) {
+            free = free.max(self.ended_at(waiting));
+        }
+        if marks.has(Marks::PUSHES) {
+            free = free.max(fabric.push_ready(waiting.slot));
+        }
+        free
+    }
+
+    /// When the last atomic operation writes that has read a longword.
+    #[inline]
+    fn written_at(&self, longword: u32, now: Cycle) -> Cycle {
+        // They write in the order in which they read, so the last ones come last.
+        let mut busy = self.atomics.iter().rev().take_while(|busy| busy.1 > now);
+        let own = busy.find(|busy| busy.0 == longword);
+        own.map_or(0, |busy| busy.1)
+    }
+
+    /// When the Q-array entry or the device of a command can be used again.
+    #[inline]
+    fn ended_at(&self, waiting: Waiting) -> Cycle {
+        match waiting.concern.entry() {
+            Some(entry) => self.entry_free[entry],
+            None => self.device_free_at(waiting.slot),
+        }
+    }
+
+    /// An atomic operation reads a longword and writes it later.
+    #[inline]
+    fn note_atomic(&mut self, longword: u32, writes_at: Cycle, now: Cycle) {
+        let all = &mut self.atomics;
+        let over = all.iter().take_while(|busy| busy.1 <= now).count();
+        if over != 0 {
+            // Few are left, and they are moved up one by one.
+            let left = all.len() - over;
+            for at in 0..left {
+                all[at] = all[at + over];
             }
-        } else if let Some(entry) = waiting.concern.entry() {
-            free = free.max(self.entry_free[entry]);
+            all.truncate(left);
         }
-        match &waiting.window {
-            None => free,
-            Some(window) => free.max(self.device_free_at(window)),
-        }
+        all.push((longword, writes_at));
     }
 
     pub(super) fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
@@ -395,14 +383,15 @@ impl Channel {
     }
 }
 
-/// From when on the push bus can take what a command gives, if it gives anything.
+/// Takes the command at a place out of the queue. Few stand behind it, so they are moved up
+/// one by one.
 #[inline]
-fn push_free(waiting: &Waiting, fabric: &Fabric) -> Cycle {
-    if waiting.marks.has(Marks::PUSHES) {
-        fabric.push_ready(waiting.slot)
-    } else {
-        0
+fn take_out(queue: &mut Vec<Waiting>, at: usize) -> Option<Waiting> {
+    let mut moved = queue.pop()?;
+    for place in queue.get_mut(at..)?.iter_mut().rev() {
+        std::mem::swap(place, &mut moved);
     }
+    Some(moved)
 }
 
 /// What a burst takes beyond one longword because the pins are slower than the

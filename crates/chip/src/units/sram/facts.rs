@@ -37,8 +37,6 @@ pub(super) struct Facts {
     pub marks: Marks,
     pub names: Names,
     pub pulls: Pulls,
-    /// Whether it reads and writes a longword in one, and how.
-    pub atomic: Option<Atomic>,
     /// Whether it moves as many longwords as its count says; else one.
     pub counts: bool,
 }
@@ -89,7 +87,8 @@ impl Facts {
                 .with(Marks::READS, needs_pins && !writes)
                 .with(Marks::ATOMIC, atomic.is_some())
                 .with(Marks::CHANGES, !matches!(op, Op::SramRead))
-                .with(Marks::PUSHES, op.info().pushes),
+                .with(Marks::PUSHES, op.info().pushes)
+                .with(Marks::ENTRY, uses_entry(op)),
             names,
             pulls: match (op, atomic) {
                 (Op::SramWrite | Op::SramPut | Op::SramJournal, _) => Pulls::Count,
@@ -97,7 +96,6 @@ impl Facts {
                 (_, Some(Atomic { operand: true, .. })) => Pulls::Operand,
                 _ => Pulls::Nothing,
             },
-            atomic,
             counts: op.info().takes_count,
         }
     }

@@ -8,7 +8,7 @@ use super::Leads;
 use super::channel::{Channel, Concern, Waiting, bits_of, longword, paced};
 use super::device::{Device, Handover, Request};
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Fabric};
+use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 
 /// A command that goes to a device.
@@ -131,8 +131,11 @@ impl Channel {
     /// The first cycle at which the device can be handed a command.
     #[cold]
     #[inline(never)]
-    pub(super) fn device_free_at(&self, window: &Window) -> Cycle {
-        self.devices[usize::from(window.device)].free_at(window.request)
+    pub(super) fn device_free_at(&self, slot: Slot) -> Cycle {
+        let own = self.windows.iter().find(|(other, _)| *other == slot);
+        own.map_or(0, |(_, window)| {
+            self.devices[usize::from(window.device)].free_at(window.request)
+        })
     }
 
     /// Hands a command over to the device whose window it is for.
@@ -143,14 +146,18 @@ impl Channel {
     #[inline(never)]
     pub(super) fn start_window(
         &mut self,
-        waiting: &Waiting,
+        waiting: Waiting,
+        waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
-        let window = waiting.window.as_deref().ok_or(OutOfRange)?;
         let (now, slot) = (fabric.now, waiting.slot);
+        let mut windows = self.windows.iter();
+        let at = windows.position(|(other, _)| *other == slot);
+        let (_, window) = self.windows.remove(at.ok_or(OutOfRange)?);
         let command = fabric.flight(slot).command;
         let Request { writes, count, .. } = window.request;
+        self.counters.started(command.op, count as u8, waited);
         if writes {
             self.use_write(now, count, leads);
         } else {
@@ -158,7 +165,7 @@ impl Channel {
         }
         let handover = Handover {
             now,
-            since: waiting.since,
+            since: now - waited,
             mask: match count {
                 1 => bits_of(command.byte_mask),
                 _ => u32::MAX,

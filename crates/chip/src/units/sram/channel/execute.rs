@@ -2,38 +2,39 @@
 
 use npsim_isa::CommandOp;
 
-use super::{Channel, Facts, Marks, Waiting, longword, masked, paced, words};
-use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use super::{Channel, Concern, Facts, Marks, Pulls, Waiting, longword, masked, paced, words};
+use crate::Cycle;
+use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
 use crate::kernel::unit::Placed;
-use crate::units::sram::atomic::{self, Atomic};
+use crate::kernel::unit_counters::Way;
+use crate::units::sram::atomic;
 use crate::units::sram::{Leads, Sram};
 
 impl Channel {
-    /// Apart from the search for what can start, which it would burden with all that
-    /// it needs.
-    #[inline(never)]
-    pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
-        let slot = waiting.slot;
-        let command = &fabric.flight(slot).command;
-        let (op, count) = (command.op, words(command));
-        let facts = Facts::of(op);
-        let moved = if facts.counts { count } else { 1 };
-        let waited = fabric.now - waiting.since;
-        self.counters.started(op, moved as u8, waited);
+    /// Starts a command that can start.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Where it is known what has come little of it is left.
+    pub(super) fn start(
+        &mut self,
+        waiting: Waiting,
+        waited: Cycle,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) {
         // Reads and atomic operations are three of four.
-        let done = match facts.atomic {
-            _ if waiting.window.is_some() => self.start_window(waiting, fabric, leads),
-            Some(shape) => self.start_atomic(slot, shape, fabric, leads),
-            None if op == CommandOp::SramRead => self.start_read(slot, count, fabric, leads),
-            None => self.start_other(waiting, fabric, leads),
+        let done = match waiting.marks {
+            marks if marks.has(Marks::WINDOW) => self.start_window(waiting, waited, fabric, leads),
+            marks if marks.has(Marks::ATOMIC) => self.start_atomic(waiting, waited, fabric, leads),
+            marks if !marks.has(Marks::CHANGES) => self.start_read(waiting, waited, fabric, leads),
+            _ => self.start_other(waiting, waited, fabric, leads),
         };
         if fabric.journal.is_open() {
-            self.tell(waiting, fabric);
+            self.tell(waiting.slot, waiting.marks, waiting.concern, fabric);
         }
         if done.is_err() {
-            self.is_beyond(slot, fabric);
+            self.is_beyond(waiting.slot, fabric);
         }
     }
 
@@ -58,21 +59,16 @@ impl Channel {
     /// is in its Q-array entry now.
     #[cold]
     #[inline(never)]
-    fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
+    fn tell(&self, slot: Slot, marks: Marks, concern: Concern, fabric: &mut Fabric) {
         let now = fabric.now;
-        let (lane, until) = match waiting.marks {
+        let (lane, until) = match marks {
             marks if marks.has(Marks::WRITES) => (1, self.write_free),
             marks if marks.has(Marks::READS) => (0, self.read_free),
             _ => (0, now),
         };
-        fabric.serves(
-            waiting.slot,
-            Sram::target(self.number),
-            lane,
-            now,
-            until.max(now),
-        );
-        if let Some(entry) = waiting.concern.entry() {
+        let target = Sram::target(self.number);
+        fabric.serves(slot, target, lane, now, until.max(now));
+        if let Some(entry) = concern.entry() {
             let ring = RingName::Sram {
                 channel: self.number,
                 entry: entry as u8,
@@ -82,45 +78,53 @@ impl Channel {
         }
     }
 
-    #[inline]
+    /// Its pins were waited for, so they are free.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Half of the commands are such.
     fn start_read(
         &mut self,
-        slot: Slot,
-        count: u32,
+        waiting: Waiting,
+        waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         let now = fabric.now;
-        self.use_read(now, count, leads);
-        let flight = fabric.flight_mut(slot);
-        let first = longword(flight.command.address) as usize;
-        self.memory
-            .read(first, &mut flight.data[..count as usize])?;
+        let Concern { first, end } = waiting.concern;
+        let (slot, count) = (waiting.slot, end - first);
+        let busy = Cycle::from(count) * leads.longword;
+        self.read_free = now + busy;
+        self.counters.used(Way::Read, busy);
+        self.counters
+            .started(CommandOp::SramRead, count as u8, waited);
+        let data = &mut fabric.flight_mut(slot).data[..count as usize];
+        self.memory.read(first as usize, data)?;
         fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
         Ok(())
     }
 
-    #[inline]
+    /// Its read pins were waited for, so they are free.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // A third of the commands are such.
     fn start_atomic(
         &mut self,
-        slot: Slot,
-        Atomic {
-            operand: takes,
-            returns,
-        }: Atomic,
+        waiting: Waiting,
+        waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         let now = fabric.now;
-        self.use_read(now, 1, leads);
-        self.use_write(now, 1, leads);
+        let Concern { first, .. } = waiting.concern;
+        let (slot, returns) = (waiting.slot, waiting.marks.has(Marks::PUSHES));
+        self.read_free = now + leads.longword;
+        self.write_free = self.write_free.max(now) + leads.longword;
+        self.counters.used(Way::Read, leads.longword);
+        self.counters.used(Way::Write, leads.longword);
         let flight = fabric.flight_mut(slot);
         let command = &flight.command;
         let (op, immediate) = (command.op, command.immediate);
-        let first = longword(command.address);
-        self.atomics.retain(|busy| busy.1 > now);
-        self.atomics
-            .push((first, now + leads.turnaround + leads.longword));
+        self.counters.started(op, 1, waited);
+        let writes_at = now + leads.turnaround + leads.longword;
+        self.note_atomic(first, writes_at, now);
         let operand = immediate.unwrap_or(flight.data[0]);
         let (old, new) = self
             .memory
@@ -133,16 +137,17 @@ impl Channel {
             self.locks
                 .command(&command, (first, 1), |_| old, |_| new, fabric);
         }
-        if returns {
-            let lead = if takes && immediate.is_none() {
-                leads.atomic_pulled
-            } else {
-                leads.atomic
-            };
-            fabric.push_at(slot, 1, now + lead);
-        } else {
+        if !returns {
             fabric.finish(slot);
+            return Ok(());
         }
+        let takes = matches!(Facts::of(op).pulls, Pulls::Operand);
+        let lead = if takes && immediate.is_none() {
+            leads.atomic_pulled
+        } else {
+            leads.atomic
+        };
+        fabric.push_at(slot, 1, now + lead);
         Ok(())
     }
 
@@ -150,50 +155,59 @@ impl Channel {
     #[inline(never)]
     fn start_other(
         &mut self,
-        waiting: &Waiting,
+        waiting: Waiting,
+        waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         let slot = waiting.slot;
-        let command = fabric.flight(slot).command;
+        let command = &fabric.flight(slot).command;
+        let op = command.op;
+        let counts = Facts::of(op).counts;
+        let moved = if counts { words(command) as u8 } else { 1 };
+        self.counters.started(op, moved, waited);
         if let Some(entry) = waiting.concern.entry() {
             self.entry_free[entry] = fabric.now + leads.same_entry;
-            return self.start_entry(slot, &command, entry, fabric, leads);
+            return self.start_entry(slot, entry, fabric, leads);
         }
-        let register = longword(command.address);
-        match command.op {
-            CommandOp::SramCsrRd => {
-                let value = self.registers.get(&register).copied().unwrap_or(0);
-                fabric.flight_mut(slot).data[0] = value;
-                fabric.push_at(slot, 1, fabric.now + leads.csr);
-            }
-            CommandOp::SramCsrWr => {
-                let value = fabric.flight(slot).data[0];
-                self.registers.insert(register, value);
-                fabric.finish(slot);
-            }
-            _ => self.start_write(slot, &command, fabric, leads)?,
+        if waiting.concern.is_register() {
+            self.start_register(slot, fabric, leads);
+            return Ok(());
         }
-        Ok(())
+        self.start_write(waiting, fabric, leads)
     }
 
+    fn start_register(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let flight = fabric.flight_mut(slot);
+        let register = longword(flight.command.address);
+        if flight.command.op == CommandOp::SramCsrWr {
+            self.registers.insert(register, flight.data[0]);
+            return fabric.finish(slot);
+        }
+        flight.data[0] = self.registers.get(&register).copied().unwrap_or(0);
+        fabric.push_at(slot, 1, fabric.now + leads.csr);
+    }
+
+    #[inline]
     fn start_write(
         &mut self,
-        slot: Slot,
-        command: &BusCommand,
+        waiting: Waiting,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
-        let (first, count) = (longword(command.address) as usize, words(command));
+        let slot = waiting.slot;
+        let Concern { first, end } = waiting.concern;
+        let count = end - first;
         self.use_write(fabric.now, count, leads);
         if !self.locks.is_empty() {
-            self.tell_locks(slot, command, fabric);
+            self.tell_locks(slot, fabric);
         }
-        let data = &fabric.flight(slot).data[..count as usize];
-        if count == 1 && command.byte_mask & 15 != 15 {
+        let flight = fabric.flight(slot);
+        let data = &flight.data[..count as usize];
+        let (first, mask) = (first as usize, flight.command.byte_mask);
+        if count == 1 && mask & 15 != 15 {
             let new = data[0];
-            self.memory
-                .change(first, |old| masked(old, new, command.byte_mask))?;
+            self.memory.change(first, |old| masked(old, new, mask))?;
         } else {
             self.memory.write(first, data)?;
         }
@@ -204,8 +218,9 @@ impl Channel {
     /// A write is about to change longwords, locks perhaps among them.
     #[cold]
     #[inline(never)]
-    fn tell_locks(&mut self, slot: Slot, command: &BusCommand, fabric: &mut Fabric) {
-        let data = fabric.flight(slot).data;
+    fn tell_locks(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let flight = fabric.flight(slot);
+        let (command, data) = (&flight.command.clone(), flight.data);
         let (first, count) = (longword(command.address), words(command));
         let partial = count == 1 && command.byte_mask & 15 != 15;
         let memory = &self.memory;
@@ -221,13 +236,13 @@ impl Channel {
     fn start_entry(
         &mut self,
         slot: Slot,
-        command: &BusCommand,
         number: usize,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         use CommandOp as Op;
         let now = fabric.now;
+        let command = &fabric.flight(slot).command.clone();
         let count = words(command);
         let address = command.address & 0x00ff_ffff;
         let at = address as usize;

@@ -3,10 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::facts::{Facts, Names};
-use super::super::window::Window;
+use super::super::facts::Names;
 use super::{longword, words};
-use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Slot};
 
 /// What is known of a waiting command, a bit each.
@@ -28,11 +26,31 @@ impl Marks {
     pub const PUSHES: Self = Self(1 << 4);
     /// Its data is there.
     pub const READY: Self = Self(1 << 5);
+    /// It works on an entry of the Q-array.
+    pub const ENTRY: Self = Self(1 << 6);
+    /// It is for a device.
+    pub const WINDOW: Self = Self(1 << 7);
+    /// Those that need more than their pins to be free.
+    pub const SPECIAL: Self = Self(Self::ATOMIC.0 | Self::ENTRY.0 | Self::WINDOW.0);
+    /// What a plain read of memory has.
+    pub const READ: Self = Self(Self::READS.0 | Self::PUSHES.0);
+    /// The pins and the bus that it needs.
+    pub const NEEDS: Self = Self(Self::READS.0 | Self::WRITES.0 | Self::PUSHES.0);
+    /// What all that works on entries has.
+    pub const USE: Self = Self(Self::ENTRY.0 | Self::CHANGES.0);
+    /// What all atomic operations have.
+    pub const EXCHANGE: Self = Self(Self::READS.0 | Self::ATOMIC.0 | Self::CHANGES.0);
 
     /// Whether it has one of these.
     #[inline]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Those of them that it has, and others.
+    #[inline]
+    pub const fn among(self, some: Self, others: Self) -> Self {
+        Self(self.0 & some.0 | others.0)
     }
 
     /// With these too, if a condition holds.
@@ -67,16 +85,30 @@ impl Concern {
                 first,
                 end: first + words(command),
             },
-            Names::Entry => Self::one(ENTRIES + u32::from(super::entry_number(command.address))),
+            Names::Entry => Self::of_entry(super::entry_number(command.address)),
             Names::Register => Self::one(REGISTERS),
         }
     }
 
-    const fn one(first: u32) -> Self {
+    /// An entry of the Q-array.
+    #[inline]
+    pub const fn of_entry(entry: u8) -> Self {
+        Self::one(ENTRIES + entry as u32)
+    }
+
+    /// One longword, or what stands for one.
+    #[inline]
+    pub const fn one(first: u32) -> Self {
         Self {
             first,
             end: first + 1,
         }
+    }
+
+    /// Whether two of them have anything in common.
+    #[inline]
+    pub const fn meets(self, other: Self) -> bool {
+        self.first < other.end && other.first < self.end
     }
 
     /// Whether it is the registers.
@@ -96,49 +128,34 @@ impl Concern {
     }
 }
 
-/// A command that waits.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A command that waits. Since when it could start, but for others, is the note of its
+/// flight, and a command for a [device](Marks::WINDOW) has its window in a list of the
+/// channel, so that there is little to be moved about.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub(in super::super) struct Waiting {
+    pub concern: Concern,
     pub slot: Slot,
     pub marks: Marks,
-    pub concern: Concern,
-    /// Since when it could start, but for others.
-    pub since: Cycle,
-    /// What it is for in a device's window; `None` for memory and Q-array.
-    pub window: Option<Box<Window>>,
 }
 
 impl Waiting {
-    /// A command that comes at a cycle and is for the channel itself.
-    #[inline]
-    pub fn new(slot: Slot, command: &BusCommand, facts: Facts, now: Cycle) -> Self {
-        Self {
-            slot,
-            marks: facts.marks,
-            concern: Concern::of(command, facts.names),
-            since: now,
-            window: None,
-        }
-    }
-
     /// Whether its data is there.
     #[inline]
-    pub const fn is_ready(&self) -> bool {
+    pub const fn is_ready(self) -> bool {
         self.marks.has(Marks::READY)
     }
 
     /// The FIFO that it waits in: 0 of those that read, 1 of those that write.
     #[inline]
-    pub const fn fifo(&self) -> usize {
+    pub const fn fifo(self) -> usize {
         self.marks.has(Marks::WRITES) as usize
     }
 
     /// Whether one of the two must not overtake the other.
     #[inline]
-    pub const fn conflicts(&self, other: &Self) -> bool {
-        self.concern.first < other.concern.end
-            && other.concern.first < self.concern.end
+    pub const fn conflicts(self, other: Self) -> bool {
+        self.concern.meets(other.concern)
             && (self.marks.has(Marks::CHANGES) || other.marks.has(Marks::CHANGES))
     }
 }
@@ -155,6 +172,7 @@ enum Port {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum Named {
     Memory { first: u32, end: u32, writes: bool },
+    Window { first: u32, end: u32, writes: bool },
     Entry(u8),
     Csr,
 }
@@ -168,13 +186,12 @@ struct Saved {
     concern: Named,
     pushes: bool,
     ready: bool,
-    since: Cycle,
-    window: Option<Box<Window>>,
 }
 
 impl From<Waiting> for Saved {
     fn from(it: Waiting) -> Self {
         let Concern { first, end } = it.concern;
+        let writes = it.marks.has(Marks::CHANGES);
         let port = match it.marks {
             marks if marks.has(Marks::READS) => Port::Read,
             marks if marks.has(Marks::WRITES) => Port::Write,
@@ -183,11 +200,8 @@ impl From<Waiting> for Saved {
         let concern = match it.concern.entry() {
             Some(entry) => Named::Entry(entry as u8),
             None if it.concern.is_register() => Named::Csr,
-            None => Named::Memory {
-                first,
-                end,
-                writes: it.marks.has(Marks::CHANGES),
-            },
+            None if it.marks.has(Marks::WINDOW) => Named::Window { first, end, writes },
+            None => Named::Memory { first, end, writes },
         };
         Self {
             slot: it.slot,
@@ -196,8 +210,6 @@ impl From<Waiting> for Saved {
             concern,
             pushes: it.marks.has(Marks::PUSHES),
             ready: it.is_ready(),
-            since: it.since,
-            window: it.window,
         }
     }
 }
@@ -205,8 +217,14 @@ impl From<Waiting> for Saved {
 impl From<Saved> for Waiting {
     fn from(it: Saved) -> Self {
         let (concern, changes) = match it.concern {
-            Named::Memory { first, end, writes } => (Concern { first, end }, writes),
-            Named::Entry(entry) => (Concern::one(ENTRIES + u32::from(entry)), true),
+            // What starts relies on the stretch as it is made when a command comes.
+            Named::Memory { first, end, writes } => {
+                let least = first.saturating_add(1);
+                let end = end.clamp(least, first.saturating_add(16).max(least));
+                (Concern { first, end }, writes)
+            }
+            Named::Window { first, end, writes } => (Concern { first, end }, writes),
+            Named::Entry(entry) => (Concern::of_entry(entry), true),
             Named::Csr => (Concern::one(REGISTERS), true),
         };
         let marks = Marks::NONE
@@ -215,13 +233,13 @@ impl From<Saved> for Waiting {
             .with(Marks::ATOMIC, it.atomic)
             .with(Marks::CHANGES, changes)
             .with(Marks::PUSHES, it.pushes)
-            .with(Marks::READY, it.ready);
+            .with(Marks::READY, it.ready)
+            .with(Marks::ENTRY, matches!(it.concern, Named::Entry(_)))
+            .with(Marks::WINDOW, matches!(it.concern, Named::Window { .. }));
         Self {
             slot: it.slot,
             marks,
             concern,
-            since: it.since,
-            window: it.window,
         }
     }
 }

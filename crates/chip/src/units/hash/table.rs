@@ -1,0 +1,96 @@
+//! Products of a multiplier that are known beforehand: a multiplier stays the same for
+//! many operands, and products are sums over the parts of an operand.
+
+use std::ops::BitXor;
+
+use super::HashWidth;
+
+/// Bits of an operand's part.
+const PART: usize = 4;
+const PARTS: usize = 1 << PART;
+/// Parts in 64 bits.
+const PLACES: usize = 64 / PART;
+
+/// The products with each part of 64 bits of an operand.
+type Rows<T> = [[T; PARTS]; PLACES];
+
+/// A multiplier's products with each part of an operand, in each of its places.
+#[derive(Clone, Debug)]
+pub(super) enum Table {
+    /// Of a width whose products fit into a register.
+    Short(Box<Rows<u64>>),
+    /// Of 128 bits: those with the lower and with the upper half of an operand.
+    Long([Box<Rows<u128>>; 2]),
+}
+
+impl Table {
+    /// Apart from the use of it, which is all but once.
+    #[cold]
+    #[inline(never)]
+    pub fn new(width: HashWidth, multiplier: u128) -> Self {
+        let powers = powers(width, multiplier);
+        if width == HashWidth::Bits128 {
+            let (low, high) = powers.split_at(64);
+            return Self::Long([low, high].map(|half| Box::new(rows(half))));
+        }
+        let short = |row: [u128; PARTS]| row.map(|product| product as u64);
+        Self::Short(Box::new(rows(&powers).map(short)))
+    }
+
+    /// Puts the product with an operand in its place, whose bits beyond the width do not
+    /// count; longwords are in order, the lowest first.
+    #[inline]
+    pub fn hash(&self, operand: &mut [u32]) {
+        match (self, operand) {
+            (Self::Short(rows), [a, b]) => {
+                let product = sum(rows, joined(*a, *b));
+                [*a, *b] = [product as u32, (product >> 32) as u32];
+            }
+            (Self::Long([low, high]), [a, b, c, d]) => {
+                let product = sum(low, joined(*a, *b)) ^ sum(high, joined(*c, *d));
+                [*a, *b] = [product as u32, (product >> 32) as u32];
+                [*c, *d] = [(product >> 64) as u32, (product >> 96) as u32];
+            }
+            _ => debug_assert!(false, "the operand is of another width"),
+        }
+    }
+}
+
+/// 64 bits of an operand.
+const fn joined(low: u32, high: u32) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// The products of a multiplier with the powers of x that an operand has.
+fn powers(width: HashWidth, multiplier: u128) -> Vec<u128> {
+    let top = width.bits() - 1;
+    let rest = (width.middle().iter()).fold(1, |rest, exponent| rest | 1 << exponent);
+    let times_x = |of: &u128| {
+        let over = of >> top & 1 == 1;
+        Some((of & !(1 << top)) << 1 ^ if over { rest } else { 0 })
+    };
+    let first = multiplier & u128::MAX >> (127 - top);
+    let all = std::iter::successors(Some(first), times_x);
+    all.take(width.bits() as usize).collect()
+}
+
+/// The sum of what each part gives.
+#[inline]
+fn sum<T: Copy + Default + BitXor<Output = T>>(rows: &Rows<T>, mut parts: u64) -> T {
+    rows.iter().fold(T::default(), |sum, row| {
+        let product = row[parts as usize % PARTS];
+        parts >>= PART;
+        sum ^ product
+    })
+}
+
+/// The sums of the powers in each part; places beyond the width give nothing.
+fn rows(powers: &[u128]) -> Rows<u128> {
+    std::array::from_fn(|place| {
+        std::array::from_fn(|part| {
+            let own = powers.iter().skip(PART * place).take(PART).enumerate();
+            let taken = own.filter(|(bit, _)| part >> bit & 1 == 1);
+            taken.fold(0, |sum, (_, power)| sum ^ power)
+        })
+    })
+}

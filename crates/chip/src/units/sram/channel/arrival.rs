@@ -1,0 +1,213 @@
+//! What a channel does when a command comes.
+
+use npsim_isa::CommandOp;
+
+use super::super::facts::{Facts, Pulls};
+use super::{Channel, Concern, Marks, Waiting, entry_number, longword, pulled_words};
+use crate::kernel::fabric::{Fabric, Slot};
+use crate::units::sram::Leads;
+
+impl Channel {
+    /// A command has reached the inlet.
+    ///
+    /// Two of three commands read memory, or read and write a longword of it. What is known
+    /// of these beforehand leaves little of the rest to be done, so they are told apart
+    /// here, each with what it has to keep in mind.
+    #[inline]
+    pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let command = &fabric.flight(slot).command;
+        let first = longword(command.address);
+        let count = u32::from(command.count);
+        if command.op == CommandOp::SramRead && (1..=16).contains(&count) {
+            let end = first + count;
+            if end as usize <= self.memory.len() {
+                return self.read_comes(slot, first, end, fabric, leads);
+            }
+        }
+        let marks = Facts::of(command.op).marks;
+        if marks.has(Marks::ATOMIC) && (first as usize) < self.memory.len() {
+            return self.atomic_comes(slot, first, fabric, leads);
+        }
+        if marks.has(Marks::ENTRY) {
+            return self.entry_comes(slot, fabric, leads);
+        }
+        self.other_comes(slot, fabric, leads);
+    }
+
+    #[inline(never)]
+    fn read_comes(&mut self, slot: Slot, first: u32, end: u32, fabric: &mut Fabric, leads: &Leads) {
+        let waiting = Waiting {
+            concern: Concern { first, end },
+            slot,
+            marks: Marks::READ,
+        };
+        self.come::<true>(waiting, 0, fabric, leads);
+    }
+
+    #[inline(never)]
+    fn atomic_comes(&mut self, slot: Slot, first: u32, fabric: &mut Fabric, leads: &Leads) {
+        let command = &fabric.flight(slot).command;
+        let facts = Facts::of(command.op);
+        let takes = facts.pulls == Pulls::Operand && command.immediate.is_none();
+        let waiting = Waiting {
+            concern: Concern::one(first),
+            slot,
+            marks: facts.marks.among(Marks::PUSHES, Marks::EXCHANGE),
+        };
+        self.come::<false>(waiting, takes.into(), fabric, leads);
+    }
+
+    #[inline(never)]
+    fn entry_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let command = &fabric.flight(slot).command;
+        let facts = Facts::of(command.op);
+        let pulled = pulled_words(command, facts.pulls);
+        let entry = entry_number(command.address);
+        let waiting = Waiting {
+            concern: Concern::of_entry(entry),
+            slot,
+            marks: facts.marks.among(Marks::NEEDS, Marks::USE),
+        };
+        // Of an entry it is not sure where there are devices.
+        if usize::from(entry) < self.entries.len() && self.devices.is_empty() {
+            self.come::<true>(waiting, pulled, fabric, leads);
+        } else {
+            self.come_outside(waiting, pulled, fabric, leads);
+        }
+    }
+
+    #[inline(never)]
+    fn other_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let command = &fabric.flight(slot).command;
+        let facts = Facts::of(command.op);
+        let pulled = pulled_words(command, facts.pulls);
+        let waiting = Waiting {
+            concern: Concern::of(command, facts.names),
+            slot,
+            marks: facts.marks,
+        };
+        if self.has(waiting.concern) {
+            self.come::<false>(waiting, pulled, fabric, leads);
+        } else {
+            self.come_outside(waiting, pulled, fabric, leads);
+        }
+    }
+
+    /// A command has come that the channel can serve by itself. Where it is `KNOWN` which
+    /// kind it is, little is left of starting it, and else it is apart.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Most of it is decided where it is known what has come.
+    fn come<const KNOWN: bool>(
+        &mut self,
+        mut waiting: Waiting,
+        pulled: u8,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) {
+        let now = fabric.now;
+        let fifo = waiting.fifo();
+        // Nothing is in the inlet as long as no FIFO can be full.
+        if self.waiting.len() >= self.fifo_depth && self.has_to_stay(fifo) {
+            return self.stay(waiting, fabric, leads);
+        }
+        if pulled != 0 {
+            self.in_fifo[fifo] += 1;
+            self.put(waiting, fabric);
+            fabric.pull(waiting.slot, pulled, now + leads.write);
+            fabric.release(self.target());
+            if self.turn_at <= now {
+                self.advance(0, fabric, leads);
+            }
+            return;
+        }
+        waiting.marks = waiting.marks.with(Marks::READY, true);
+        fabric.release(self.target());
+        if self.turn_at <= now {
+            return self.join(waiting, fabric, leads);
+        }
+        // It alone is asked whether it can start, before it stands among those that wait.
+        let free = self.free_at(waiting, fabric);
+        let held_back = self.waiting.iter().any(|other| other.conflicts(waiting));
+        if free <= now && !held_back {
+            self.counters.pass();
+            if KNOWN {
+                return self.start(waiting, 0, fabric, leads);
+            }
+            return self.start_apart(waiting, fabric, leads);
+        }
+        self.in_fifo[fifo] += 1;
+        self.put(waiting, fabric);
+        if !held_back {
+            self.turn_not_after(free, fabric);
+        }
+    }
+
+    /// Whether a command for a FIFO finds others in the inlet or the FIFO full.
+    #[inline(never)]
+    fn has_to_stay(&self, fifo: usize) -> bool {
+        let taken = self.in_fifo[0] + self.in_fifo[1];
+        taken < self.waiting.len() || self.in_fifo[fifo] >= self.fifo_depth
+    }
+
+    /// A command that is ready comes into its FIFO when others may go on, too.
+    #[inline(never)]
+    fn join(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+        self.in_fifo[waiting.fifo()] += 1;
+        self.put(waiting, fabric);
+        self.advance(0, fabric, leads);
+    }
+
+    /// A command has come for what the channel has not by itself: for a device, or for
+    /// nothing that there is.
+    #[cold]
+    #[inline(never)]
+    fn come_outside(
+        &mut self,
+        mut waiting: Waiting,
+        pulled: u8,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) {
+        let slot = waiting.slot;
+        match self.check(&fabric.flight(slot).command) {
+            Ok(None) => self.come::<false>(waiting, pulled, fabric, leads),
+            Ok(Some(window)) => {
+                waiting.concern = window.concern();
+                waiting.marks = waiting.marks.with(Marks::WINDOW, true);
+                self.windows.push((slot, window));
+                self.stay(waiting, fabric, leads);
+            }
+            Err((message, help)) => {
+                fabric.release(self.target());
+                fabric.fault(slot, None, message, Some(help));
+                fabric.finish(slot);
+            }
+        }
+    }
+
+    /// Puts a command behind those that wait.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
+    fn put(&mut self, waiting: Waiting, fabric: &mut Fabric) {
+        fabric.flight_mut(waiting.slot).note = fabric.now;
+        self.waiting.push(waiting);
+        self.counters.came(fabric.now);
+    }
+
+    /// A command stays in the inlet, or a device has to be asked.
+    #[cold]
+    #[inline(never)]
+    fn stay(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+        self.put(waiting, fabric);
+        self.take_now(fabric, leads);
+        self.advance_from(self.waiting.len() - 1, fabric, leads);
+    }
+
+    /// Whether the channel has by itself the longwords or the register that a command
+    /// concerns.
+    #[inline]
+    fn has(&self, concern: Concern) -> bool {
+        // Registers lie behind all memory.
+        concern.end as usize <= self.memory.len() || concern.is_register()
+    }
+}
