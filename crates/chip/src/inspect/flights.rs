@@ -175,7 +175,8 @@ pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
                 command: flight.command,
                 unasked: flight.is_unasked(),
                 issued: flight.issued,
-                target: (fabric.buses).target_of(flight.command.op, flight.command.address),
+                target: (fabric.buses)
+                    .target_of(flight.command.op.info().unit, flight.command.address),
                 place: Place::Unit,
                 data: flight.data[..words].to_vec(),
             }

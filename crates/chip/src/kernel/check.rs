@@ -179,6 +179,12 @@ impl Checks {
         self.fault.get_or_insert_with(|| Box::new(fault));
     }
 
+    /// Whether a fault stops the run.
+    #[inline]
+    pub(crate) const fn stands(&self) -> bool {
+        self.fault.is_some()
+    }
+
     /// The fault that stops the run.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {

@@ -17,6 +17,7 @@ mod data;
 mod validate;
 
 use npsim_image::Image;
+use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -309,6 +310,12 @@ impl Fabric {
         self.late.asked()
     }
 
+    /// Whether completions come late.
+    #[inline]
+    pub(crate) const fn are_late(&self) -> bool {
+        self.late.is_on()
+    }
+
     /// How many cycles late the completion of a command is that comes next.
     #[inline]
     pub(crate) fn late(&mut self, slot: Slot) -> Cycle {
@@ -345,51 +352,57 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
-        let (me, address) = (command.me, command.address);
-        if self.is_full(now, me) {
-            return Issue::Held;
-        }
-        Issue::Accepted(self.send(now, command, (me, address), |_| {}))
+        let unit = command.op.info().unit;
+        self.send(now, command, (unit, command.address))
     }
 
-    /// Whether a microengine's command FIFO is full, which is then [`Issue::Held`] for it.
-    #[inline]
-    pub(crate) fn is_full(&mut self, now: Cycle, me: u8) -> bool {
-        self.buses.is_full(now, me)
-    }
-
-    /// Issues a command that is known but for its address. Its issuer's FIFO is not full.
-    #[inline]
-    pub(crate) fn issue_at(&mut self, now: Cycle, command: &BusCommand, address: u32) -> Target {
-        self.send(now, command, (command.me, address), |command| {
-            command.address = address;
-        })
-    }
-
+    /// Issues a command of a unit that is known but for its address.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is what both of its callers do.
-    fn send(
+    #[allow(clippy::inline_always)] // Both of its callers are called themselves.
+    pub(crate) fn send(
         &mut self,
         now: Cycle,
         command: &BusCommand,
-        (me, address): (u8, u32),
-        complete: impl FnOnce(&mut BusCommand),
-    ) -> Target {
-        let target = self.buses.target_of(command.op, address);
+        (unit, address): (Unit, u32),
+    ) -> Issue {
+        let target = self.buses.target_of(unit, address);
+        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
+        // can still happen that this booking should have known of.
+        if !self.journal.is_open()
+            && let Some(arrival) = self.buses.depart_at_once(now, command.me, target)
+        {
+            let slot = self.place(command, address, now);
+            self.events.post(arrival, Event::Arrive(slot));
+            return Issue::Accepted(target);
+        }
+        self.send_in_turn(now, command, (target, address))
+    }
+
+    /// The same where something may be in the way, or somebody watches.
+    #[inline(never)]
+    fn send_in_turn(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (target, address): (Target, u32),
+    ) -> Issue {
+        let me = command.me;
+        if self.buses.is_full(now, me) {
+            return Issue::Held;
+        }
         let admission = self.buses.admit(now, me, target, &mut self.journal);
-        // It is completed in its place: put together before, it would be copied once more.
-        let slot = self.place(command, now, complete);
+        let slot = self.place(command, address, now);
         if self.journal.wants(Kind::Command) {
             self.tell_command(now, slot);
         }
-        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
-        // can still happen that this booking should have known of.
-        if let Admission::Arrives(arrival) = admission {
-            self.events.post(arrival, Event::Arrive(slot));
-        } else {
-            self.wait_for_bus(now, me, slot, target);
+        match admission {
+            Admission::Arrives(arrival) => self.events.post(arrival, Event::Arrive(slot)),
+            Admission::Waits => {
+                let cluster = self.buses.hold(now, me, slot, target);
+                self.post_arbitration(now, cluster);
+            }
         }
-        target
+        Issue::Accepted(target)
     }
 
     #[cold]
@@ -400,54 +413,47 @@ impl Fabric {
             .tell(now, || TraceEvent::Command { slot, command });
     }
 
-    /// A command stays in its microengine's FIFO until its cluster's bus takes it.
-    #[inline(never)]
-    fn wait_for_bus(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
-        let cluster = self.buses.hold(now, me, slot, target);
-        self.post_arbitration(now, cluster);
-    }
-
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> Slot {
-        let slot = self.place(&command, self.now, |_| {});
+        let slot = self.place(&command, command.address, self.now);
         self.flight_mut(slot).note = UNASKED;
         slot
     }
 
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its one busy caller does.
-    fn place(
-        &mut self,
-        command: &BusCommand,
-        issued: Cycle,
-        complete: impl FnOnce(&mut BusCommand),
-    ) -> Slot {
+    /// A command takes the lowest free place.
+    #[inline]
+    fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> Slot {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.grow(command),
+        };
+        let flight = &mut self.slots[slot.0 as usize];
+        // It is completed in its place: put together before, it would be copied once more.
+        flight.command = *command;
+        flight.command.address = address;
+        flight.issued = issued;
         // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
-        if let Some(slot) = self.free.pop() {
-            // Field by field: the data would be moved otherwise.
-            let flight = &mut self.slots[slot.0 as usize];
-            flight.command = *command;
-            complete(&mut flight.command);
-            flight.issued = issued;
-            flight.data = [0; 32];
-            flight.words = 0;
-            flight.note = 0;
-            flight.tag = Tag::default();
-            slot
-        } else {
-            let mut flight = InFlight {
-                command: *command,
-                issued,
-                data: [0; 32],
-                words: 0,
-                note: 0,
-                tag: Tag::default(),
-            };
-            complete(&mut flight.command);
-            self.slots.push(flight);
-            Slot(self.slots.len() as u32 - 1)
-        }
+        flight.data = [0; 32];
+        flight.words = 0;
+        flight.note = 0;
+        flight.tag = Tag::default();
+        slot
+    }
+
+    /// Adds a place that is not free, for a command.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, command: &BusCommand) -> Slot {
+        self.slots.push(InFlight {
+            command: *command,
+            issued: 0,
+            data: [0; 32],
+            words: 0,
+            note: 0,
+            tag: Tag::default(),
+        });
+        Slot(self.slots.len() as u32 - 1)
     }
 
     /// A unit has decided when it serves a command; for whoever watches.
@@ -476,19 +482,27 @@ impl Fabric {
     /// room set out, and microengines that stalled on them go on.
     #[inline]
     pub fn release(&mut self, target: Target) {
-        if let Some(first) = self.buses.release(target) {
-            self.go_on(first);
+        if self.buses.release(target) {
+            self.go_on(target);
         }
     }
 
-    /// Clusters arbitrate in turn, from one on.
+    /// Clusters arbitrate in turn, since a target has taken a command.
     #[inline(never)]
-    fn go_on(&mut self, first: usize) {
+    fn go_on(&mut self, target: Target) {
+        let Some(first) = self.buses.promise(target) else {
+            return;
+        };
         let count = self.buses.clusters();
         // The place is promised to `first`, but if that cannot go in this bus clock another
         // cluster may use what other units have room for.
         for step in 0..count {
-            self.arbitrate((first + step) % count);
+            let cluster = first + step;
+            self.arbitrate(if cluster < count {
+                cluster
+            } else {
+                cluster - count
+            });
         }
     }
 

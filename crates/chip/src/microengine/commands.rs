@@ -7,7 +7,6 @@ use super::registers::{Claim, transfer_file};
 use super::template::{awaited, registers_of, signals_of, words_of};
 use super::{Flow, Microengine, slow};
 use crate::kernel::fabric::{BusCommand, Fabric, Issue};
-use crate::kernel::target::Target;
 
 /// A command as the instruction gives it.
 struct Request {
@@ -110,16 +109,17 @@ impl Microengine {
         if !clear {
             return self.command_rarely(number, address, fabric);
         }
-        if fabric.is_full(self.cycle, self.index) {
+        // Before the claims, since whatever is claimed must be on its way.
+        let sent = fabric.send(self.cycle, &order.command, (order.unit, address));
+        let Issue::Accepted(target) = sent else {
             return Err(Flow::Held);
-        }
+        };
         for moved in [out, into] {
             if moved.claim.words != 0 {
-                self.claims.add_free(moved.claim, moved.here, self.cycle);
+                self.claims.add_free(&moved.claim, moved.here, self.cycle);
             }
         }
-        let target = fabric.issue_at(self.cycle, &order.command, address);
-        self.stats.references[target.index() % Target::COUNT] += 1;
+        self.stats.references[target.index()] += 1;
         let Some((mask, defer)) = order.swap else {
             return Ok(None);
         };

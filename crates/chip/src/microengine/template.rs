@@ -1,7 +1,7 @@
 //! What is known of a command before it is issued: the unit and its operation,
 //! how many longwords it moves, and which signals it raises.
 
-use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister};
+use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit};
 
 use super::registers::{Claim, Here, transfer_file};
 use crate::kernel::fabric::{BusCommand, TransferKind};
@@ -24,6 +24,8 @@ pub(super) struct Template {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     pub command: BusCommand,
+    /// The unit that serves it.
+    pub unit: Unit,
     /// What it pulls from its microengine's registers and pushes to them.
     pub pulled: Moved,
     pub pushed: Moved,
@@ -160,6 +162,7 @@ impl Template {
             pulled: moved(self.pulled, false),
             pushed: moved(self.pushed, true),
             fits,
+            unit: command.op.info().unit,
             command,
             swap: self.swap,
         }

@@ -13,7 +13,7 @@ use crate::kernel::journal::Journal;
 use crate::kernel::target::Target;
 use crate::kernel::trace_event::Bus;
 
-use super::{Buses, Fifo, Held, note};
+use super::{Buses, CLUSTERS, Fifo, Held, note};
 
 /// What became of a command at its microengine's FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Buses {
     #[inline(never)]
     fn stalls(&mut self, now: Cycle, me: usize) -> bool {
         let fifo = &mut self.fifos[me];
-        if let Some(first) = fifo.held.front()
-            && fifo.held.len() >= self.fifo_depth
+        if let Some(first) = &fifo.first
+            && fifo.len() >= self.fifo_depth
         {
             let full = self.waiting[first.target.index()] >= self.inlets.depth(first.target);
             let blame = full.then_some(first.target);
@@ -68,8 +68,6 @@ impl Buses {
 
     /// Takes a command to `target` into its microengine's FIFO, which has room, and sends
     /// it if nothing is in its way.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn admit(
         &mut self,
         now: Cycle,
@@ -77,15 +75,13 @@ impl Buses {
         target: Target,
         journal: &mut Journal,
     ) -> Admission {
-        let me = me as usize;
-        let cluster = self.cluster_of[me] as usize;
+        let cluster = self.cluster_of(me);
         let state = &self.clusters[cluster];
         let slot = self.clock(now);
-        // Nearly all commands find nothing in their way and set out here, without an event for
-        // the arbiter. A command may not pass one of its own FIFO, nor an arbitration that is
-        // posted: what waits for that came first.
+        // A command may not pass one of its own FIFO, nor an arbitration that is posted: what
+        // waits for that came first.
         if !state.posted
-            && (state.held == 0 || self.fifos[me].held.is_empty())
+            && (state.held == 0 || self.fifos[usize::from(me)].first.is_none())
             && state.command_free <= slot
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
@@ -98,61 +94,99 @@ impl Buses {
 
     /// Keeps a command that [`Self::admit`] said waits; gives its cluster.
     pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) -> usize {
-        let cluster = self.cluster_of[me as usize] as usize;
+        let cluster = self.cluster_of(me);
         // A unit that is full now is to blame for the wait, though both it and the bus may be
         // free at the arbitration.
         let refused = !self.has_room(target, cluster);
-        self.fifos[me as usize].held.push_back(Held {
+        self.fifos[usize::from(me)].push(Held {
             slot,
             target,
             since: now,
             refused,
         });
         self.held += 1;
+        let place = usize::from(me) - cluster * usize::from(self.per_cluster);
         let state = &mut self.clusters[cluster];
+        state.holds |= 1 << place;
         state.held += 1;
         state.command.queue_peak = state.command.queue_peak.max(state.held);
+        state.open_from = Cycle::MAX;
         cluster
     }
 
-    /// A target has taken a command. If some wait, gives the cluster that
-    /// should arbitrate first.
+    /// A target has taken a command; whether some wait, whatever for.
     #[inline]
-    pub(crate) fn release(&mut self, target: Target) -> Option<usize> {
+    pub(crate) fn release(&mut self, target: Target) -> bool {
         let at = target.index();
         self.waiting[at] = self.waiting[at].saturating_sub(1);
-        (self.held != 0).then(|| self.promise(target))
+        self.see_room(target);
+        self.held != 0
     }
 
-    /// Some wait while a target has taken a command: the cluster whose turn it is there.
-    #[inline(never)]
-    fn promise(&mut self, target: Target) -> usize {
+    /// Some wait while a target has taken a command: the cluster whose turn it is there,
+    /// which is the first to arbitrate. None if no cluster can arbitrate now.
+    pub(crate) fn promise(&mut self, target: Target) -> Option<usize> {
         let at = target.index();
-        let count = self.clusters.len();
-        let first = (self.granted_last[at] as usize + 1) % count;
+        let count = self.clusters();
+        let next = usize::from(self.granted_last[at]) + 1;
+        let first = if next == count { 0 } else { next };
         // A place that becomes free goes to the cluster whose turn it is, also if the command
         // of another is there first. Without the promise the cluster that is asked first in
         // each bus clock would get every place, and the other would starve.
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
+            self.see_room(target);
         }
-        first
+        (0..count)
+            .any(|cluster| self.may_arbitrate(cluster))
+            .then_some(first)
     }
 
     /// Number of clusters.
     pub(crate) fn clusters(&self) -> usize {
-        self.clusters.len()
+        usize::from(self.cluster_count).min(CLUSTERS)
     }
 
     /// Whether a command for the target is the first in a FIFO of the cluster.
     fn wants(&self, cluster: usize, target: Target) -> bool {
-        self.fifos_of(cluster)
-            .iter()
-            .any(|fifo| fifo.held.front().is_some_and(|held| held.target == target))
+        self.firsts(cluster).any(|held| held.target == target)
+    }
+
+    /// The first commands in the FIFOs of a cluster.
+    fn firsts(&self, cluster: usize) -> impl Iterator<Item = &Held> {
+        let fifos = self.fifos_of(cluster);
+        places(self.clusters[cluster % CLUSTERS].holds)
+            .filter_map(|place| fifos.get(usize::from(place))?.first.as_ref())
     }
 
     pub(super) fn fifos_of(&self, cluster: usize) -> &[Fifo] {
-        &self.fifos[cluster * self.per_cluster..][..self.per_cluster]
+        let count = usize::from(self.per_cluster);
+        &self.fifos[cluster * count..][..count]
+    }
+
+    /// Finds anew how many more a target has room for, whoever comes.
+    #[inline]
+    pub(super) fn see_room(&mut self, target: Target) {
+        let at = target.index();
+        let depth = self.inlets.depth(target);
+        // A place that is promised is for one cluster alone.
+        self.open[at] = match self.promised[at] {
+            None => depth.saturating_sub(self.waiting[at]),
+            Some(_) => 0,
+        };
+    }
+
+    /// Finds anew from when on nothing of a cluster is in the way of a command.
+    #[inline]
+    pub(super) fn see_cluster(&mut self, cluster: usize) {
+        let clocks = self.bus_cycle.is_power_of_two();
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        // Who comes at once does not divide: on other chips all go the long way.
+        state.open_from = if state.posted || state.held != 0 || !clocks {
+            Cycle::MAX
+        } else {
+            state.command_free
+        };
     }
 
     /// Whether the target has room for a command of the cluster.
@@ -174,33 +208,28 @@ impl Buses {
     /// Whether a cluster has anything to arbitrate, and no arbitration that is posted.
     #[inline]
     pub(crate) fn may_arbitrate(&self, cluster: usize) -> bool {
-        let state = &self.clusters[cluster];
+        let state = &self.clusters[cluster % CLUSTERS];
         state.held != 0 && !state.posted
     }
 
     /// The arbitration that was posted has come.
     pub(crate) fn arbitration_came(&mut self, cluster: usize) {
-        self.clusters[cluster].posted = false;
+        self.clusters[cluster % CLUSTERS].posted = false;
     }
 
     /// When the cluster must arbitrate next, if one of its commands could go and no
     /// arbitration is posted already.
     #[inline]
     pub(crate) fn next_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
-        let state = &self.clusters[cluster];
-        if state.posted || state.held == 0 {
+        if !self.may_arbitrate(cluster) {
             return None;
         }
-        self.plan_arbitration(now, cluster)
-    }
-
-    fn plan_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
-        let state = &self.clusters[cluster];
+        let state = &self.clusters[cluster % CLUSTERS];
         // None is posted for a command whose unit is full: the unit's release asks again.
         // So a blocked arbiter costs no events however long it waits.
         let soonest = self.clock(state.command_free.max(now));
         let mut at = Cycle::MAX;
-        for held in self.fifos_of(cluster).iter().filter_map(|f| f.held.front()) {
+        for held in self.firsts(cluster) {
             if self.has_room(held.target, cluster) {
                 if self.may_share(held.target, cluster, soonest) {
                     at = soonest;
@@ -209,7 +238,7 @@ impl Buses {
                 at = at.min(self.shared_free.max(soonest + self.bus_cycle));
             }
         }
-        self.clusters[cluster].posted = at != Cycle::MAX;
+        self.clusters[cluster % CLUSTERS].posted = at != Cycle::MAX;
         (at != Cycle::MAX).then_some(at)
     }
 
@@ -221,62 +250,89 @@ impl Buses {
         cluster: usize,
         journal: &mut Journal,
     ) -> Option<Grant> {
-        let state = &self.clusters[cluster];
+        let state = &self.clusters[cluster % CLUSTERS];
         let slot = self.clock(now);
         if state.held == 0 || state.posted || state.command_free > slot {
             return None;
         }
-        let turn = state.turn;
-        for place in (turn..self.per_cluster).chain(0..turn) {
-            let me = cluster * self.per_cluster + place;
-            let Some(&first) = self.fifos[me].held.front() else {
+        let turn = u32::from(state.turn);
+        // Those after the one that was granted last come to the low bits.
+        for after in places(state.holds.rotate_right(turn)) {
+            let place = (turn as u8 + after) % 16;
+            let me = cluster * usize::from(self.per_cluster) + usize::from(place);
+            let Some(Fifo {
+                first: Some(first), ..
+            }) = self.fifos.get(me)
+            else {
                 continue;
             };
+            let target = first.target;
             // Only the first of a FIFO is asked: commands of one microengine stay in order, so
             // a full unit also holds back what is behind, for whatever unit that is. This
             // head-of-line blocking is what the profile's FIFO depth stands for.
-            if !self.has_room(first.target, cluster) {
-                self.fifos[me].held[0].refused = true;
+            if !self.has_room(target, cluster) {
+                if let Some(first) = &mut self.fifos[me].first {
+                    first.refused = true;
+                }
                 continue;
             }
             // The other cluster has the shared interface in this clock. Who finds it taken has
             // it next, else the cluster that is asked first would have it always.
-            if !self.may_share(first.target, cluster, slot) {
+            if !self.may_share(target, cluster, slot) {
                 if self.shared_promised.is_none() {
                     self.shared_promised = Some(cluster as u8);
                 }
                 continue;
             }
-            self.fifos[me].held.pop_front();
-            self.held -= 1;
-            self.clusters[cluster].held -= 1;
-            let after = place + 1;
-            self.clusters[cluster].turn = if after == self.per_cluster { 0 } else { after };
-            let arrival = self.depart((slot, first.since), cluster, first.target, journal);
-            if first.refused {
-                self.pressure[first.target.index()].held += slot - first.since;
-            }
-            let wake = self.fifos[me].stalled.take().map(|(since, blame)| {
-                let stalled = slot - since;
-                match blame {
-                    Some(target) => self.pressure[target.index()].stalled += stalled,
-                    None => self.stalled_by_bus += stalled,
-                }
-                (me as u8, slot)
-            });
-            return Some(Grant {
-                slot: first.slot,
-                arrival,
-                wake,
-            });
+            return self.grant(slot, (cluster, place), journal);
         }
         None
     }
 
+    /// The first command of a microengine leaves its FIFO.
+    #[inline]
+    fn grant(
+        &mut self,
+        slot: Cycle,
+        (cluster, place): (usize, u8),
+        journal: &mut Journal,
+    ) -> Option<Grant> {
+        let me = cluster * usize::from(self.per_cluster) + usize::from(place);
+        let fifo = &mut self.fifos[me];
+        let first = fifo.first.take()?;
+        let stalled = fifo.stalled.take();
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        if fifo.behind.is_empty() {
+            state.holds &= !(1 << place);
+        } else {
+            fifo.first = fifo.behind.pop_front();
+        }
+        self.held -= 1;
+        state.held -= 1;
+        let after = place + 1;
+        state.turn = if after == self.per_cluster { 0 } else { after };
+        let arrival = self.depart((slot, first.since), cluster, first.target, journal);
+        if first.refused {
+            self.pressure[first.target.index()].held += slot - first.since;
+        }
+        let wake = stalled.map(|(since, blame)| {
+            let stalled = slot - since;
+            match blame {
+                Some(target) => self.pressure[target.index()].stalled += stalled,
+                None => self.stalled_by_bus += stalled,
+            }
+            (me as u8, slot)
+        });
+        Some(Grant {
+            slot: first.slot,
+            arrival,
+            wake,
+        })
+    }
+
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[inline]
     fn depart(
         &mut self,
         (granted, since): (Cycle, Cycle),
@@ -290,6 +346,7 @@ impl Buses {
         if self.promised[at] == Some(cluster as u8) {
             self.promised[at] = None;
         }
+        self.see_room(target);
         if self.inlets.is_shared(target) {
             self.shared_free = granted + self.bus_cycle;
             if self.shared_promised == Some(cluster as u8) {
@@ -297,9 +354,10 @@ impl Buses {
             }
         }
         let end = granted + self.bus_cycle;
-        let state = &mut self.clusters[cluster];
+        let state = &mut self.clusters[cluster % CLUSTERS];
         state.command_free = end;
-        state.command.carried(self.bus_cycle, granted - since);
+        state.command.carried(granted - since);
+        self.see_cluster(cluster);
         note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         granted + self.issue_to_inlet
     }
@@ -311,8 +369,19 @@ impl Buses {
         let cluster = &mut self.clusters[0];
         let end = granted + self.bus_cycle;
         cluster.command_free = end;
-        cluster.command.carried(self.bus_cycle, granted - now);
+        cluster.command.carried(granted - now);
+        self.see_cluster(0);
         note(Bus::Command(0), end, self.bus_cycle, journal);
         granted - now
     }
+}
+
+/// The places of the bits of a mask, ascending.
+fn places(mut mask: u16) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let place = mask.trailing_zeros() as u8;
+        let some = mask != 0;
+        mask &= mask.wrapping_sub(1);
+        some.then_some(place)
+    })
 }

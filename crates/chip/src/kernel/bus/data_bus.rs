@@ -2,7 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CLUSTERS;
 use crate::Cycle;
+
+/// The D bus in a table of the data buses of one direction; before it stand the S buses of
+/// the clusters.
+pub(super) const D_BUS: usize = CLUSTERS;
+/// Places in such a table, a power of two.
+pub(super) const DATA_BUSES: usize = 4;
+
+const _: () = assert!(D_BUS < DATA_BUSES);
 
 /// What a bus did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,9 +35,9 @@ impl BusUse {
         self
     }
 
+    /// It carried something for a clock of its own or more, which waited for it.
     #[inline]
-    pub(super) fn carried(&mut self, cycles: Cycle, waited: Cycle) {
-        self.busy += cycles;
+    pub(super) fn carried(&mut self, waited: Cycle) {
         self.transfers += 1;
         self.waiting += waited;
     }
@@ -50,7 +59,8 @@ impl DataBus {
     #[inline]
     pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
         let waited = self.free.saturating_sub(now);
-        self.used.carried(cycles, waited);
+        self.used.busy += cycles;
+        self.used.carried(waited);
         self.used.queue_peak = self.used.queue_peak.max(waited);
         self.free = now + waited + cycles;
         self.free
