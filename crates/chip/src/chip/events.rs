@@ -8,6 +8,7 @@ use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
+use crate::kernel::raiser::Raiser;
 use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::quiescence::Bounds;
 use crate::units::Outside;
@@ -146,30 +147,35 @@ impl Chip {
                 self.pulled::<OBSERVED>(slot);
                 return true;
             }
-            // Apart, since nothing but these has to be taken to pieces.
-            event => self.handle_signal::<OBSERVED>(event),
-        }
-        false
-    }
-
-    /// What no command brings reaches a microengine.
-    #[inline(never)]
-    fn handle_signal<const OBSERVED: bool>(&mut self, event: Event) {
-        let fabric = &mut self.fabric;
-        match event {
             Event::Signal {
                 me,
                 context,
                 signal,
                 by,
-            } => {
-                if OBSERVED {
-                    let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
-                    journal_signals(me, context, 1 << signal, cause, fabric);
-                }
-                fabric.raisers.note(fabric.now, (me, context, signal), by);
-                self.microengines[me as usize].signal(context, 1 << signal, fabric);
-            }
+            } => self.signal::<OBSERVED>((me, context, signal), by),
+            event => self.handle_rarely(event),
+        }
+        false
+    }
+
+    /// A signal that no command brings reaches a context.
+    #[inline(never)]
+    fn signal<const OBSERVED: bool>(&mut self, signal: (u8, u8, u8), by: Raiser) {
+        let fabric = &mut self.fabric;
+        let (me, context, number) = signal;
+        if OBSERVED {
+            let cause = fabric.journal.cause_of(fabric.now, me, context, number);
+            journal_signals(me, context, 1 << number, cause, fabric);
+        }
+        fabric.raisers.note(fabric.now, signal, by);
+        self.microengines[me as usize].signal(context, 1 << number, fabric);
+    }
+
+    /// Something else than data and signals reaches a microengine.
+    #[inline(never)]
+    fn handle_rarely(&mut self, event: Event) {
+        let fabric = &mut self.fabric;
+        match event {
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::NnPut {
                 me,

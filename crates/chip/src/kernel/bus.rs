@@ -31,7 +31,7 @@ const MICROENGINES: usize = 16 * CLUSTERS;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cluster {
     command_free: Cycle,
-    /// Without the time that the bus was busy: each transfer takes one of its clocks.
+    /// Without the count of transfers: each keeps the bus busy for one of its clocks.
     command: BusUse,
     /// Commands held in the FIFOs of its microengines.
     held: u64,
@@ -131,6 +131,9 @@ pub struct Buses {
     shared_promised: Option<u8>,
     inlets: Inlets,
     bus_cycle: Cycle,
+    /// A bus clock is no power of two. Who departs at once does not divide: on such a chip
+    /// all commands go the long way.
+    is_uneven: bool,
     issue_to_inlet: Cycle,
     transfer_latency: Cycle,
     s_ahead: Cycle,
@@ -175,6 +178,7 @@ impl Buses {
             shared_promised: None,
             inlets,
             bus_cycle: profile.bus_cycle(),
+            is_uneven: !profile.bus_cycle().is_power_of_two(),
             issue_to_inlet: profile.issue_to_inlet(),
             transfer_latency: profile.transfer_latency(),
             s_ahead: profile.s_push_fifo() * profile.bus_cycle(),
@@ -226,7 +230,7 @@ impl Buses {
             && self.granted_last.iter().all(is_cluster)
             && self.shared_promised.iter().all(is_cluster)
             && self.inlets == other.inlets
-            && self.bus_cycle == other.bus_cycle
+            && (self.bus_cycle, self.is_uneven) == (other.bus_cycle, other.is_uneven)
             && (self.issue_to_inlet, self.transfer_latency)
                 == (other.issue_to_inlet, other.transfer_latency)
             && (self.s_ahead, self.d_ahead) == (other.s_ahead, other.d_ahead)
@@ -299,7 +303,7 @@ impl Buses {
         (0..self.clusters()).map(move |at| {
             let cluster = &self.clusters[at];
             let mut command = cluster.command;
-            command.busy = command.transfers * self.bus_cycle;
+            command.transfers = command.busy / self.bus_cycle;
             [
                 command.until(now, cluster.command_free),
                 self.pushes[at].until(now),

@@ -55,6 +55,32 @@ pub struct InFlight {
     pub tag: Tag,
 }
 
+impl InFlight {
+    /// Its place is given to a command that is known but for its address.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    fn fill(&mut self, command: &BusCommand, address: u32, issued: Cycle) {
+        // Completed in its place: put together before, it would be copied once more.
+        self.command = *command;
+        self.command.address = address;
+        self.issued = issued;
+        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
+        self.data = [0; 32];
+        self.words = 0;
+        self.note = 0;
+        self.tag = Tag::default();
+    }
+}
+
+/// A command that has set out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub target: Target,
+    pub slot: Slot,
+    /// When it reaches its unit's inlet.
+    pub arrival: Cycle,
+}
+
 /// Commands of a program of which a message says that they raise a signal.
 const MOST_RAISERS: usize = 3;
 
@@ -352,44 +378,56 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
-        let unit = command.op.info().unit;
-        self.send(now, command, (unit, command.address))
+        let to = (command.op.info().unit, command.address);
+        let Some(sent) = self.send(now, command, to) else {
+            return self.send_in_turn(now, command, to);
+        };
+        self.events.post(sent.arrival, Event::Arrive(sent.slot));
+        Issue::Accepted(sent.target)
     }
 
-    /// Issues a command of a unit that is known but for its address.
+    /// Issues a command to a unit that is known but for its address, if nothing is in its
+    /// way: the issuer posts its arrival. Where there is, and so where this gives nothing,
+    /// [`Self::send_in_turn`] does it.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Both of its callers are called themselves.
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub(crate) fn send(
         &mut self,
         now: Cycle,
         command: &BusCommand,
         (unit, address): (Unit, u32),
-    ) -> Issue {
+    ) -> Option<Sent> {
+        if self.journal.is_open() {
+            return None;
+        }
         let target = self.buses.target_of(unit, address);
+        let slot = self.free.first()?;
+        let flight = self.slots.get_mut(slot.0 as usize)?;
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
-        if !self.journal.is_open()
-            && let Some(arrival) = self.buses.depart_at_once(now, command.me, target)
-        {
-            let slot = self.place(command, address, now);
-            self.events.post(arrival, Event::Arrive(slot));
-            return Issue::Accepted(target);
-        }
-        self.send_in_turn(now, command, (target, address))
+        let arrival = self.buses.depart_at_once(now, command.me, target)?;
+        self.free.take_first();
+        flight.fill(command, address, now);
+        Some(Sent {
+            target,
+            slot,
+            arrival,
+        })
     }
 
     /// The same where something may be in the way, or somebody watches.
     #[inline(never)]
-    fn send_in_turn(
+    pub(crate) fn send_in_turn(
         &mut self,
         now: Cycle,
         command: &BusCommand,
-        (target, address): (Target, u32),
+        (unit, address): (Unit, u32),
     ) -> Issue {
         let me = command.me;
         if self.buses.is_full(now, me) {
             return Issue::Held;
         }
+        let target = self.buses.target_of(unit, address);
         let admission = self.buses.admit(now, me, target, &mut self.journal);
         let slot = self.place(command, address, now);
         if self.journal.wants(Kind::Command) {
@@ -398,8 +436,9 @@ impl Fabric {
         match admission {
             Admission::Arrives(arrival) => self.events.post(arrival, Event::Arrive(slot)),
             Admission::Waits => {
-                let cluster = self.buses.hold(now, me, slot, target);
-                self.post_arbitration(now, cluster);
+                if let Some((cluster, at)) = self.buses.hold(now, me, slot, target) {
+                    self.events.post(at, Event::CommandBus(cluster as u8));
+                }
             }
         }
         Issue::Accepted(target)
@@ -428,16 +467,7 @@ impl Fabric {
             Some(slot) => slot,
             None => self.grow(command),
         };
-        let flight = &mut self.slots[slot.0 as usize];
-        // It is completed in its place: put together before, it would be copied once more.
-        flight.command = *command;
-        flight.command.address = address;
-        flight.issued = issued;
-        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
-        flight.data = [0; 32];
-        flight.words = 0;
-        flight.note = 0;
-        flight.tag = Tag::default();
+        self.slots[slot.0 as usize].fill(command, address, issued);
         slot
     }
 
@@ -490,19 +520,19 @@ impl Fabric {
     /// Clusters arbitrate in turn, since a target has taken a command.
     #[inline(never)]
     fn go_on(&mut self, target: Target) {
-        let Some(first) = self.buses.promise(target) else {
-            return;
-        };
+        // Apart, so that nothing has to be kept where no cluster can.
+        if let Some(first) = self.buses.promise(target) {
+            self.arbitrate_all(first);
+        }
+    }
+
+    #[inline(never)]
+    fn arbitrate_all(&mut self, first: usize) {
         let count = self.buses.clusters();
         // The place is promised to `first`, but if that cannot go in this bus clock another
         // cluster may use what other units have room for.
         for step in 0..count {
-            let cluster = first + step;
-            self.arbitrate(if cluster < count {
-                cluster
-            } else {
-                cluster - count
-            });
+            self.arbitrate((first + step) % count);
         }
     }
 
@@ -528,13 +558,9 @@ impl Fabric {
                 self.events.post(cycle, Event::Microengine(me));
             }
         }
-        self.post_arbitration(self.now, cluster);
-    }
-
-    /// Lets a cluster arbitrate when a command of it can go.
-    #[inline]
-    fn post_arbitration(&mut self, now: Cycle, cluster: usize) {
-        if let Some(at) = self.buses.next_arbitration(now, cluster) {
+        if self.buses.may_arbitrate(cluster)
+            && let Some(at) = self.buses.plan(self.now, cluster)
+        {
             self.events.post(at, Event::CommandBus(cluster as u8));
         }
     }

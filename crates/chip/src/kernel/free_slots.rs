@@ -4,6 +4,8 @@
 //! depends on which others are taken, and on nothing further back: where the same
 //! commands are in flight again, they have the same places again.
 
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::command::Slot;
@@ -21,15 +23,27 @@ pub(crate) struct FreeSlots {
 }
 
 impl FreeSlots {
+    /// The lowest place, if it is one of those that nearly all commands get.
+    #[inline]
+    pub fn first(&self) -> Option<Slot> {
+        NonZeroU64::new(self.first).map(|first| Slot(first.trailing_zeros()))
+    }
+
+    /// Takes that place out.
+    #[inline]
+    pub fn take_first(&mut self) {
+        self.first &= self.first.wrapping_sub(1);
+    }
+
     /// Takes the lowest place out.
     #[inline]
     pub fn pop(&mut self) -> Option<Slot> {
-        if self.first == 0 {
+        let first = self.first();
+        if first.is_none() {
             return self.pop_behind();
         }
-        let bit = self.first.trailing_zeros();
-        self.first &= self.first - 1;
-        Some(Slot(bit))
+        self.take_first();
+        first
     }
 
     #[inline(never)]

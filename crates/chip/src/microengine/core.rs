@@ -91,6 +91,7 @@ impl Core for Microengine {
         self.take_turn(fabric);
     }
 
+    #[inline]
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
         self.raise(context, mask, fabric);
     }

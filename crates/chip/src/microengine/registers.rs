@@ -4,6 +4,7 @@ use crate::quiescence::bits;
 use npsim_isa::{Bank, CommandOp, Operand};
 use serde::{Deserialize, Serialize};
 
+use super::template::Moved;
 use crate::Cycle;
 use crate::kernel::fabric::TransferKind;
 
@@ -336,6 +337,15 @@ impl Claims {
         match claim.here() {
             Some(here) if !self.owns_here(here) => self.add_free(&claim, here, claim.issued),
             _ => self.add_rarely(claim),
+        }
+    }
+
+    /// What a command claims that is issued at a cycle, if anything. Its slots are free.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub fn add_moved(&mut self, moved: &Moved, issued: Cycle) {
+        if moved.claim.words != 0 {
+            self.add_free(&moved.claim, moved.here, issued);
         }
     }
 

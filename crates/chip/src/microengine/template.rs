@@ -16,6 +16,13 @@ pub(super) struct Template {
     /// Longwords that it pulls from its microengine's registers and pushes to them.
     pulled: u8,
     pushed: u8,
+    /// Whether it names transfer registers.
+    transfers: bool,
+    /// It carries data above its address.
+    fast: bool,
+    /// An override word changes it when it is issued.
+    indirect: bool,
+    completion: Completion,
     /// The context gives up the pipeline until these signals, after so many slots.
     swap: Option<(u16, u8)>,
 }
@@ -29,10 +36,14 @@ pub(super) struct Order {
     /// What it pulls from its microengine's registers and pushes to them.
     pub pulled: Moved,
     pub pushed: Moved,
-    /// The slots of each are bits of one word.
+    /// Nothing but its address is open, and the slots of each are bits of one word.
     pub fits: bool,
     /// As in the template.
     pub swap: Option<(u16, u8)>,
+    pub transfers: bool,
+    pub fast: bool,
+    pub indirect: bool,
+    pub completion: Completion,
 }
 
 /// The transfer registers that a command moves.
@@ -106,21 +117,17 @@ pub(super) const fn registers_of(
 }
 
 impl Template {
-    /// The template of a command. `None` for those that are put together when they
-    /// are issued: an override word changes them, or they carry data above their
-    /// address.
-    pub fn of(command: &Command, pc: u16) -> Option<Self> {
-        if command.indirect || command.op == CommandOp::MsfFastWr {
-            return None;
-        }
+    /// The template of a command.
+    pub fn of(command: &Command, pc: u16) -> Self {
         let info = command.op.info();
         let (kind, register) = registers_of(info, command.transfer);
         let count = command.count.max(1);
-        let (pulled, pushed) = words_of(info, count, false);
+        let fast = command.op == CommandOp::MsfFastWr;
+        let (pulled, pushed) = words_of(info, count, fast);
         let (pull_signals, push_signals) =
-            signals_of(info, command.completion, (pulled, pushed), false);
+            signals_of(info, command.completion, (pulled, pushed), fast);
         let transfers = command.transfer != TransferRegister::None;
-        Some(Self {
+        Self {
             command: BusCommand {
                 pc,
                 count,
@@ -131,13 +138,17 @@ impl Template {
             register,
             pulled: if transfers { pulled } else { 0 },
             pushed: if transfers { pushed } else { 0 },
+            transfers,
+            fast,
+            indirect: command.indirect,
+            completion: command.completion,
             swap: match command.completion {
                 Completion::CtxSwap { signal, defer } => {
                     Some((awaited(pull_signals, push_signals, signal), defer))
                 }
                 Completion::Silent | Completion::SigDone(_) => None,
             },
-        })
+        }
     }
 
     /// The same for a context of a microengine. It names no registers but its own.
@@ -146,7 +157,7 @@ impl Template {
         (command.me, command.transfer_me) = (me, me);
         (command.context, command.signal_context) = (context, context);
         command.transfer = (context * 16 + self.register) & 127;
-        let mut fits = true;
+        let mut fits = !self.fast && !self.indirect;
         let mut moved = |words: u8, incoming| {
             let file = transfer_file(command.transfer_kind, incoming);
             let first = file + u16::from(command.transfer);
@@ -165,6 +176,10 @@ impl Template {
             unit: command.op.info().unit,
             command,
             swap: self.swap,
+            transfers: self.transfers,
+            fast: self.fast,
+            indirect: self.indirect,
+            completion: self.completion,
         }
     }
 }

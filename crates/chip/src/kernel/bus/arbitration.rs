@@ -7,6 +7,8 @@
 //! alternate where both want the last place at a unit, and at the scratchpad,
 //! the hash unit and the CSR proxy, which take one command a bus clock together.
 
+use std::num::NonZeroU16;
+
 use crate::Cycle;
 use crate::kernel::command::Slot;
 use crate::kernel::journal::Journal;
@@ -92,26 +94,38 @@ impl Buses {
         Admission::Waits
     }
 
-    /// Keeps a command that [`Self::admit`] said waits; gives its cluster.
-    pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) -> usize {
+    /// Keeps a command that [`Self::admit`] said waits; gives its cluster, and when that must
+    /// arbitrate if no arbitration is posted already.
+    #[inline]
+    pub(crate) fn hold(
+        &mut self,
+        now: Cycle,
+        me: u8,
+        slot: Slot,
+        target: Target,
+    ) -> Option<(usize, Cycle)> {
         let cluster = self.cluster_of(me);
         // A unit that is full now is to blame for the wait, though both it and the bus may be
         // free at the arbitration.
         let refused = !self.has_room(target, cluster);
-        self.fifos[usize::from(me)].push(Held {
+        let me = usize::from(me);
+        self.fifos[me].push(Held {
             slot,
             target,
             since: now,
             refused,
         });
         self.held += 1;
-        let place = usize::from(me) - cluster * usize::from(self.per_cluster);
+        let place = me - cluster * usize::from(self.per_cluster);
         let state = &mut self.clusters[cluster];
-        state.holds |= 1 << place;
+        state.holds |= 1 << (place & 15);
         state.held += 1;
         state.command.queue_peak = state.command.queue_peak.max(state.held);
         state.open_from = Cycle::MAX;
-        cluster
+        if state.posted || refused && state.held == 1 {
+            return None;
+        }
+        self.plan(now, cluster).map(|at| (cluster, at))
     }
 
     /// A target has taken a command; whether some wait, whatever for.
@@ -125,6 +139,7 @@ impl Buses {
 
     /// Some wait while a target has taken a command: the cluster whose turn it is there,
     /// which is the first to arbitrate. None if no cluster can arbitrate now.
+    #[inline]
     pub(crate) fn promise(&mut self, target: Target) -> Option<usize> {
         let at = target.index();
         let count = self.clusters();
@@ -137,7 +152,8 @@ impl Buses {
             self.promised[at] = Some(first as u8);
             self.see_room(target);
         }
-        (0..count)
+        // One that the chip lacks holds nothing.
+        (0..CLUSTERS)
             .any(|cluster| self.may_arbitrate(cluster))
             .then_some(first)
     }
@@ -149,14 +165,22 @@ impl Buses {
 
     /// Whether a command for the target is the first in a FIFO of the cluster.
     fn wants(&self, cluster: usize, target: Target) -> bool {
-        self.firsts(cluster).any(|held| held.target == target)
+        let holds = self.clusters[cluster % CLUSTERS].holds;
+        let mut firsts = self.firsts(cluster, holds);
+        firsts.any(|(_, held)| held.target == target)
     }
 
-    /// The first commands in the FIFOs of a cluster.
-    fn firsts(&self, cluster: usize) -> impl Iterator<Item = &Held> {
-        let fifos = self.fifos_of(cluster);
-        places(self.clusters[cluster % CLUSTERS].holds)
-            .filter_map(|place| fifos.get(usize::from(place))?.first.as_ref())
+    /// The first commands in the FIFOs of a cluster's microengines that have their bit in
+    /// `holds`, with the microengines.
+    #[inline]
+    fn firsts(&self, cluster: usize, mut holds: u16) -> impl Iterator<Item = (usize, &Held)> {
+        let first = cluster * usize::from(self.per_cluster);
+        std::iter::from_fn(move || {
+            let place = NonZeroU16::new(holds)?.trailing_zeros();
+            holds &= holds - 1;
+            let me = first + place as usize;
+            Some((me, self.fifos.get(me)?.first.as_ref()?))
+        })
     }
 
     pub(super) fn fifos_of(&self, cluster: usize) -> &[Fifo] {
@@ -179,10 +203,8 @@ impl Buses {
     /// Finds anew from when on nothing of a cluster is in the way of a command.
     #[inline]
     pub(super) fn see_cluster(&mut self, cluster: usize) {
-        let clocks = self.bus_cycle.is_power_of_two();
         let state = &mut self.clusters[cluster % CLUSTERS];
-        // Who comes at once does not divide: on other chips all go the long way.
-        state.open_from = if state.posted || state.held != 0 || !clocks {
+        state.open_from = if state.posted || state.held != 0 || self.is_uneven {
             Cycle::MAX
         } else {
             state.command_free
@@ -217,19 +239,16 @@ impl Buses {
         self.clusters[cluster % CLUSTERS].posted = false;
     }
 
-    /// When the cluster must arbitrate next, if one of its commands could go and no
-    /// arbitration is posted already.
-    #[inline]
-    pub(crate) fn next_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
-        if !self.may_arbitrate(cluster) {
-            return None;
-        }
+    /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
+    /// commands could go. The arbitration is posted then.
+    #[inline(never)]
+    pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
         // None is posted for a command whose unit is full: the unit's release asks again.
         // So a blocked arbiter costs no events however long it waits.
         let soonest = self.clock(state.command_free.max(now));
         let mut at = Cycle::MAX;
-        for held in self.firsts(cluster) {
+        for (_, held) in self.firsts(cluster, state.holds) {
             if self.has_room(held.target, cluster) {
                 if self.may_share(held.target, cluster, soonest) {
                     at = soonest;
@@ -255,17 +274,24 @@ impl Buses {
         if state.held == 0 || state.posted || state.command_free > slot {
             return None;
         }
-        let turn = u32::from(state.turn);
-        // Those after the one that was granted last come to the low bits.
-        for after in places(state.holds.rotate_right(turn)) {
-            let place = (turn as u8 + after) % 16;
-            let me = cluster * usize::from(self.per_cluster) + usize::from(place);
-            let Some(Fifo {
-                first: Some(first), ..
-            }) = self.fifos.get(me)
-            else {
-                continue;
-            };
+        // Those from the one after that which was granted last come before the others.
+        let late = state.holds & u16::MAX << (state.turn & 15);
+        let me = match self.choose(slot, cluster, late) {
+            Some(me) => me,
+            None => self.choose(
+                slot,
+                cluster,
+                self.clusters[cluster % CLUSTERS].holds & !late,
+            )?,
+        };
+        self.grant(slot, (cluster, me), journal)
+    }
+
+    /// The first of some microengines of a cluster whose first command can go.
+    #[inline]
+    fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16) -> Option<usize> {
+        loop {
+            let (me, first) = self.firsts(cluster, among).next()?;
             let target = first.target;
             // Only the first of a FIFO is asked: commands of one microengine stay in order, so
             // a full unit also holds back what is behind, for whatever unit that is. This
@@ -274,19 +300,15 @@ impl Buses {
                 if let Some(first) = &mut self.fifos[me].first {
                     first.refused = true;
                 }
-                continue;
+            } else if self.may_share(target, cluster, slot) {
+                return Some(me);
+            } else if self.shared_promised.is_none() {
+                // The other cluster has the shared interface in this clock. Who finds it taken
+                // has it next, else the cluster that is asked first would have it always.
+                self.shared_promised = Some(cluster as u8);
             }
-            // The other cluster has the shared interface in this clock. Who finds it taken has
-            // it next, else the cluster that is asked first would have it always.
-            if !self.may_share(target, cluster, slot) {
-                if self.shared_promised.is_none() {
-                    self.shared_promised = Some(cluster as u8);
-                }
-                continue;
-            }
-            return self.grant(slot, (cluster, place), journal);
+            among &= among - 1;
         }
-        None
     }
 
     /// The first command of a microengine leaves its FIFO.
@@ -294,22 +316,22 @@ impl Buses {
     fn grant(
         &mut self,
         slot: Cycle,
-        (cluster, place): (usize, u8),
+        (cluster, me): (usize, usize),
         journal: &mut Journal,
     ) -> Option<Grant> {
-        let me = cluster * usize::from(self.per_cluster) + usize::from(place);
-        let fifo = &mut self.fifos[me];
+        let place = me - cluster * usize::from(self.per_cluster);
+        let fifo = self.fifos.get_mut(me)?;
         let first = fifo.first.take()?;
         let stalled = fifo.stalled.take();
         let state = &mut self.clusters[cluster % CLUSTERS];
         if fifo.behind.is_empty() {
-            state.holds &= !(1 << place);
+            state.holds &= !(1 << (place & 15));
         } else {
             fifo.first = fifo.behind.pop_front();
         }
         self.held -= 1;
         state.held -= 1;
-        let after = place + 1;
+        let after = place as u8 + 1;
         state.turn = if after == self.per_cluster { 0 } else { after };
         let arrival = self.depart((slot, first.since), cluster, first.target, journal);
         if first.refused {
@@ -356,7 +378,8 @@ impl Buses {
         let end = granted + self.bus_cycle;
         let state = &mut self.clusters[cluster % CLUSTERS];
         state.command_free = end;
-        state.command.carried(granted - since);
+        state.command.busy += self.bus_cycle;
+        state.command.waiting += granted - since;
         self.see_cluster(cluster);
         note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         granted + self.issue_to_inlet
@@ -369,19 +392,10 @@ impl Buses {
         let cluster = &mut self.clusters[0];
         let end = granted + self.bus_cycle;
         cluster.command_free = end;
-        cluster.command.carried(granted - now);
+        cluster.command.busy += self.bus_cycle;
+        cluster.command.waiting += granted - now;
         self.see_cluster(0);
         note(Bus::Command(0), end, self.bus_cycle, journal);
         granted - now
     }
-}
-
-/// The places of the bits of a mask, ascending.
-fn places(mut mask: u16) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let place = mask.trailing_zeros() as u8;
-        let some = mask != 0;
-        mask &= mask.wrapping_sub(1);
-        some.then_some(place)
-    })
 }

@@ -36,7 +36,8 @@ impl Buses {
         self.granted_last[at] = cluster as u8;
         state.command_free = end;
         state.open_from = end;
-        state.command.carried(slot - now);
+        state.command.busy += clocks;
+        state.command.waiting += slot - now;
         Some(slot + self.issue_to_inlet)
     }
 }

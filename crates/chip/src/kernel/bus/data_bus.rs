@@ -34,13 +34,6 @@ impl BusUse {
         self.busy -= free.saturating_sub(now).min(self.busy);
         self
     }
-
-    /// It carried something for a clock of its own or more, which waited for it.
-    #[inline]
-    pub(super) fn carried(&mut self, waited: Cycle) {
-        self.transfers += 1;
-        self.waiting += waited;
-    }
 }
 
 /// A push or pull bus.
@@ -60,7 +53,8 @@ impl DataBus {
     pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
         let waited = self.free.saturating_sub(now);
         self.used.busy += cycles;
-        self.used.carried(waited);
+        self.used.transfers += 1;
+        self.used.waiting += waited;
         self.used.queue_peak = self.used.queue_peak.max(waited);
         self.free = now + waited + cycles;
         self.free
