@@ -132,6 +132,34 @@ impl ContextView {
     }
 }
 
+/// What [`Core::pushed`] does.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a whole function of each kind of core.
+pub(crate) fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+    let flight = fabric.flight(slot);
+    let command = &flight.command;
+    let data = &flight.data[..usize::from(flight.words)];
+    core.push(command.transfer_kind, command.transfer, data);
+    let (context, signals) = (command.signal_context, command.push_signals);
+    if signals != 0 {
+        core.signal(context, signals, fabric);
+    }
+}
+
+/// What [`Core::pulled`] does.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a whole function of each kind of core.
+pub(crate) fn pull_from(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+    let flight = fabric.flight_mut(slot);
+    let command = &flight.command;
+    let data = &mut flight.data[..usize::from(flight.words)];
+    core.pull(command.transfer_kind, command.transfer, data);
+    let (context, signals) = (command.signal_context, command.pull_signals);
+    if signals != 0 {
+        core.signal(context, signals, fabric);
+    }
+}
+
 /// One microengine: eight contexts, their registers and local memory, and the
 /// arbiter that gives them the pipeline.
 ///
@@ -185,26 +213,12 @@ pub trait Core: fmt::Debug + Send + Sync {
 
     /// The data and the signals of a command reach its IN registers and its context.
     fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let flight = fabric.flight(slot);
-        let command = &flight.command;
-        let data = &flight.data[..usize::from(flight.words)];
-        self.push(command.transfer_kind, command.transfer, data);
-        let (context, signals) = (command.signal_context, command.push_signals);
-        if signals != 0 {
-            self.signal(context, signals, fabric);
-        }
+        push_to(self, slot, fabric);
     }
 
     /// The data of a command leaves its OUT registers, and signals reach its context.
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let flight = fabric.flight_mut(slot);
-        let command = &flight.command;
-        let data = &mut flight.data[..usize::from(flight.words)];
-        self.pull(command.transfer_kind, command.transfer, data);
-        let (context, signals) = (command.signal_context, command.pull_signals);
-        if signals != 0 {
-            self.signal(context, signals, fabric);
-        }
+        pull_from(self, slot, fabric);
     }
 
     /// Gives IN registers to a unit that will push to them without a command.

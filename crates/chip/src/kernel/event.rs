@@ -16,6 +16,8 @@
 //! Turns of microengines, two of five events, are last in their cycle and one each, so
 //! in the wheel they are but a bit for each microengine.
 
+mod cancel;
+mod count;
 mod kind;
 mod order;
 #[cfg(test)]
@@ -147,8 +149,6 @@ pub struct EventQueue {
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
     free: u16,
-    /// Events in the wheel but for turns.
-    near: usize,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
     /// When each microengine takes its turn; `NEVER` for not at all. Turns come last
@@ -158,6 +158,8 @@ pub struct EventQueue {
     /// The earliest of `far`, and of all.
     next_far: Cycle,
     next: Cycle,
+    /// While `base` is no later than this, all of `far` lies beyond the wheel's span.
+    reach: Cycle,
     /// Events that were posted to `far`.
     sequence: u64,
 }
@@ -169,12 +171,12 @@ impl Default for EventQueue {
             occupied: [0; WORDS],
             nodes: Vec::new(),
             free: NIL,
-            near: 0,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
             base: 0,
             next_far: Cycle::MAX,
             next: Cycle::MAX,
+            reach: Cycle::MAX,
             sequence: 0,
         }
     }
@@ -260,7 +262,7 @@ impl EventQueue {
         } else {
             let turn = Event::Microengine(me as u8);
             self.far.retain(|far| far.0.event != turn);
-            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+            self.see_far();
         }
     }
 
@@ -296,10 +298,16 @@ impl EventQueue {
     #[inline(never)]
     fn post_far(&mut self, time: Cycle, event: Event) {
         self.next = self.next.min(time);
-        self.next_far = self.next_far.min(time);
         let order = u64::from(event.rank()) << 56 | self.sequence;
         self.sequence += 1;
         self.far.push(Reverse(Far { time, order, event }));
+        self.see_far();
+    }
+
+    /// Finds anew which of the far events is the earliest.
+    fn see_far(&mut self) {
+        self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        self.reach = self.next_far.saturating_sub(SPAN as Cycle);
     }
 
     /// Puts an event of the wheel's span behind those of its queue.
@@ -310,7 +318,6 @@ impl EventQueue {
         let queue = queue % QUEUES;
         let it = &mut self.buckets[bucket];
         let pending = it.pending;
-        self.near += 1;
         if pending >> queue & 1 != 0 {
             return self.append_behind(bucket, queue, event);
         }
@@ -352,66 +359,6 @@ impl EventQueue {
         }
         it.pending |= 1 << (LINKED + queue as u32);
         self.nodes[usize::from(index)] = Node { event, next };
-    }
-
-    /// Takes an event back that was posted for a time, if it is still pending; not a
-    /// turn. Of several alike the first one goes.
-    pub fn cancel(&mut self, time: Cycle, event: Event) {
-        let near = time.wrapping_sub(self.base) < SPAN as Cycle;
-        let found = near && self.remove(time, event);
-        if !found {
-            let before = self.far.len();
-            let mut first = true;
-            self.far.retain(|far| {
-                let it = first && far.0.time == time && far.0.event == event;
-                first &= !it;
-                !it
-            });
-            if self.far.len() == before {
-                return;
-            }
-            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
-        }
-        if time == self.next {
-            self.next = self.find_next();
-        }
-    }
-
-    /// Takes an event out of the bucket of a cycle; whether it was there.
-    fn remove(&mut self, time: Cycle, event: Event) -> bool {
-        let bucket = (time & MASK) as usize;
-        let queue = event.queue();
-        let it = &self.buckets[bucket];
-        if it.pending >> queue & 1 == 0 {
-            return false;
-        }
-        if it.first[queue] == event {
-            self.take_first(bucket, queue, Pending(it.pending));
-            self.clear_if_empty(bucket);
-            return true;
-        }
-        if it.pending >> (MORE + queue as u32) & 1 != 0 && it.second[queue] == event {
-            self.take_second(bucket, queue);
-            self.near -= 1;
-            return true;
-        }
-        if it.pending >> (LINKED + queue as u32) & 1 == 0 {
-            return false;
-        }
-        let last = it.last[queue];
-        let mut before = last;
-        loop {
-            let index = self.nodes[usize::from(before)].next;
-            if self.nodes[usize::from(index)].event == event {
-                self.unlink(bucket, queue, before);
-                self.near -= 1;
-                return true;
-            }
-            if index == last {
-                return false;
-            }
-            before = index;
-        }
     }
 
     /// Takes the node behind one out of a queue; gives its event.
@@ -457,9 +404,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn come_to(&mut self, time: Cycle) -> usize {
         self.base = time;
-        // An empty heap says `Cycle::MAX`, which lies beyond every span: one comparison stands
-        // for "is there any, and is it near".
-        if self.next_far.wrapping_sub(time) < SPAN as Cycle {
+        if time > self.reach {
             self.come_near();
         }
         (time & MASK) as usize
@@ -488,7 +433,6 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_first(&mut self, bucket: usize, queue: usize, pending: Pending) -> (Event, Pending) {
         let queue = queue % QUEUES;
-        self.near -= 1;
         let it = &mut self.buckets[bucket];
         let event = it.first[queue];
         if pending.0 >> queue & (1 << MORE | 1 << LINKED) == 0 {
@@ -570,47 +514,9 @@ impl EventQueue {
     pub fn advance_to(&mut self, time: Cycle) {
         debug_assert!(time <= self.next, "an event is passed over");
         self.base = self.base.max(time);
-        if self.next_far.wrapping_sub(self.base) < SPAN as Cycle {
+        if self.base > self.reach {
             self.come_near();
         }
-    }
-
-    /// Number of pending events.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        let turns = { self.turns.iter() }
-            .filter(|turn| turn.wrapping_sub(self.base) < SPAN as Cycle)
-            .count();
-        self.near + self.far.len() + turns
-    }
-
-    /// Whether nothing is pending.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.next == Cycle::MAX
-    }
-
-    /// The events in the wheel but for turns, cycle by cycle, each cycle's in order.
-    fn near(&self) -> impl Iterator<Item = (Cycle, Event)> + '_ {
-        let times = (self.base..self.base.saturating_add(SPAN as Cycle)).filter(|time| {
-            let bucket = (time & MASK) as usize;
-            self.occupied[bucket / 64] >> (bucket % 64) & 1 == 1
-        });
-        times.flat_map(move |time| {
-            let it = self.buckets[(time & MASK) as usize];
-            let queues = (0..QUEUES).filter(move |queue| it.pending >> queue & 1 == 1);
-            queues.flat_map(move |queue| {
-                let last = it.last[queue];
-                let has = |what: u32| it.pending >> (what + queue as u32) & 1 == 1;
-                let second = has(MORE).then(|| it.second[queue]);
-                let linked = has(LINKED).then(|| self.nodes[usize::from(last)].next);
-                let next = move |at: &u16| (*at != last).then(|| self.nodes[usize::from(*at)].next);
-                let linked = std::iter::successors(linked, next);
-                let linked = linked.map(|at| self.nodes[usize::from(at)].event);
-                let all = std::iter::once(it.first[queue]).chain(second).chain(linked);
-                all.map(move |event| (time, event))
-            })
-        })
     }
 
     /// Moves what lies in the wheel's span now from the heap to the wheel.
@@ -626,7 +532,7 @@ impl EventQueue {
                 event => self.append(far.time, event.queue(), event),
             }
         }
-        self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        self.see_far();
     }
 
     /// Adds a free node; there never are more than were pending at one time.

@@ -72,15 +72,6 @@ impl InFlight {
     }
 }
 
-/// A command that has set out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    pub target: Target,
-    pub slot: Slot,
-    /// When it reaches its unit's inlet.
-    pub arrival: Cycle,
-}
-
 /// Commands of a program of which a message says that they raise a signal.
 const MOST_RAISERS: usize = 3;
 
@@ -379,16 +370,10 @@ impl Fabric {
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
         let to = (command.op.info().unit, command.address);
-        let Some(sent) = self.send(now, command, to) else {
-            return self.send_in_turn(now, command, to);
-        };
-        self.events.post(sent.arrival, Event::Arrive(sent.slot));
-        Issue::Accepted(sent.target)
+        self.send(now, command, to)
     }
 
-    /// Issues a command to a unit that is known but for its address, if nothing is in its
-    /// way: the issuer posts its arrival. Where there is, and so where this gives nothing,
-    /// [`Self::send_in_turn`] does it.
+    /// Issues a command to a unit that is known but for its address.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub(crate) fn send(
@@ -396,38 +381,35 @@ impl Fabric {
         now: Cycle,
         command: &BusCommand,
         (unit, address): (Unit, u32),
-    ) -> Option<Sent> {
-        if self.journal.is_open() {
-            return None;
-        }
+    ) -> Issue {
         let target = self.buses.target_of(unit, address);
-        let slot = self.free.first()?;
-        let flight = self.slots.get_mut(slot.0 as usize)?;
-        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
-        // can still happen that this booking should have known of.
-        let arrival = self.buses.depart_at_once(now, command.me, target)?;
-        self.free.take_first();
-        flight.fill(command, address, now);
-        Some(Sent {
-            target,
-            slot,
-            arrival,
-        })
+        if !self.journal.is_open()
+            && let Some(slot) = self.free.first()
+            && let Some(flight) = self.slots.get_mut(slot.0 as usize)
+            // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
+            // can still happen that this booking should have known of.
+            && let Some(arrival) = self.buses.depart_at_once(now, command.me, target)
+        {
+            self.free.take_first();
+            flight.fill(command, address, now);
+            self.events.post(arrival, Event::Arrive(slot));
+            return Issue::Accepted(target);
+        }
+        self.send_in_turn(now, command, (target, address))
     }
 
     /// The same where something may be in the way, or somebody watches.
     #[inline(never)]
-    pub(crate) fn send_in_turn(
+    fn send_in_turn(
         &mut self,
         now: Cycle,
         command: &BusCommand,
-        (unit, address): (Unit, u32),
+        (target, address): (Target, u32),
     ) -> Issue {
         let me = command.me;
         if self.buses.is_full(now, me) {
             return Issue::Held;
         }
-        let target = self.buses.target_of(unit, address);
         let admission = self.buses.admit(now, me, target, &mut self.journal);
         let slot = self.place(command, address, now);
         if self.journal.wants(Kind::Command) {

@@ -6,7 +6,6 @@ use super::control::Outcome;
 use super::registers::{Claim, transfer_file};
 use super::template::{awaited, registers_of, signals_of, words_of};
 use super::{Flow, Microengine, slow};
-use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Issue};
 
 /// A command as the instruction gives it.
@@ -114,39 +113,10 @@ impl Microengine {
             return self.command_rarely(number, address, fabric);
         }
         let to = (order.unit, address);
-        let Some(sent) = fabric.send(self.cycle, &order.command, to) else {
-            return self.command_in_turn(number, address, fabric);
-        };
-        for moved in [out, into] {
-            self.claims.add_moved(moved, self.cycle);
-        }
-        self.stats.references[sent.target.index()] += 1;
-        let swap = order.swap.map(|(mask, defer)| {
-            let context = &mut self.contexts[self.datapath.context];
-            (context.wakeup, context.any) = (mask, false);
-            defer
-        });
-        // Last, so that nothing has to be kept where its bucket is not empty.
-        fabric.events.post(sent.arrival, Event::Arrive(sent.slot));
-        Ok(swap)
-    }
-
-    /// The same where something may be in its way.
-    #[inline(never)]
-    fn command_in_turn(
-        &mut self,
-        number: u32,
-        address: u32,
-        fabric: &mut Fabric,
-    ) -> Result<Option<u8>, Flow> {
-        let lane = &self.lanes[usize::from(self.datapath.context & 7)];
-        let order = lane.order(number);
-        let to = (order.unit, address);
-        let issue = fabric.send_in_turn(self.cycle, &order.command, to);
-        let Issue::Accepted(target) = issue else {
+        let Issue::Accepted(target) = fabric.send(self.cycle, &order.command, to) else {
             return Err(Flow::Held);
         };
-        for moved in [&order.pulled, &order.pushed] {
+        for moved in [out, into] {
             self.claims.add_moved(moved, self.cycle);
         }
         self.stats.references[target.index()] += 1;

@@ -11,10 +11,12 @@ use super::ahead::Thrown;
 use super::registers::{Claim, Here, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
-use crate::core::{ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, ahead};
+use crate::core::{
+    ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, ahead, pull_from, push_to,
+};
 use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
-use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::raiser::Raiser;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::{Cause, TraceEvent};
@@ -139,6 +141,15 @@ impl Core for Microengine {
         };
         *word = self.datapath.file[usize::from(first) % SLOTS];
         self.claims.release_here(first, 1, Here::one(first));
+    }
+
+    // Here and not by default, so that they are compiled with the rest of this crate.
+    fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
+        push_to(self, slot, fabric);
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        pull_from(self, slot, fabric);
     }
 
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {

@@ -39,13 +39,18 @@ impl Buses {
     /// The first beginning of a bus clock at a cycle or after it.
     #[inline]
     fn clock(&self, at: Cycle) -> Cycle {
-        // That of most chips is a power of two, and a division takes as long as all else.
-        let last = self.bus_cycle - 1;
-        if self.bus_cycle & last == 0 {
-            (at + last) & !last
-        } else {
-            at.next_multiple_of(self.bus_cycle)
+        // A division would take as long as all else.
+        if self.is_uneven {
+            return self.uneven_clock(at);
         }
+        let last = self.bus_cycle - 1;
+        (at + last) & !last
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn uneven_clock(&self, at: Cycle) -> Cycle {
+        at.next_multiple_of(self.bus_cycle)
     }
 
     /// Whether a microengine's FIFO is full; it stalls then.
@@ -122,10 +127,19 @@ impl Buses {
         state.held += 1;
         state.command.queue_peak = state.command.queue_peak.max(state.held);
         state.open_from = Cycle::MAX;
-        if state.posted || refused && state.held == 1 {
+        if state.posted {
             return None;
         }
-        self.plan(now, cluster).map(|at| (cluster, at))
+        let at = if state.held != 1 {
+            self.plan(now, cluster)?
+        } else if refused {
+            return None;
+        } else {
+            state.posted = true;
+            let free = state.command_free.max(now);
+            self.may_go(target, cluster, self.clock(free))
+        };
+        Some((cluster, at))
     }
 
     /// A target has taken a command; whether some wait, whatever for.
@@ -201,7 +215,6 @@ impl Buses {
     }
 
     /// Finds anew from when on nothing of a cluster is in the way of a command.
-    #[inline]
     pub(super) fn see_cluster(&mut self, cluster: usize) {
         let state = &mut self.clusters[cluster % CLUSTERS];
         state.open_from = if state.posted || state.held != 0 || self.is_uneven {
@@ -212,10 +225,22 @@ impl Buses {
     }
 
     /// Whether the target has room for a command of the cluster.
+    #[inline]
     fn has_room(&self, target: Target, cluster: usize) -> bool {
+        self.open[target.index()] != 0 || self.has_promised(target, cluster)
+    }
+
+    /// The same where no place is open to all: one may be promised to the cluster. A place
+    /// that is promised to another is as good as taken.
+    #[inline(never)]
+    fn has_promised(&self, target: Target, cluster: usize) -> bool {
         let at = target.index();
-        let promised = self.promised[at].is_some_and(|other| other as usize != cluster);
-        self.waiting[at] + u16::from(promised) < self.inlets.depth(target)
+        let depth = self.inlets.depth(target);
+        match self.promised[at] {
+            None => false,
+            Some(other) if usize::from(other) == cluster => self.waiting[at] < depth,
+            Some(_) => self.waiting[at] + 1 < depth,
+        }
     }
 
     /// Whether the interface that some units share is the cluster's in a slot.
@@ -239,6 +264,17 @@ impl Buses {
         self.clusters[cluster % CLUSTERS].posted = false;
     }
 
+    /// When a command may go to a target that has room for it, from a clock on in which the
+    /// cluster's bus is free.
+    #[inline]
+    fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
+        if self.may_share(target, cluster, soonest) {
+            soonest
+        } else {
+            self.shared_free.max(soonest + self.bus_cycle)
+        }
+    }
+
     /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
     /// commands could go. The arbitration is posted then.
     #[inline(never)]
@@ -250,11 +286,10 @@ impl Buses {
         let mut at = Cycle::MAX;
         for (_, held) in self.firsts(cluster, state.holds) {
             if self.has_room(held.target, cluster) {
-                if self.may_share(held.target, cluster, soonest) {
-                    at = soonest;
+                at = at.min(self.may_go(held.target, cluster, soonest));
+                if at == soonest {
                     break;
                 }
-                at = at.min(self.shared_free.max(soonest + self.bus_cycle));
             }
         }
         self.clusters[cluster % CLUSTERS].posted = at != Cycle::MAX;
@@ -274,25 +309,14 @@ impl Buses {
         if state.held == 0 || state.posted || state.command_free > slot {
             return None;
         }
-        // Those from the one after that which was granted last come before the others.
-        let late = state.holds & u16::MAX << (state.turn & 15);
-        let me = match self.choose(slot, cluster, late) {
-            Some(me) => me,
-            None => self.choose(
-                slot,
-                cluster,
-                self.clusters[cluster % CLUSTERS].holds & !late,
-            )?,
-        };
-        self.grant(slot, (cluster, me), journal)
-    }
-
-    /// The first of some microengines of a cluster whose first command can go.
-    #[inline]
-    fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16) -> Option<usize> {
+        let (holds, turn) = (state.holds, u32::from(state.turn));
+        let first = cluster * usize::from(self.per_cluster);
+        // The one after that which was granted last comes to bit 0.
+        let mut among = holds.rotate_right(turn);
         loop {
-            let (me, first) = self.firsts(cluster, among).next()?;
-            let target = first.target;
+            let after = NonZeroU16::new(among)?.trailing_zeros();
+            let me = first + ((turn + after) % 16) as usize;
+            let target = self.fifos.get(me)?.first.as_ref()?.target;
             // Only the first of a FIFO is asked: commands of one microengine stay in order, so
             // a full unit also holds back what is behind, for whatever unit that is. This
             // head-of-line blocking is what the profile's FIFO depth stands for.
@@ -301,7 +325,7 @@ impl Buses {
                     first.refused = true;
                 }
             } else if self.may_share(target, cluster, slot) {
-                return Some(me);
+                return self.grant(slot, (cluster, me), journal);
             } else if self.shared_promised.is_none() {
                 // The other cluster has the shared interface in this clock. Who finds it taken
                 // has it next, else the cluster that is asked first would have it always.
@@ -380,7 +404,10 @@ impl Buses {
         state.command_free = end;
         state.command.busy += self.bus_cycle;
         state.command.waiting += granted - since;
-        self.see_cluster(cluster);
+        // No arbitration is posted now.
+        if state.held == 0 && !self.is_uneven {
+            state.open_from = end;
+        }
         note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         granted + self.issue_to_inlet
     }
