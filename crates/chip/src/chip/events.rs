@@ -39,6 +39,13 @@ impl Chip {
             // Time may have passed, and a frame have left.
             self.quiescence.wake_before(self.fabric.horizon.min(edge));
         }
+        self.fault_stop()
+    }
+
+    /// The fault that stands.
+    #[cold]
+    #[inline(never)]
+    fn fault_stop(&self) -> Option<Stop> {
         let fault = self.fabric.checks.fault()?;
         Some(Stop::Fault(Box::new(fault.clone())))
     }
@@ -142,9 +149,9 @@ impl Chip {
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn handle_data<const OBSERVED: bool>(&mut self, event: Event) -> bool {
         match event {
-            Event::Push(slot) => self.pushed::<OBSERVED>(slot),
-            Event::Pull(slot) => {
-                self.pulled::<OBSERVED>(slot);
+            Event::Push(slot, me) => self.pushed::<OBSERVED>(slot, me),
+            Event::Pull(slot, me) => {
+                self.pulled::<OBSERVED>(slot, me);
                 return true;
             }
             Event::Signal {
@@ -152,7 +159,7 @@ impl Chip {
                 context,
                 signal,
                 by,
-            } => self.signal::<OBSERVED>((me, context, signal), by),
+            } => self.signal::<OBSERVED>(me, context, signal, by),
             event => self.handle_rarely(event),
         }
         false
@@ -160,15 +167,14 @@ impl Chip {
 
     /// A signal that no command brings reaches a context.
     #[inline(never)]
-    fn signal<const OBSERVED: bool>(&mut self, signal: (u8, u8, u8), by: Raiser) {
+    fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: Raiser) {
         let fabric = &mut self.fabric;
-        let (me, context, number) = signal;
         if OBSERVED {
-            let cause = fabric.journal.cause_of(fabric.now, me, context, number);
-            journal_signals(me, context, 1 << number, cause, fabric);
+            let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
+            journal_signals(me, context, 1 << signal, cause, fabric);
         }
-        fabric.raisers.note(fabric.now, signal, by);
-        self.microengines[me as usize].signal(context, 1 << number, fabric);
+        fabric.raisers.note(fabric.now, (me, context, signal), by);
+        self.microengines[me as usize].signal(context, 1 << signal, fabric);
     }
 
     /// Something else than data and signals reaches a microengine.
@@ -266,7 +272,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot) {
+    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
         let fabric = &mut self.fabric;
         if fabric.are_late() {
             self.pulled_late::<OBSERVED>(slot);
@@ -274,7 +280,6 @@ impl Chip {
             if OBSERVED {
                 journal_pull(slot, fabric);
             }
-            let me = fabric.flight(slot).command.transfer_me;
             self.microengines[me as usize].pulled(slot, fabric);
         }
         self.units.pulled(slot, &mut self.fabric);
@@ -302,12 +307,11 @@ impl Chip {
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot) {
+    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
         let fabric = &mut self.fabric;
         if OBSERVED {
             journal_push(slot, fabric);
         }
-        let me = fabric.flight(slot).command.transfer_me;
         self.microengines[me as usize].pushed(slot, fabric);
         fabric.retire(slot);
     }

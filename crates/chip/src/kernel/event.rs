@@ -53,6 +53,8 @@ const PAIRS: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
+const _: () = assert!((TURNS as usize).is_multiple_of(MICROENGINES));
+
 /// The queue of data and signals that reach a microengine.
 pub(crate) const DATA: usize = 0;
 /// The queue of units.
@@ -480,7 +482,8 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_turn(&mut self, bucket: usize, pending: Pending) -> u8 {
-        let me = (pending.0 >> TURNS).trailing_zeros() as usize % MICROENGINES;
+        // Their bits begin at a multiple of that.
+        let me = pending.0.trailing_zeros() as usize % MICROENGINES;
         let left = pending.0 & pending.0.wrapping_sub(1);
         self.buckets[bucket % SPAN].pending = left;
         self.turns[me] = NEVER;

@@ -235,10 +235,17 @@ impl Fabric {
             let by = Raiser::at(command.me, command.context, command.pc);
             buffers.carried(&flight.data[..count], by);
             if self.journal.wants(Kind::Carried) {
-                let (data, command) = (flight.data, flight.command);
-                self.tell_carried(&data[..count], ring, takes, &command);
+                self.tell_ring(ring, slot, count, takes);
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_ring(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
+        let flight = self.flight(slot);
+        let (data, command) = (flight.data, flight.command);
+        self.tell_carried(&data[..count], ring, takes, &command);
     }
 
     #[cold]
@@ -383,19 +390,33 @@ impl Fabric {
         (unit, address): (Unit, u32),
     ) -> Issue {
         let target = self.buses.target_of(unit, address);
-        if !self.journal.is_open()
-            && let Some(slot) = self.free.first()
-            && let Some(flight) = self.slots.get_mut(slot.0 as usize)
-            // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
-            // can still happen that this booking should have known of.
-            && let Some(arrival) = self.buses.depart_at_once(now, command.me, target)
-        {
-            self.free.take_first();
-            flight.fill(command, address, now);
-            self.events.post(arrival, Event::Arrive(slot));
-            return Issue::Accepted(target);
+        match self.send_at_once(now, command, (target, address)) {
+            Some(()) => Issue::Accepted(target),
+            None => self.send_in_turn(now, command, (target, address)),
         }
-        self.send_in_turn(now, command, (target, address))
+    }
+
+    /// The same where nothing is in its way and nobody watches.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of sending.
+    fn send_at_once(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (target, address): (Target, u32),
+    ) -> Option<()> {
+        if self.journal.is_open() {
+            return None;
+        }
+        let slot = self.free.first()?;
+        let flight = self.slots.get_mut(slot.0 as usize)?;
+        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
+        // can still happen that this booking should have known of.
+        let arrival = self.buses.depart_at_once(now, command.me, target)?;
+        self.free.take_first();
+        flight.fill(command, address, now);
+        self.events.post(arrival, Event::Arrive(slot));
+        Some(())
     }
 
     /// The same where something may be in the way, or somebody watches.

@@ -149,12 +149,12 @@ impl Microengine {
             pulled: order.pulled.claim.words,
             pushed: order.pushed.claim.words,
         };
-        let (mut swap, indirect, completion) = (order.swap, order.indirect, order.completion);
-        if order.fast {
+        let (mut swap, open, completion) = (order.swap, order.open, order.completion);
+        if open.data {
             prepared.command.address = address & 0xffff;
             prepared.command.immediate = Some(address >> 16);
         }
-        if indirect {
+        if open.overridden {
             self.complete_with_override(&mut prepared, completion, fabric)?;
             swap = swap_of(&prepared.command, completion);
         }

@@ -6,6 +6,15 @@ use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, Transfe
 use super::registers::{Claim, Here, transfer_file};
 use crate::kernel::fabric::{BusCommand, TransferKind};
 
+/// What of a command is open until it is issued, beside its address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// The data that it carries above its address.
+    pub data: bool,
+    /// What an override word changes.
+    pub overridden: bool,
+}
+
 /// A command but for who issues it and its address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Template {
@@ -18,10 +27,7 @@ pub(super) struct Template {
     pushed: u8,
     /// Whether it names transfer registers.
     transfers: bool,
-    /// It carries data above its address.
-    fast: bool,
-    /// An override word changes it when it is issued.
-    indirect: bool,
+    open: Open,
     completion: Completion,
     /// The context gives up the pipeline until these signals, after so many slots.
     swap: Option<(u16, u8)>,
@@ -41,8 +47,7 @@ pub(super) struct Order {
     /// As in the template.
     pub swap: Option<(u16, u8)>,
     pub transfers: bool,
-    pub fast: bool,
-    pub indirect: bool,
+    pub open: Open,
     pub completion: Completion,
 }
 
@@ -139,8 +144,10 @@ impl Template {
             pulled: if transfers { pulled } else { 0 },
             pushed: if transfers { pushed } else { 0 },
             transfers,
-            fast,
-            indirect: command.indirect,
+            open: Open {
+                data: fast,
+                overridden: command.indirect,
+            },
             completion: command.completion,
             swap: match command.completion {
                 Completion::CtxSwap { signal, defer } => {
@@ -157,7 +164,7 @@ impl Template {
         (command.me, command.transfer_me) = (me, me);
         (command.context, command.signal_context) = (context, context);
         command.transfer = (context * 16 + self.register) & 127;
-        let mut fits = !self.fast && !self.indirect;
+        let mut fits = !self.open.data && !self.open.overridden;
         let mut moved = |words: u8, incoming| {
             let file = transfer_file(command.transfer_kind, incoming);
             let first = file + u16::from(command.transfer);
@@ -177,8 +184,7 @@ impl Template {
             command,
             swap: self.swap,
             transfers: self.transfers,
-            fast: self.fast,
-            indirect: self.indirect,
+            open: self.open,
             completion: self.completion,
         }
     }

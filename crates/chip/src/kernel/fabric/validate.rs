@@ -41,9 +41,10 @@ impl Fabric {
 
     fn can_happen(&self, event: Event, microengines: usize) -> bool {
         match event {
-            Event::Push(slot) | Event::Pull(slot) | Event::Arrive(slot) | Event::Ready(slot) => {
-                self.has(slot)
+            Event::Push(slot, me) | Event::Pull(slot, me) => {
+                self.has(slot) && usize::from(me) < microengines
             }
+            Event::Arrive(slot) | Event::Ready(slot) => self.has(slot),
             Event::Signal {
                 me,
                 context,
