@@ -322,7 +322,15 @@ impl Buses {
 /// Writes down for whoever watches that a bus is taken until `end`.
 #[inline]
 fn note(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
-    if cycles != 0 && journal.wants(Kind::Bus) {
+    if journal.wants(Kind::Bus) {
+        note_now(bus, end, cycles, journal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note_now(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
+    if cycles != 0 {
         let (from, until) = (end - cycles, end);
         journal.tell(from, || TraceEvent::Bus { bus, from, until });
     }

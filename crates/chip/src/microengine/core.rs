@@ -407,25 +407,30 @@ impl Microengine {
     }
 }
 
-/// The slots of some words from one on, if they are bits of one word and so do not go
-/// round in their file.
+/// Most longwords that a command moves.
+const MOST: usize = 32;
+
+/// The slots of no more words than a command moves, from one on, if they are bits of one
+/// word and so do not go round in their file.
 #[inline]
 fn here(first: u16, words: &[u32]) -> Option<Here> {
-    (words.len() < 64)
+    (words.len() <= MOST)
         .then(|| Here::new(first, words.len() as u8))
         .flatten()
 }
 
-/// Copies the few words that commands move without a call. Where their number is no power
+/// Copies as many words as commands move without a call. Where their number is no power
 /// of two, the first and the last of them are copied, and some in the middle twice.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is there to save a call.
 fn copy_few(to: &mut [u32], from: &[u32]) {
     match to.len() {
+        0 => {}
+        1 => copy_ends::<1>(to, from),
         2..4 => copy_ends::<2>(to, from),
         4..8 => copy_ends::<4>(to, from),
-        8..=16 => copy_ends::<8>(to, from),
-        _ => to.copy_from_slice(from),
+        8..16 => copy_ends::<8>(to, from),
+        _ => copy_ends::<16>(to, from),
     }
 }
 

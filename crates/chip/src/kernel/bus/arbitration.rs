@@ -312,7 +312,25 @@ impl Buses {
         let (holds, turn) = (state.holds, u32::from(state.turn));
         let first = cluster * usize::from(self.per_cluster);
         // The one after that which was granted last comes to bit 0.
-        let mut among = holds.rotate_right(turn);
+        let among = holds.rotate_right(turn);
+        let after = NonZeroU16::new(among)?.trailing_zeros();
+        let me = first + ((turn + after) % 16) as usize;
+        let target = self.fifos.get(me)?.first.as_ref()?.target;
+        // Nearly always that is the one, and no other need be looked at.
+        let may_go = self.has_room(target, cluster) && self.may_share(target, cluster, slot);
+        let me = if may_go {
+            me
+        } else {
+            self.choose(slot, cluster, among, turn)?
+        };
+        self.grant(slot, (cluster, me), journal)
+    }
+
+    /// The first of some microengines of a cluster whose first command can go; the one after
+    /// that which was granted last is bit 0.
+    #[inline(never)]
+    fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16, turn: u32) -> Option<usize> {
+        let first = cluster * usize::from(self.per_cluster);
         loop {
             let after = NonZeroU16::new(among)?.trailing_zeros();
             let me = first + ((turn + after) % 16) as usize;
@@ -325,7 +343,7 @@ impl Buses {
                     first.refused = true;
                 }
             } else if self.may_share(target, cluster, slot) {
-                return self.grant(slot, (cluster, me), journal);
+                return Some(me);
             } else if self.shared_promised.is_none() {
                 // The other cluster has the shared interface in this clock. Who finds it taken
                 // has it next, else the cluster that is asked first would have it always.
@@ -336,7 +354,8 @@ impl Buses {
     }
 
     /// The first command of a microengine leaves its FIFO.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of arbitrating.
     fn grant(
         &mut self,
         slot: Cycle,
@@ -346,7 +365,7 @@ impl Buses {
         let place = me - cluster * usize::from(self.per_cluster);
         let fifo = self.fifos.get_mut(me)?;
         let first = fifo.first.take()?;
-        let stalled = fifo.stalled.take();
+        let stalls = fifo.stalled.is_some();
         let state = &mut self.clusters[cluster % CLUSTERS];
         if fifo.behind.is_empty() {
             state.holds &= !(1 << (place & 15));
@@ -361,19 +380,25 @@ impl Buses {
         if first.refused {
             self.pressure[first.target.index()].held += slot - first.since;
         }
-        let wake = stalled.map(|(since, blame)| {
-            let stalled = slot - since;
-            match blame {
-                Some(target) => self.pressure[target.index()].stalled += stalled,
-                None => self.stalled_by_bus += stalled,
-            }
-            (me as u8, slot)
-        });
+        let wake = if stalls { self.unstall(me, slot) } else { None };
         Some(Grant {
             slot: first.slot,
             arrival,
             wake,
         })
+    }
+
+    /// A microengine whose FIFO was full has room from a cycle on.
+    #[cold]
+    #[inline(never)]
+    fn unstall(&mut self, me: usize, at: Cycle) -> Option<(u8, Cycle)> {
+        let (since, blame) = self.fifos[me].stalled.take()?;
+        let stalled = at - since;
+        match blame {
+            Some(target) => self.pressure[target.index()].stalled += stalled,
+            None => self.stalled_by_bus += stalled,
+        }
+        Some((me as u8, at))
     }
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
