@@ -1,6 +1,6 @@
 //! Command, push and pull buses as reservations: each keeps the cycle at which
-//! it is free again. How commands get theirs is in `arbitration`, how data does in
-//! `transfer`.
+//! it is free again. How commands get theirs is in `at_once` and, where something is in
+//! their way, in `arbitration`, how data does in `transfer`.
 
 mod arbitration;
 mod at_once;

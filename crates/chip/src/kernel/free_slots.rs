@@ -23,27 +23,26 @@ pub(crate) struct FreeSlots {
 }
 
 impl FreeSlots {
-    /// The lowest place, if it is one of those that nearly all commands get.
+    /// Those of the places that nearly all commands get, if any of them is free.
     #[inline]
-    pub fn first(&self) -> Option<Slot> {
-        NonZeroU64::new(self.first).map(|first| Slot(first.trailing_zeros()))
+    pub fn first(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.first)
     }
 
-    /// Takes that place out.
+    /// Takes the lowest place out of those, which are all that are free of them.
     #[inline]
-    pub fn take_first(&mut self) {
-        self.first &= self.first.wrapping_sub(1);
+    pub fn take_from(&mut self, first: NonZeroU64) -> Slot {
+        self.first = first.get() & (first.get() - 1);
+        Slot(first.trailing_zeros())
     }
 
     /// Takes the lowest place out.
     #[inline]
     pub fn pop(&mut self) -> Option<Slot> {
-        let first = self.first();
-        if first.is_none() {
-            return self.pop_behind();
+        match self.first() {
+            Some(first) => Some(self.take_from(first)),
+            None => self.pop_behind(),
         }
-        self.take_first();
-        first
     }
 
     #[inline(never)]

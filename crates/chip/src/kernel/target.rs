@@ -60,6 +60,9 @@ pub struct Inlet {
     pub shared: bool,
 }
 
+/// Stands where more of the address counts than its top bits.
+const SPREAD: Target = Target(u8::MAX);
+
 /// A unit's inlets in the table of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Route {
@@ -84,10 +87,11 @@ impl Route {
     }
 
     /// The inlets by bits 31-30 of the address, if they say it.
-    fn by_top_bits(self) -> Option<[Target; 4]> {
-        let bytes = matches!(self.interleave, Interleave::Bytes(_));
-        (!bytes || self.channels == 1)
-            .then(|| std::array::from_fn(|top| self.target((top as u32) << 30)))
+    fn by_top_bits(self) -> [Target; 4] {
+        if matches!(self.interleave, Interleave::Bytes(_)) && self.channels > 1 {
+            return [SPREAD; 4];
+        }
+        std::array::from_fn(|top| self.target((top as u32) << 30))
     }
 }
 
@@ -98,8 +102,8 @@ pub struct Inlets {
     routes: [Route; Unit::ALL.len()],
     /// Places at each inlet; 0 for one that the chip lacks.
     depths: [u16; Target::COUNT],
-    /// The inlets by bits 31-30 of the address, where they say it, as `routes` gives them.
-    by_top_bits: [Option<[Target; 4]>; Unit::ALL.len()],
+    /// The inlets by bits 31-30 of the address, as `routes` gives them.
+    by_top_bits: [[Target; 4]; Unit::ALL.len()],
     /// Whether an inlet is behind the shared interface.
     shared: [bool; Target::COUNT],
 }
@@ -115,7 +119,7 @@ impl Inlets {
         };
         Self {
             routes: [nowhere; Unit::ALL.len()],
-            by_top_bits: [None; Unit::ALL.len()],
+            by_top_bits: [nowhere.by_top_bits(); Unit::ALL.len()],
             depths: [0; Target::COUNT],
             shared: [false; Target::COUNT],
         }
@@ -143,10 +147,11 @@ impl Inlets {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn target_of(&self, unit: Unit, address: u32) -> Target {
-        match &self.by_top_bits[unit as usize] {
-            Some(targets) => targets[(address >> 30) as usize],
-            None => self.target_apart(unit, address),
+        let target = self.by_top_bits[unit as usize][(address >> 30) as usize];
+        if target == SPREAD {
+            return self.target_apart(unit, address);
         }
+        target
     }
 
     /// The same where more of the address counts.

@@ -103,15 +103,11 @@ impl Core for Microengine {
         if it.timer_due == Some(fabric.now) {
             it.timer_due = None;
             let mask = 1 << (it.future_signal & 15);
-            let me = self.index;
-            fabric.journal.tell(fabric.now, || TraceEvent::Signal {
-                me,
-                context,
-                signals: mask,
-                cause: Cause::Timer,
-            });
             let signal = it.future_signal & 15;
-            let at = (me, context & 7, signal);
+            let at = (self.index, context & 7, signal);
+            if fabric.journal.is_open() {
+                tell_timer(at, fabric);
+            }
             fabric.raisers.note(fabric.now, at, Raiser::TIMER);
             self.raise(context & 7, mask, fabric);
         }
@@ -443,6 +439,18 @@ fn copy_ends<const N: usize>(to: &mut [u32], from: &[u32]) {
     if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk::<N>()) {
         *to = *from;
     }
+}
+
+/// Writes down for whoever watches that a timer raises a signal.
+#[cold]
+#[inline(never)]
+fn tell_timer((me, context, signal): (u8, u8, u8), fabric: &mut Fabric) {
+    fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+        me,
+        context,
+        signals: 1 << signal,
+        cause: Cause::Timer,
+    });
 }
 
 /// The slots of a file of transfer registers from one on, round to its first.

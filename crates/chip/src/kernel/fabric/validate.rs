@@ -22,6 +22,7 @@ impl Fabric {
             && self.buffers.as_ref().map(Buffers::count)
                 == other.buffers.as_ref().map(Buffers::count)
             && self.raisers.len() == other.raisers.len()
+            && self.checks.is_whole()
             && self.buses.is_like(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))
             && self.free.iter().all(|slot| self.has(slot))
