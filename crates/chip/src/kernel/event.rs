@@ -42,7 +42,7 @@ const NIL: u16 = u16::MAX;
 /// The turn of a microengine that has none.
 const NEVER: Cycle = Cycle::MAX;
 
-/// Bit q of [`Bucket::pending`]: queue q is not empty.
+/// Bit q of [`EventQueue::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
 /// Its bit `MORE + q`: there are two or more in queue q, of the first [`PAIRS`].
 const MORE: u32 = 8;
@@ -60,12 +60,10 @@ pub(crate) const DATA: usize = 0;
 /// The queue of units.
 pub(crate) const UNITS: usize = 1;
 
-/// What happens in one cycle. It fills a line of the host's cache.
+/// What happens in one cycle but for turns. It fills a line of the host's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket {
-    /// What there is. The lowest bit is what comes next.
-    pending: u32,
     /// The last linked node of each queue that has any; it is followed by the first of them.
     last: [u16; QUEUES],
     /// The first event of each queue that is not empty.
@@ -108,7 +106,6 @@ impl Pending {
 }
 
 const EMPTY: Bucket = Bucket {
-    pending: 0,
     last: [NIL; QUEUES],
     first: [Event::Microengine(0); QUEUES],
     second: [Event::Microengine(0); PAIRS],
@@ -147,7 +144,10 @@ struct Node {
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
     buckets: Box<[Bucket; SPAN]>,
-    /// Bit per bucket that is not empty.
+    /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
+    /// since of a cycle that has but turns nothing else is looked at.
+    pending: [u32; SPAN],
+    /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
     free: u16,
@@ -170,6 +170,7 @@ impl Default for EventQueue {
     fn default() -> Self {
         Self {
             buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
+            pending: [0; SPAN],
             occupied: [0; WORDS],
             nodes: Vec::new(),
             free: NIL,
@@ -248,8 +249,8 @@ impl EventQueue {
     #[inline]
     fn insert_turn(&mut self, time: Cycle, me: usize) {
         let bucket = (time & MASK) as usize;
-        let pending = self.buckets[bucket].pending;
-        self.buckets[bucket].pending = pending | 1 << (TURNS + me as u32);
+        let pending = self.pending[bucket];
+        self.pending[bucket] = pending | 1 << (TURNS + me as u32);
         if pending == 0 {
             self.occupy(bucket, time);
         }
@@ -259,7 +260,7 @@ impl EventQueue {
     fn withdraw_turn(&mut self, time: Cycle, me: usize) {
         if time - self.base < SPAN as Cycle {
             let bucket = (time & MASK) as usize;
-            self.buckets[bucket].pending &= !(1 << (TURNS + me as u32));
+            self.pending[bucket] &= !(1 << (TURNS + me as u32));
             self.clear_if_empty(bucket);
         } else {
             let turn = Event::Microengine(me as u8);
@@ -280,7 +281,7 @@ impl EventQueue {
 
     #[inline]
     fn clear_if_empty(&mut self, bucket: usize) {
-        if self.buckets[bucket].pending == 0 {
+        if self.pending[bucket] == 0 {
             self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         }
     }
@@ -318,13 +319,12 @@ impl EventQueue {
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
         let bucket = (time & MASK) as usize;
         let queue = queue % QUEUES;
-        let it = &mut self.buckets[bucket];
-        let pending = it.pending;
+        let pending = self.pending[bucket];
         if pending >> queue & 1 != 0 {
             return self.append_behind(bucket, queue, event);
         }
-        it.pending = pending | 1 << queue;
-        it.first[queue] = event;
+        self.pending[bucket] = pending | 1 << queue;
+        self.buckets[bucket].first[queue] = event;
         if pending == 0 {
             self.occupy(bucket, time);
         }
@@ -334,11 +334,11 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
-        let it = &mut self.buckets[bucket];
-        if let Some(second) = it.second.get_mut(queue)
-            && it.pending >> (MORE + queue as u32) & 1 == 0
+        let pending = &mut self.pending[bucket];
+        if let Some(second) = self.buckets[bucket].second.get_mut(queue)
+            && *pending >> (MORE + queue as u32) & 1 == 0
         {
-            it.pending |= 1 << (MORE + queue as u32);
+            *pending |= 1 << (MORE + queue as u32);
             *second = event;
         } else {
             self.link(bucket, queue, event);
@@ -353,13 +353,13 @@ impl EventQueue {
         }
         let index = self.free;
         self.free = self.nodes[usize::from(index)].next;
-        let it = &mut self.buckets[bucket];
-        let last = std::mem::replace(&mut it.last[queue], index);
+        let pending = &mut self.pending[bucket];
+        let last = std::mem::replace(&mut self.buckets[bucket].last[queue], index);
         let mut next = index;
-        if it.pending >> (LINKED + queue as u32) & 1 != 0 {
+        if *pending >> (LINKED + queue as u32) & 1 != 0 {
             next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
         }
-        it.pending |= 1 << (LINKED + queue as u32);
+        *pending |= 1 << (LINKED + queue as u32);
         self.nodes[usize::from(index)] = Node { event, next };
     }
 
@@ -371,11 +371,11 @@ impl EventQueue {
         self.nodes[usize::from(before)].next = next;
         self.nodes[usize::from(index)].next = self.free;
         self.free = index;
-        let it = &mut self.buckets[bucket];
+        let last = &mut self.buckets[bucket].last[queue];
         if index == before {
-            it.pending &= !(1 << (LINKED + queue as u32));
-        } else if index == it.last[queue] {
-            it.last[queue] = before;
+            self.pending[bucket] &= !(1 << (LINKED + queue as u32));
+        } else if index == *last {
+            *last = before;
         }
         event
     }
@@ -416,7 +416,7 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn pending_in(&self, bucket: usize) -> Pending {
-        Pending(self.buckets[bucket % SPAN].pending)
+        Pending(self.pending[bucket % SPAN])
     }
 
     /// Takes the first event of a queue that is not empty, in the present cycle.
@@ -435,11 +435,10 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_first(&mut self, bucket: usize, queue: usize, pending: Pending) -> (Event, Pending) {
         let queue = queue % QUEUES;
-        let it = &mut self.buckets[bucket];
-        let event = it.first[queue];
+        let event = self.buckets[bucket].first[queue];
         if pending.0 >> queue & (1 << MORE | 1 << LINKED) == 0 {
             let left = pending.0 & !(1 << queue);
-            it.pending = left;
+            self.pending[bucket] = left;
             (event, Pending(left))
         } else {
             self.move_up(bucket, queue);
@@ -464,8 +463,8 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_second(&mut self, bucket: usize, queue: usize) {
-        if self.buckets[bucket].pending >> (LINKED + queue as u32) & 1 == 0 {
-            self.buckets[bucket].pending &= !(1 << (MORE + queue as u32));
+        if self.pending[bucket] >> (LINKED + queue as u32) & 1 == 0 {
+            self.pending[bucket] &= !(1 << (MORE + queue as u32));
         } else {
             self.buckets[bucket].second[queue] = self.take_linked(bucket, queue);
         }
@@ -485,7 +484,7 @@ impl EventQueue {
         // Their bits begin at a multiple of that.
         let me = pending.0.trailing_zeros() as usize % MICROENGINES;
         let left = pending.0 & pending.0.wrapping_sub(1);
-        self.buckets[bucket % SPAN].pending = left;
+        self.pending[bucket % SPAN] = left;
         self.turns[me] = NEVER;
         if left == 0 {
             self.leave();

@@ -9,13 +9,14 @@ impl EventQueue {
     #[inline]
     pub fn cancel(&mut self, time: Cycle, event: Event) {
         let (bucket, queue) = ((time & MASK) as usize, event.queue());
-        let it = &mut self.buckets[bucket];
-        let alone = it.pending >> queue & (1 | 1 << MORE | 1 << LINKED) == 1;
-        if !alone || it.first[queue] != event || time.wrapping_sub(self.base) >= SPAN as Cycle {
+        let first = self.buckets[bucket].first[queue];
+        let pending = &mut self.pending[bucket];
+        let alone = *pending >> queue & (1 | 1 << MORE | 1 << LINKED) == 1;
+        if !alone || first != event || time.wrapping_sub(self.base) >= SPAN as Cycle {
             return self.cancel_rarely(time, event);
         }
-        it.pending &= !(1 << queue);
-        if it.pending == 0 {
+        *pending &= !(1 << queue);
+        if *pending == 0 {
             self.clear_if_empty(bucket);
             if time == self.next {
                 self.next = self.find_next();
@@ -50,20 +51,20 @@ impl EventQueue {
     fn remove(&mut self, time: Cycle, event: Event) -> bool {
         let bucket = (time & MASK) as usize;
         let queue = event.queue();
-        let it = &self.buckets[bucket];
-        if it.pending >> queue & 1 == 0 {
+        let (it, pending) = (&self.buckets[bucket], self.pending[bucket]);
+        if pending >> queue & 1 == 0 {
             return false;
         }
         if it.first[queue] == event {
-            self.take_first(bucket, queue, Pending(it.pending));
+            self.take_first(bucket, queue, Pending(pending));
             self.clear_if_empty(bucket);
             return true;
         }
-        if it.pending >> (MORE + queue as u32) & 1 != 0 && it.second[queue] == event {
+        if pending >> (MORE + queue as u32) & 1 != 0 && it.second[queue] == event {
             self.take_second(bucket, queue);
             return true;
         }
-        if it.pending >> (LINKED + queue as u32) & 1 == 0 {
+        if pending >> (LINKED + queue as u32) & 1 == 0 {
             return false;
         }
         let last = it.last[queue];

@@ -1,6 +1,6 @@
 //! What is pending, looked at from outside.
 
-use super::{ANY, Bucket, Event, EventQueue, LINKED, MASK, MORE, QUEUES, SPAN};
+use super::{ANY, Event, EventQueue, LINKED, MASK, MORE, QUEUES, SPAN};
 use crate::Cycle;
 
 impl EventQueue {
@@ -21,18 +21,19 @@ impl EventQueue {
             // Bit for bit, since nearly all are 0.
             let some = |word: u64| (word != 0).then_some(word);
             let bits = std::iter::successors(some(word), move |left| some(left & (left - 1)));
-            bits.map(move |left| &self.buckets[(at * 64 + left.trailing_zeros() as usize) % SPAN])
+            bits.map(move |left| (at * 64 + left.trailing_zeros() as usize) % SPAN)
         });
-        buckets.map(|it| self.count_in(it)).sum()
+        buckets.map(|bucket| self.count_in(bucket)).sum()
     }
 
-    fn count_in(&self, it: &Bucket) -> usize {
-        let linked = (0..QUEUES).filter(|queue| it.pending >> LINKED >> queue & 1 == 1);
+    fn count_in(&self, bucket: usize) -> usize {
+        let (it, pending) = (&self.buckets[bucket], self.pending[bucket]);
+        let linked = (0..QUEUES).filter(|queue| pending >> LINKED >> queue & 1 == 1);
         let linked: usize = linked
             .map(|queue| self.linked(it.last[queue]).count())
             .sum();
-        let firsts = it.pending & ANY;
-        let seconds = it.pending >> MORE & ANY;
+        let firsts = pending & ANY;
+        let seconds = pending >> MORE & ANY;
         (firsts.count_ones() + seconds.count_ones()) as usize + linked
     }
 
@@ -57,11 +58,12 @@ impl EventQueue {
             self.occupied[bucket / 64] >> (bucket % 64) & 1 == 1
         });
         times.flat_map(move |time| {
-            let it = self.buckets[(time & MASK) as usize];
-            let queues = (0..QUEUES).filter(move |queue| it.pending >> queue & 1 == 1);
+            let bucket = (time & MASK) as usize;
+            let (it, pending) = (self.buckets[bucket], self.pending[bucket]);
+            let queues = (0..QUEUES).filter(move |queue| pending >> queue & 1 == 1);
             queues.flat_map(move |queue| {
                 let last = it.last[queue];
-                let has = |what: u32| it.pending >> (what + queue as u32) & 1 == 1;
+                let has = |what: u32| pending >> (what + queue as u32) & 1 == 1;
                 let second = has(MORE).then(|| it.second[queue]);
                 let linked = has(LINKED).then(|| self.linked(last));
                 let linked = linked.into_iter().flatten();
