@@ -69,7 +69,7 @@ pub(super) mod saved_file {
 
 /// For `#[serde(with)]` of claims by their first slot: those that there are.
 mod saved_claims {
-    use super::{Claim, Places, no_claims};
+    use super::{Claim, NN, PLACES, Places};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
     pub fn serialize<S: Serializer>(places: &Places, to: S) -> Result<S::Ok, S::Error> {
@@ -77,11 +77,13 @@ mod saved_claims {
         claims.serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Box<Places>, D::Error> {
-        let mut places = no_claims();
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Places, D::Error> {
+        let mut places = [Claim::NONE; PLACES];
         for claim in Vec::<Claim>::deserialize(from)? {
-            let place = places.get_mut(usize::from(claim.first));
-            *place.ok_or_else(|| de::Error::custom("a claim of no transfer register"))? = claim;
+            if claim.first >= NN {
+                return Err(de::Error::custom("a claim of no transfer register"));
+            }
+            places[usize::from(claim.first)] = claim;
         }
         Ok(places)
     }
@@ -302,19 +304,20 @@ impl Bits {
     }
 }
 
-/// Claims by their first slot; of no words where there is none.
-type Places = [Claim; NN as usize];
+/// A place for each transfer register, a power of two so that a slot is masked, not checked.
+const PLACES: usize = 1024;
 
-fn no_claims() -> Box<Places> {
-    Box::new([Claim::NONE; NN as usize])
-}
+const _: () = assert!(PLACES >= NN as usize);
+
+/// Claims by their first slot; of no words where there is none.
+type Places = [Claim; PLACES];
 
 /// All claims of a microengine, and one bit a slot to ask quickly.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Claims {
     /// No two of them have a slot in common.
     #[serde(with = "saved_claims")]
-    places: Box<Places>,
+    places: Places,
     /// Claims that had slots in common with another when they came, oldest first:
     /// only a check that is allowed lets that happen.
     shared: Vec<Claim>,
@@ -324,7 +327,7 @@ pub(super) struct Claims {
 impl Default for Claims {
     fn default() -> Self {
         Self {
-            places: no_claims(),
+            places: [Claim::NONE; PLACES],
             shared: Vec::new(),
             owned: [0; SLOTS / 64],
         }
@@ -332,6 +335,11 @@ impl Default for Claims {
 }
 
 impl Claims {
+    #[inline]
+    fn place(&mut self, first: u16) -> &mut Claim {
+        &mut self.places[usize::from(first) % PLACES]
+    }
+
     #[inline]
     pub fn add(&mut self, claim: Claim) {
         match claim.here() {
@@ -354,20 +362,20 @@ impl Claims {
     #[inline]
     pub fn add_free(&mut self, claim: &Claim, here: Here, issued: Cycle) {
         debug_assert!(!self.owns_here(here), "{claim:?} shares slots");
-        if let Some(place) = self.places.get_mut(usize::from(claim.first)) {
-            // Copied whole first: field by field it takes three times as long.
-            *place = *claim;
-            place.issued = issued;
-            self.owned[here.word()] |= here.bits;
-        }
+        let place = self.place(claim.first);
+        // Copied whole first: field by field it takes three times as long.
+        *place = *claim;
+        place.issued = issued;
+        self.owned[here.word()] |= here.bits;
     }
 
     #[cold]
     #[inline(never)]
     fn add_rarely(&mut self, claim: Claim) {
-        match self.places.get_mut(usize::from(claim.first)) {
-            Some(place) if !Self::any(&self.owned, &claim) => *place = claim,
-            _ => self.shared.push(claim),
+        if Self::any(&self.owned, &claim) {
+            self.shared.push(claim);
+        } else {
+            *self.place(claim.first) = claim;
         }
         self.cover(&claim);
     }
@@ -420,11 +428,8 @@ impl Claims {
     /// always it is of as many words as these are.
     #[inline]
     pub fn release_here(&mut self, first: u16, words: u8, slots: Here) {
-        if let Some(place) = self.places.get_mut(usize::from(first))
-            && place.words == words
-            && self.shared.is_empty()
-        {
-            place.words = 0;
+        if self.place(first).words == words && self.shared.is_empty() {
+            self.place(first).words = 0;
             self.owned[slots.word()] &= !slots.bits;
         } else {
             self.release(first);
@@ -434,13 +439,13 @@ impl Claims {
     /// Ends the oldest claim that begins at a slot.
     #[inline(never)]
     pub fn release(&mut self, first: u16) {
-        let place = self.places.get_mut(usize::from(first));
-        let ended = match place.filter(|place| place.words != 0) {
-            Some(place) => std::mem::replace(place, Claim::NONE),
-            None => match self.shared.iter().position(|claim| claim.first == first) {
+        let ended = if self.place(first).words != 0 {
+            std::mem::replace(self.place(first), Claim::NONE)
+        } else {
+            match self.shared.iter().position(|claim| claim.first == first) {
                 Some(at) => self.shared.remove(at),
                 None => return,
-            },
+            }
         };
         ended.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
