@@ -43,7 +43,7 @@ use crate::Cycle;
 use crate::kernel::disturb::Stall;
 #[cfg(doc)]
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::ContextState;
 use crate::microengine::program::Program;
@@ -132,6 +132,34 @@ impl ContextView {
     }
 }
 
+/// What [`Core::pushed`] does.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a whole function of each kind of core.
+pub(crate) fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+    let flight = fabric.flight(slot);
+    let command = &flight.command;
+    let data = &flight.data[..usize::from(flight.words)];
+    core.push(command.transfer_kind, command.transfer, data);
+    let (context, signals) = (command.signal_context, command.push_signals);
+    if signals != 0 {
+        core.signal(context, signals, fabric);
+    }
+}
+
+/// What [`Core::pulled`] does.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a whole function of each kind of core.
+pub(crate) fn pull_from(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+    let flight = fabric.flight_mut(slot);
+    let command = &flight.command;
+    let data = &mut flight.data[..usize::from(flight.words)];
+    core.pull(command.transfer_kind, command.transfer, data);
+    let (context, signals) = (command.signal_context, command.pull_signals);
+    if signals != 0 {
+        core.signal(context, signals, fabric);
+    }
+}
+
 /// One microengine: eight contexts, their registers and local memory, and the
 /// arbiter that gives them the pipeline.
 ///
@@ -182,6 +210,16 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// Takes OUT registers, from an absolute register on; a unit's claim to
     /// them ends.
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]);
+
+    /// The data and the signals of a command reach its IN registers and its context.
+    fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
+        push_to(self, slot, fabric);
+    }
+
+    /// The data of a command leaves its OUT registers, and signals reach its context.
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        pull_from(self, slot, fabric);
+    }
 
     /// Gives IN registers to a unit that will push to them without a command.
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8);

@@ -164,7 +164,7 @@ impl Rig {
                 self.units.ready(slot, fabric, outside);
             }
             Event::Turn(target) => self.units.turn(target, fabric),
-            Event::Pull(slot) => {
+            Event::Pull(slot, _) => {
                 let (command, words) = (
                     fabric.flight(slot).command,
                     fabric.flight(slot).words as usize,
@@ -185,7 +185,7 @@ impl Rig {
                 });
                 self.units.pulled(slot, fabric);
             }
-            Event::Push(slot) => {
+            Event::Push(slot, _) => {
                 let flight = fabric.flight(slot);
                 let (command, data) = (
                     flight.command,

@@ -8,6 +8,7 @@ use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
+use crate::kernel::raiser::Raiser;
 use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::quiescence::Bounds;
 use crate::units::Outside;
@@ -25,9 +26,7 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         self.quiescence.wake_before(self.fabric.horizon.min(edge));
-        while self.fabric.checks.fault().is_none()
-            && self.cycles::<OBSERVED>(until, lines, observer)
-        {
+        while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(until, lines, observer) {
             let time = self.fabric.events.next_time();
             // A frame that leaves may have brought the end nearer.
             let end = self.fabric.horizon;
@@ -40,6 +39,13 @@ impl Chip {
             // Time may have passed, and a frame have left.
             self.quiescence.wake_before(self.fabric.horizon.min(edge));
         }
+        self.fault_stop()
+    }
+
+    /// The fault that stands.
+    #[cold]
+    #[inline(never)]
+    fn fault_stop(&self) -> Option<Stop> {
         let fault = self.fabric.checks.fault()?;
         Some(Stop::Fault(Box::new(fault.clone())))
     }
@@ -77,28 +83,32 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> bool {
         let bucket = self.fabric.events.come_to(time);
+        // A microengine that runs ahead sets it to a later cycle only where nothing else
+        // happens before that, so after the last event of this one.
+        self.fabric.now = time;
         loop {
             let pending = self.fabric.events.pending_in(bucket);
-            self.fabric.now = time;
             if pending.is_turns_only() {
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
             } else {
                 // The queues of most events are known here, so that little is left of taking
                 // them, and few kinds are to be told apart.
-                if pending.has(DATA) {
+                let may_write = if pending.has(DATA) {
                     let event = self.fabric.events.take(bucket, DATA, pending);
-                    self.handle_data::<OBSERVED>(event);
+                    self.handle_data::<OBSERVED>(event)
                 } else if pending.has(UNITS) {
                     let event = self.fabric.events.take(bucket, UNITS, pending);
                     self.handle_unit::<OBSERVED>(event);
+                    true
                 } else {
                     self.handle_other(bucket, lines);
-                }
+                    true
+                };
                 // Whatever put a word on a ring, a microengine or a loader's register write:
                 // the core's tasks that poll doze until then, since polls that find nothing
                 // need no events. In its turn a microengine reaches no unit.
-                if self.units.scratch.is_ring_written() {
+                if may_write && self.units.scratch.is_ring_written() {
                     self.stir();
                 }
             }
@@ -109,7 +119,7 @@ impl Chip {
             }
             // Nothing may happen after a fault, so that state and counts are those of its
             // cycle.
-            if self.fabric.checks.fault().is_some() {
+            if self.fabric.checks.stands() {
                 return false;
             }
             if self.fabric.events.next_time() != time {
@@ -134,36 +144,44 @@ impl Chip {
         self.microengines[me as usize].run(&mut self.fabric);
     }
 
-    /// Data or a signal reaches a microengine.
+    /// Data or a signal reaches a microengine; whether a unit got some.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
-    fn handle_data<const OBSERVED: bool>(&mut self, event: Event) {
+    fn handle_data<const OBSERVED: bool>(&mut self, event: Event) -> bool {
         match event {
-            Event::Push(slot) => self.pushed::<OBSERVED>(slot),
-            Event::Pull(slot) => self.pulled::<OBSERVED>(slot),
-            // Apart, since nothing but these has to be taken to pieces.
-            event => self.handle_signal::<OBSERVED>(event),
-        }
-    }
-
-    /// What no command brings reaches a microengine.
-    #[inline(never)]
-    fn handle_signal<const OBSERVED: bool>(&mut self, event: Event) {
-        let fabric = &mut self.fabric;
-        match event {
+            Event::Push(slot, me) => self.pushed::<OBSERVED>(slot, me),
+            Event::Pull(slot, me) => {
+                self.pulled::<OBSERVED>(slot, me);
+                return true;
+            }
             Event::Signal {
                 me,
                 context,
                 signal,
                 by,
-            } => {
-                if OBSERVED {
-                    let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
-                    journal_signals(me, context, 1 << signal, cause, fabric);
-                }
-                fabric.raisers.note(fabric.now, (me, context, signal), by);
-                self.microengines[me as usize].signal(context, 1 << signal, fabric);
-            }
+            } => self.signal::<OBSERVED>(me, context, signal, by),
+            event => self.handle_rarely(event),
+        }
+        false
+    }
+
+    /// A signal that no command brings reaches a context.
+    #[inline(never)]
+    fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: Raiser) {
+        let fabric = &mut self.fabric;
+        if OBSERVED {
+            let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
+            journal_signals(me, context, 1 << signal, cause, fabric);
+        }
+        fabric.raisers.note(fabric.now, (me, context, signal), by);
+        self.microengines[me as usize].signal(context, 1 << signal, fabric);
+    }
+
+    /// Something else than data and signals reaches a microengine.
+    #[inline(never)]
+    fn handle_rarely(&mut self, event: Event) {
+        let fabric = &mut self.fabric;
+        match event {
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::NnPut {
                 me,
@@ -241,7 +259,9 @@ impl Chip {
         let fabric = &mut self.fabric;
         if OBSERVED && fabric.journal.wants(Kind::Queued) {
             let command = fabric.flight(slot).command;
-            let target = fabric.buses.target_of(command.op, command.address);
+            let target = fabric
+                .buses
+                .target_of(command.op.info().unit, command.address);
             fabric.journal.tell(fabric.now, || TraceEvent::Queued {
                 target,
                 slot,
@@ -252,51 +272,47 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot) {
+    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
         let fabric = &mut self.fabric;
-        let flight = fabric.flight_mut(slot);
-        let command = &flight.command;
-        let me = &mut self.microengines[command.transfer_me as usize];
-        let pulled = &mut flight.data[..flight.words as usize];
-        me.pull(command.transfer_kind, command.transfer, pulled);
-        let (to, signals) = (command.signal_context, command.pull_signals);
-        if signals != 0 {
-            let late = fabric.late(slot);
-            if late > 0 {
-                let command = fabric.flight(slot).command;
-                fabric.signal_at(fabric.now + late, &command, signals);
-            } else {
-                if OBSERVED {
-                    let command = &fabric.flight(slot).command;
-                    let (me, why) = (command.transfer_me, Cause::of(command));
-                    journal_signals(me, to, signals, why, fabric);
-                }
-                me.signal(to, signals, fabric);
+        if fabric.are_late() {
+            self.pulled_late::<OBSERVED>(slot);
+        } else {
+            if OBSERVED {
+                journal_pull(slot, fabric);
             }
+            self.microengines[me as usize].pulled(slot, fabric);
         }
-        self.units.pulled(slot, fabric);
+        self.units.pulled(slot, &mut self.fabric);
+    }
+
+    /// The same where signals may come late.
+    #[cold]
+    #[inline(never)]
+    fn pulled_late<const OBSERVED: bool>(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        let command = fabric.flight(slot).command;
+        let me = &mut self.microengines[command.transfer_me as usize];
+        let signals = command.pull_signals;
+        let late = if signals == 0 { 0 } else { fabric.late(slot) };
+        if late == 0 {
+            if OBSERVED {
+                journal_pull(slot, fabric);
+            }
+            return me.pulled(slot, fabric);
+        }
+        let flight = fabric.flight_mut(slot);
+        let data = &mut flight.data[..flight.words as usize];
+        me.pull(command.transfer_kind, command.transfer, data);
+        fabric.signal_at(fabric.now + late, &command, signals);
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot) {
+    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
         let fabric = &mut self.fabric;
-        let flight = fabric.flight(slot);
-        let command = flight.command;
-        let me = &mut self.microengines[command.transfer_me as usize];
-        let data = &flight.data[..flight.words as usize];
-        me.push(command.transfer_kind, command.transfer, data);
-        if command.push_signals != 0 {
-            if OBSERVED {
-                let why = match (flight.is_unasked(), flight.data[0]) {
-                    (false, _) => Cause::of(&command),
-                    (true, NULL_STATUS) => Cause::FreelistTimeout,
-                    (true, _) => Cause::Mpacket,
-                };
-                let (to, signals) = (command.signal_context, command.push_signals);
-                journal_signals(command.transfer_me, to, signals, why, fabric);
-            }
-            me.signal(command.signal_context, command.push_signals, fabric);
+        if OBSERVED {
+            journal_push(slot, fabric);
         }
+        self.microengines[me as usize].pushed(slot, fabric);
         fabric.retire(slot);
     }
 }
@@ -318,4 +334,29 @@ fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut
         signals,
         cause,
     });
+}
+
+/// Writes down that the signals of a command are raised whose data was pulled.
+fn journal_pull(slot: Slot, fabric: &mut Fabric) {
+    let command = &fabric.flight(slot).command;
+    if command.pull_signals != 0 {
+        let (me, to) = (command.transfer_me, command.signal_context);
+        let (signals, cause) = (command.pull_signals, Cause::of(command));
+        journal_signals(me, to, signals, cause, fabric);
+    }
+}
+
+/// Writes down that the signals of a command are raised whose data was pushed.
+fn journal_push(slot: Slot, fabric: &mut Fabric) {
+    let flight = fabric.flight(slot);
+    let command = &flight.command;
+    if command.push_signals != 0 {
+        let cause = match (flight.is_unasked(), flight.data[0]) {
+            (false, _) => Cause::of(command),
+            (true, NULL_STATUS) => Cause::FreelistTimeout,
+            (true, _) => Cause::Mpacket,
+        };
+        let (me, to) = (command.transfer_me, command.signal_context);
+        journal_signals(me, to, command.push_signals, cause, fabric);
+    }
 }

@@ -175,7 +175,8 @@ pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
                 command: flight.command,
                 unasked: flight.is_unasked(),
                 issued: flight.issued,
-                target: (fabric.buses).target_of(flight.command.op, flight.command.address),
+                target: (fabric.buses)
+                    .target_of(flight.command.op.info().unit, flight.command.address),
                 place: Place::Unit,
                 data: flight.data[..words].to_vec(),
             }
@@ -187,9 +188,9 @@ pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
     for (cycle, event) in pending {
         let (slot, set): (_, fn(&mut Steps) -> &mut Option<Cycle>) = match event {
             Event::Arrive(slot) => (*slot, |it| &mut it.arrive),
-            Event::Pull(slot) => (*slot, |it| &mut it.pull),
+            Event::Pull(slot, _) => (*slot, |it| &mut it.pull),
             Event::Ready(slot) => (*slot, |it| &mut it.ready),
-            Event::Push(slot) => (*slot, |it| &mut it.push),
+            Event::Push(slot, _) => (*slot, |it| &mut it.push),
             _ => continue,
         };
         if let Ok(at) = at(&flights, slot) {

@@ -1,12 +1,13 @@
 //! Command, push and pull buses as reservations: each keeps the cycle at which
-//! it is free again. How commands get theirs is in `arbitration`, how data does in
-//! `transfer`.
+//! it is free again. How commands get theirs is in `at_once` and, where something is in
+//! their way, in `arbitration`, how data does in `transfer`.
 
 mod arbitration;
+mod at_once;
 mod data_bus;
 mod transfer;
 
-use npsim_isa::CommandOp;
+use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -19,21 +20,32 @@ use crate::profile::Profile;
 use crate::quiescence::count;
 pub(crate) use arbitration::Admission;
 pub use data_bus::BusUse;
-use data_bus::DataBus;
+use data_bus::{D_BUS, DATA_BUSES, DataBus};
 
-/// The buses of a cluster.
+/// Clusters of the largest chip, a power of two.
+const CLUSTERS: usize = 2;
+/// Room for the microengines of all clusters, a power of two.
+const MICROENGINES: usize = 16 * CLUSTERS;
+
+/// The command bus of a cluster.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cluster {
     command_free: Cycle,
+    /// Without the count of transfers: each keeps the bus busy for one of its clocks.
     command: BusUse,
-    s_push: DataBus,
-    s_pull: DataBus,
     /// Commands held in the FIFOs of its microengines.
     held: u64,
     /// The place of the microengine after the one that was granted last.
-    turn: usize,
+    turn: u8,
     /// An arbitration is posted.
     posted: bool,
+    /// Bit p: there are commands in the FIFO of its microengine p. It follows from the FIFOs.
+    #[serde(skip)]
+    holds: u16,
+    /// From when on nothing of the cluster is in the way of a command that is issued. It
+    /// follows from the rest.
+    #[serde(skip)]
+    open_from: Cycle,
 }
 
 /// A command that waits in its microengine's FIFO.
@@ -49,11 +61,32 @@ struct Held {
 /// Commands of one microengine on their way to the command bus.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Fifo {
-    /// Oldest first.
-    held: VecDeque<Held>,
-    /// Since when the microengine stalls until the first of `held` leaves, and
+    /// The oldest, which is the only one that the arbiter asks.
+    first: Option<Held>,
+    /// Those behind it, oldest first.
+    behind: VecDeque<Held>,
+    /// Since when the microengine stalls until the first command leaves, and
     /// the unit that is to blame; `None` for the command bus.
     stalled: Option<(Cycle, Option<Target>)>,
+}
+
+impl Fifo {
+    /// Its commands, oldest first.
+    fn all(&self) -> impl Iterator<Item = &Held> {
+        self.first.iter().chain(&self.behind)
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.behind.len()
+    }
+
+    fn push(&mut self, held: Held) {
+        if self.first.is_none() {
+            self.first = Some(held);
+        } else {
+            self.behind.push_back(held);
+        }
+    }
 }
 
 /// What a unit's fullness cost others.
@@ -69,16 +102,21 @@ pub struct BackPressure {
 /// All buses of the chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buses {
-    clusters: Vec<Cluster>,
-    per_cluster: usize,
+    /// Those that the chip lacks are idle.
+    clusters: [Cluster; CLUSTERS],
+    cluster_count: u8,
+    per_cluster: u8,
     /// Cluster of each microengine.
-    cluster_of: Vec<u8>,
+    cluster_of: [u8; MICROENGINES],
     fifos: Vec<Fifo>,
     /// Commands held in all FIFOs.
     held: usize,
     fifo_depth: usize,
     /// Commands sent to each target that it has not taken yet.
     waiting: [u16; Target::COUNT],
+    /// How many more each target has room for, whoever comes. It follows from the rest.
+    #[serde(skip)]
+    open: [u16; Target::COUNT],
     /// The cluster that the next place at a full target belongs to.
     promised: [Option<u8>; Target::COUNT],
     /// The cluster that was granted each target last.
@@ -93,12 +131,17 @@ pub struct Buses {
     shared_promised: Option<u8>,
     inlets: Inlets,
     bus_cycle: Cycle,
+    /// A bus clock is no power of two. Who departs at once does not divide: on such a chip
+    /// all commands go the long way.
+    is_uneven: bool,
     issue_to_inlet: Cycle,
     transfer_latency: Cycle,
     s_ahead: Cycle,
     d_ahead: Cycle,
-    d_push: DataBus,
-    d_pull: DataBus,
+    /// Push buses: the S bus of each cluster, then the D bus.
+    pushes: [DataBus; DATA_BUSES],
+    /// Pull buses, in the same order.
+    pulls: [DataBus; DATA_BUSES],
     /// The last end of what is booked on any push bus. It follows from the buses, and says
     /// without a look at each of them that none is booked too far ahead.
     #[serde(skip)]
@@ -112,18 +155,21 @@ impl Buses {
     /// Idle buses.
     #[must_use]
     pub fn new(profile: &Profile, inlets: Inlets) -> Self {
-        let microengines = profile.microengines() as usize;
-        let clusters = profile.clusters() as usize;
-        Self {
-            clusters: vec![Cluster::default(); clusters],
-            per_cluster: microengines / clusters,
-            cluster_of: (0..profile.microengines())
-                .map(|me| profile.cluster_of(me))
-                .collect(),
+        let microengines = profile.microengines();
+        let mut cluster_of = [0; MICROENGINES];
+        for (cluster, me) in cluster_of.iter_mut().zip(0..microengines) {
+            *cluster = profile.cluster_of(me);
+        }
+        let mut buses = Self {
+            clusters: Default::default(),
+            cluster_count: profile.clusters(),
+            per_cluster: profile.per_cluster(),
+            cluster_of,
             held: 0,
-            fifos: vec![Fifo::default(); microengines],
+            fifos: vec![Fifo::default(); microengines.into()],
             fifo_depth: profile.command_fifo_depth() as usize,
             waiting: [0; Target::COUNT],
+            open: [0; Target::COUNT],
             promised: [None; Target::COUNT],
             granted_last: [0; Target::COUNT],
             pressure: [BackPressure::default(); Target::COUNT],
@@ -132,31 +178,48 @@ impl Buses {
             shared_promised: None,
             inlets,
             bus_cycle: profile.bus_cycle(),
+            is_uneven: !profile.bus_cycle().is_power_of_two(),
             issue_to_inlet: profile.issue_to_inlet(),
             transfer_latency: profile.transfer_latency(),
             s_ahead: profile.s_push_fifo() * profile.bus_cycle(),
             d_ahead: profile.d_push_fifo() * profile.bus_cycle(),
-            d_push: DataBus::default(),
-            d_pull: DataBus::default(),
+            pushes: Default::default(),
+            pulls: Default::default(),
             last_push: 0,
             waits: 0,
+        };
+        buses.complete();
+        buses
+    }
+
+    /// Makes anew what is not saved.
+    pub(crate) fn complete(&mut self) {
+        self.last_push = self.pushes.iter().map(|bus| bus.free).max().unwrap_or(0);
+        for cluster in 0..self.clusters() {
+            let fifos = self.fifos_of(cluster).iter().zip(0..);
+            let holds = fifos.map(|(fifo, place)| u16::from(fifo.first.is_some()) << place);
+            self.clusters[cluster].holds = holds.sum();
+            self.see_cluster(cluster);
+        }
+        for target in 0..Target::COUNT {
+            self.see_room(Target::new(target as u8));
         }
     }
 
     /// Whether these are the buses of a chip like that of `other`, and what is
     /// held on them is for units and clusters that it has.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let clusters = other.clusters.len();
-        let is_cluster = |cluster: &u8| usize::from(*cluster) < clusters;
+        let is_cluster = |cluster: &u8| *cluster < other.cluster_count;
+        let has = |held: &Held| other.inlets.has(held.target);
         let fits = |fifo: &Fifo| {
-            fifo.held.len() <= other.fifo_depth
-                && fifo.held.iter().all(|held| other.inlets.has(held.target))
+            fifo.len() <= other.fifo_depth
+                && (fifo.first.is_some() || fifo.behind.is_empty())
+                && fifo.all().all(has)
                 && fifo
                     .stalled
                     .is_none_or(|(_, blame)| blame.is_none_or(|target| other.inlets.has(target)))
         };
-        self.clusters.len() == clusters
-            && self.per_cluster == other.per_cluster
+        (self.cluster_count, self.per_cluster) == (other.cluster_count, other.per_cluster)
             && self.cluster_of == other.cluster_of
             && self.fifos.len() == other.fifos.len()
             && self.fifo_depth == other.fifo_depth
@@ -167,7 +230,7 @@ impl Buses {
             && self.granted_last.iter().all(is_cluster)
             && self.shared_promised.iter().all(is_cluster)
             && self.inlets == other.inlets
-            && self.bus_cycle == other.bus_cycle
+            && (self.bus_cycle, self.is_uneven) == (other.bus_cycle, other.is_uneven)
             && (self.issue_to_inlet, self.transfer_latency)
                 == (other.issue_to_inlet, other.transfer_latency)
             && (self.s_ahead, self.d_ahead) == (other.s_ahead, other.d_ahead)
@@ -175,8 +238,8 @@ impl Buses {
 
     /// Whether the counts of held commands are those of the FIFOs.
     fn held_is_counted(&self) -> bool {
-        let held = |fifos: &[Fifo]| fifos.iter().map(|fifo| fifo.held.len()).sum::<usize>();
-        let of_clusters = (0..self.clusters.len()).map(|cluster| held(self.fifos_of(cluster)));
+        let held = |fifos: &[Fifo]| fifos.iter().map(Fifo::len).sum::<usize>();
+        let of_clusters = (0..self.clusters()).map(|cluster| held(self.fifos_of(cluster)));
         self.held == held(&self.fifos)
             && (self.clusters.iter().zip(of_clusters))
                 .all(|(cluster, held)| cluster.held == held as u64)
@@ -184,7 +247,7 @@ impl Buses {
 
     /// The commands that wait in FIFOs.
     pub(crate) fn held_slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        let held = self.fifos.iter().flat_map(|fifo| &fifo.held);
+        let held = self.fifos.iter().flat_map(Fifo::all);
         held.map(|held| held.slot)
     }
 
@@ -192,7 +255,7 @@ impl Buses {
     /// they wait.
     pub(crate) fn held_of(&self, me: u8) -> impl Iterator<Item = (Slot, Cycle)> + '_ {
         let fifo = self.fifos.get(usize::from(me)).into_iter();
-        let held = fifo.flat_map(|fifo| &fifo.held);
+        let held = fifo.flat_map(Fifo::all);
         held.map(|held| (held.slot, held.since))
     }
 
@@ -202,13 +265,20 @@ impl Buses {
         self.fifos.get(usize::from(me))?.stalled
     }
 
-    /// Where a command goes. An address of a channel that the chip lacks goes to
+    /// Where a unit's command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn target_of(&self, op: CommandOp, address: u32) -> Target {
-        self.inlets.target_of(op, address)
+    pub(crate) fn target_of(&self, unit: Unit, address: u32) -> Target {
+        self.inlets.target_of(unit, address)
+    }
+
+    /// The cluster of a microengine.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is one load.
+    fn cluster_of(&self, me: u8) -> usize {
+        usize::from(self.cluster_of[usize::from(me) % MICROENGINES]) % CLUSTERS
     }
 
     /// Whether the chip has an inlet.
@@ -230,11 +300,14 @@ impl Buses {
 
     /// What each cluster's command, S push and S pull bus did until now.
     pub(crate) fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
-        self.clusters.iter().map(move |cluster| {
+        (0..self.clusters()).map(move |at| {
+            let cluster = &self.clusters[at];
+            let mut command = cluster.command;
+            command.transfers = command.busy / self.bus_cycle;
             [
-                cluster.command.until(now, cluster.command_free),
-                cluster.s_push.until(now),
-                cluster.s_pull.until(now),
+                command.until(now, cluster.command_free),
+                self.pushes[at].until(now),
+                self.pulls[at].until(now),
             ]
         })
     }
@@ -242,14 +315,22 @@ impl Buses {
     /// What the D push and the D pull bus did until now.
     #[must_use]
     pub(crate) fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
-        [self.d_push.until(now), self.d_pull.until(now)]
+        [self.pushes[D_BUS].until(now), self.pulls[D_BUS].until(now)]
     }
 }
 
 /// Writes down for whoever watches that a bus is taken until `end`.
 #[inline]
 fn note(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
-    if cycles != 0 && journal.wants(Kind::Bus) {
+    if journal.wants(Kind::Bus) {
+        note_now(bus, end, cycles, journal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note_now(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
+    if cycles != 0 {
         let (from, until) = (end - cycles, end);
         journal.tell(from, || TraceEvent::Bus { bus, from, until });
     }

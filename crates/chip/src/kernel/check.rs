@@ -143,6 +143,8 @@ pub struct Also {
 pub struct Checks {
     allowed: u32,
     fault: Option<Box<Fault>>,
+    /// Whether there is one: the event loop asks after each event.
+    stands: bool,
     /// How often an allowed check would have stopped the run, by check.
     passed_over: [u64; Check::ALL.len()],
 }
@@ -177,6 +179,18 @@ impl Checks {
             return;
         }
         self.fault.get_or_insert_with(|| Box::new(fault));
+        self.stands = true;
+    }
+
+    /// Whether a fault stops the run.
+    #[inline]
+    pub(crate) const fn stands(&self) -> bool {
+        self.stands
+    }
+
+    /// Whether what was saved goes together.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.stands == self.fault.is_some()
     }
 
     /// The fault that stops the run.

@@ -16,6 +16,8 @@
 //! Turns of microengines, two of five events, are last in their cycle and one each, so
 //! in the wheel they are but a bit for each microengine.
 
+mod cancel;
+mod count;
 mod kind;
 mod order;
 #[cfg(test)]
@@ -40,7 +42,7 @@ const NIL: u16 = u16::MAX;
 /// The turn of a microengine that has none.
 const NEVER: Cycle = Cycle::MAX;
 
-/// Bit q of [`Bucket::pending`]: queue q is not empty.
+/// Bit q of [`EventQueue::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
 /// Its bit `MORE + q`: there are two or more in queue q, of the first [`PAIRS`].
 const MORE: u32 = 8;
@@ -51,17 +53,17 @@ const PAIRS: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
+const _: () = assert!((TURNS as usize).is_multiple_of(MICROENGINES));
+
 /// The queue of data and signals that reach a microengine.
 pub(crate) const DATA: usize = 0;
 /// The queue of units.
 pub(crate) const UNITS: usize = 1;
 
-/// What happens in one cycle. It fills a line of the host's cache.
+/// What happens in one cycle but for turns. It fills a line of the host's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket {
-    /// What there is. The lowest bit is what comes next.
-    pending: u32,
     /// The last linked node of each queue that has any; it is followed by the first of them.
     last: [u16; QUEUES],
     /// The first event of each queue that is not empty.
@@ -104,7 +106,6 @@ impl Pending {
 }
 
 const EMPTY: Bucket = Bucket {
-    pending: 0,
     last: [NIL; QUEUES],
     first: [Event::Microengine(0); QUEUES],
     second: [Event::Microengine(0); PAIRS],
@@ -143,12 +144,13 @@ struct Node {
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
     buckets: Box<[Bucket; SPAN]>,
-    /// Bit per bucket that is not empty.
+    /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
+    /// since of a cycle that has but turns nothing else is looked at.
+    pending: [u32; SPAN],
+    /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
     free: u16,
-    /// Events in the wheel but for turns.
-    near: usize,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
     /// When each microengine takes its turn; `NEVER` for not at all. Turns come last
@@ -158,6 +160,8 @@ pub struct EventQueue {
     /// The earliest of `far`, and of all.
     next_far: Cycle,
     next: Cycle,
+    /// While `base` is no later than this, all of `far` lies beyond the wheel's span.
+    reach: Cycle,
     /// Events that were posted to `far`.
     sequence: u64,
 }
@@ -166,15 +170,16 @@ impl Default for EventQueue {
     fn default() -> Self {
         Self {
             buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
+            pending: [0; SPAN],
             occupied: [0; WORDS],
             nodes: Vec::new(),
             free: NIL,
-            near: 0,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
             base: 0,
             next_far: Cycle::MAX,
             next: Cycle::MAX,
+            reach: Cycle::MAX,
             sequence: 0,
         }
     }
@@ -244,8 +249,8 @@ impl EventQueue {
     #[inline]
     fn insert_turn(&mut self, time: Cycle, me: usize) {
         let bucket = (time & MASK) as usize;
-        let pending = self.buckets[bucket].pending;
-        self.buckets[bucket].pending = pending | 1 << (TURNS + me as u32);
+        let pending = self.pending[bucket];
+        self.pending[bucket] = pending | 1 << (TURNS + me as u32);
         if pending == 0 {
             self.occupy(bucket, time);
         }
@@ -255,12 +260,12 @@ impl EventQueue {
     fn withdraw_turn(&mut self, time: Cycle, me: usize) {
         if time - self.base < SPAN as Cycle {
             let bucket = (time & MASK) as usize;
-            self.buckets[bucket].pending &= !(1 << (TURNS + me as u32));
+            self.pending[bucket] &= !(1 << (TURNS + me as u32));
             self.clear_if_empty(bucket);
         } else {
             let turn = Event::Microengine(me as u8);
             self.far.retain(|far| far.0.event != turn);
-            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+            self.see_far();
         }
     }
 
@@ -276,7 +281,7 @@ impl EventQueue {
 
     #[inline]
     fn clear_if_empty(&mut self, bucket: usize) {
-        if self.buckets[bucket].pending == 0 {
+        if self.pending[bucket] == 0 {
             self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         }
     }
@@ -296,10 +301,16 @@ impl EventQueue {
     #[inline(never)]
     fn post_far(&mut self, time: Cycle, event: Event) {
         self.next = self.next.min(time);
-        self.next_far = self.next_far.min(time);
         let order = u64::from(event.rank()) << 56 | self.sequence;
         self.sequence += 1;
         self.far.push(Reverse(Far { time, order, event }));
+        self.see_far();
+    }
+
+    /// Finds anew which of the far events is the earliest.
+    fn see_far(&mut self) {
+        self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        self.reach = self.next_far.saturating_sub(SPAN as Cycle);
     }
 
     /// Puts an event of the wheel's span behind those of its queue.
@@ -308,14 +319,12 @@ impl EventQueue {
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
         let bucket = (time & MASK) as usize;
         let queue = queue % QUEUES;
-        let it = &mut self.buckets[bucket];
-        let pending = it.pending;
-        self.near += 1;
+        let pending = self.pending[bucket];
         if pending >> queue & 1 != 0 {
             return self.append_behind(bucket, queue, event);
         }
-        it.pending = pending | 1 << queue;
-        it.first[queue] = event;
+        self.pending[bucket] = pending | 1 << queue;
+        self.buckets[bucket].first[queue] = event;
         if pending == 0 {
             self.occupy(bucket, time);
         }
@@ -328,11 +337,11 @@ impl EventQueue {
         if queue == DATA && event.place() < self.last_of(bucket, queue).place() {
             return self.put_in_place(bucket, queue, event);
         }
-        let it = &mut self.buckets[bucket];
-        if let Some(second) = it.second.get_mut(queue)
-            && it.pending >> (MORE + queue as u32) & 1 == 0
+        let pending = &mut self.pending[bucket];
+        if let Some(second) = self.buckets[bucket].second.get_mut(queue)
+            && *pending >> (MORE + queue as u32) & 1 == 0
         {
-            it.pending |= 1 << (MORE + queue as u32);
+            *pending |= 1 << (MORE + queue as u32);
             *second = event;
         } else {
             self.link(bucket, queue, event);
@@ -343,7 +352,7 @@ impl EventQueue {
     #[inline]
     fn last_of(&self, bucket: usize, queue: usize) -> Event {
         let it = &self.buckets[bucket];
-        let has = |what: u32| it.pending >> (what + queue as u32) & 1 != 0;
+        let has = |what: u32| self.pending[bucket] >> (what + queue as u32) & 1 != 0;
         if has(LINKED) {
             self.nodes[usize::from(it.last[queue])].event
         } else if has(MORE) {
@@ -356,10 +365,11 @@ impl EventQueue {
     /// Puts an event into a queue before those of a later [place](Event::place).
     #[inline(never)]
     fn put_in_place(&mut self, bucket: usize, queue: usize, event: Event) {
-        let it = &mut self.buckets[bucket];
-        if it.pending >> queue & (1 << MORE | 1 << LINKED) == 0 {
+        let pending = &mut self.pending[bucket];
+        if *pending >> queue & (1 << MORE | 1 << LINKED) == 0 {
+            *pending |= 1 << (MORE + queue as u32);
+            let it = &mut self.buckets[bucket];
             it.second[queue % PAIRS] = std::mem::replace(&mut it.first[queue], event);
-            it.pending |= 1 << (MORE + queue as u32);
             return;
         }
         self.put_among(bucket, queue, event);
@@ -370,13 +380,12 @@ impl EventQueue {
     #[inline(never)]
     fn put_among(&mut self, bucket: usize, queue: usize, event: Event) {
         let mut all = Vec::new();
-        while self.buckets[bucket].pending >> queue & 1 != 0 {
-            let pending = Pending(self.buckets[bucket].pending);
+        while self.pending[bucket] >> queue & 1 != 0 {
+            let pending = Pending(self.pending[bucket]);
             all.push(self.take_first(bucket, queue, pending).0);
         }
         let at = all.partition_point(|it| it.place() <= event.place());
         all.insert(at, event);
-        self.near -= 1;
         // It is the bucket of a cycle that is occupied already, so any time of it will do.
         let start = self.base & MASK;
         let time = self.base + ((bucket as Cycle).wrapping_sub(start) & MASK);
@@ -393,74 +402,14 @@ impl EventQueue {
         }
         let index = self.free;
         self.free = self.nodes[usize::from(index)].next;
-        let it = &mut self.buckets[bucket];
-        let last = std::mem::replace(&mut it.last[queue], index);
+        let pending = &mut self.pending[bucket];
+        let last = std::mem::replace(&mut self.buckets[bucket].last[queue], index);
         let mut next = index;
-        if it.pending >> (LINKED + queue as u32) & 1 != 0 {
+        if *pending >> (LINKED + queue as u32) & 1 != 0 {
             next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
         }
-        it.pending |= 1 << (LINKED + queue as u32);
+        *pending |= 1 << (LINKED + queue as u32);
         self.nodes[usize::from(index)] = Node { event, next };
-    }
-
-    /// Takes an event back that was posted for a time, if it is still pending; not a
-    /// turn. Of several alike the first one goes.
-    pub fn cancel(&mut self, time: Cycle, event: Event) {
-        let near = time.wrapping_sub(self.base) < SPAN as Cycle;
-        let found = near && self.remove(time, event);
-        if !found {
-            let before = self.far.len();
-            let mut first = true;
-            self.far.retain(|far| {
-                let it = first && far.0.time == time && far.0.event == event;
-                first &= !it;
-                !it
-            });
-            if self.far.len() == before {
-                return;
-            }
-            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
-        }
-        if time == self.next {
-            self.next = self.find_next();
-        }
-    }
-
-    /// Takes an event out of the bucket of a cycle; whether it was there.
-    fn remove(&mut self, time: Cycle, event: Event) -> bool {
-        let bucket = (time & MASK) as usize;
-        let queue = event.queue();
-        let it = &self.buckets[bucket];
-        if it.pending >> queue & 1 == 0 {
-            return false;
-        }
-        if it.first[queue] == event {
-            self.take_first(bucket, queue, Pending(it.pending));
-            self.clear_if_empty(bucket);
-            return true;
-        }
-        if it.pending >> (MORE + queue as u32) & 1 != 0 && it.second[queue] == event {
-            self.take_second(bucket, queue);
-            self.near -= 1;
-            return true;
-        }
-        if it.pending >> (LINKED + queue as u32) & 1 == 0 {
-            return false;
-        }
-        let last = it.last[queue];
-        let mut before = last;
-        loop {
-            let index = self.nodes[usize::from(before)].next;
-            if self.nodes[usize::from(index)].event == event {
-                self.unlink(bucket, queue, before);
-                self.near -= 1;
-                return true;
-            }
-            if index == last {
-                return false;
-            }
-            before = index;
-        }
     }
 
     /// Takes the node behind one out of a queue; gives its event.
@@ -471,11 +420,11 @@ impl EventQueue {
         self.nodes[usize::from(before)].next = next;
         self.nodes[usize::from(index)].next = self.free;
         self.free = index;
-        let it = &mut self.buckets[bucket];
+        let last = &mut self.buckets[bucket].last[queue];
         if index == before {
-            it.pending &= !(1 << (LINKED + queue as u32));
-        } else if index == it.last[queue] {
-            it.last[queue] = before;
+            self.pending[bucket] &= !(1 << (LINKED + queue as u32));
+        } else if index == *last {
+            *last = before;
         }
         event
     }
@@ -485,24 +434,6 @@ impl EventQueue {
     #[inline]
     pub fn next_time(&self) -> Cycle {
         self.next
-    }
-
-    /// Whether a cycle at which a microengine runs comes before all events, as a turn of it
-    /// would: none is earlier, and at that cycle there is nothing but turns of microengines
-    /// behind it.
-    #[must_use]
-    #[inline]
-    pub(crate) fn is_before(&self, time: Cycle, me: u8) -> bool {
-        time < self.next || time == self.next && self.is_before_turns(time, me)
-    }
-
-    /// The same of the cycle of the next event.
-    #[inline]
-    fn is_before_turns(&self, time: Cycle, me: u8) -> bool {
-        let before = (1 << (TURNS + u32::from(me) % MICROENGINES as u32)) - 1;
-        // What is far away may be anything.
-        time.wrapping_sub(self.base) < SPAN as Cycle
-            && self.buckets[(time & MASK) as usize].pending & before == 0
     }
 
     /// Takes the next event.
@@ -524,9 +455,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn come_to(&mut self, time: Cycle) -> usize {
         self.base = time;
-        // An empty heap says `Cycle::MAX`, which lies beyond every span: one comparison stands
-        // for "is there any, and is it near".
-        if self.next_far.wrapping_sub(time) < SPAN as Cycle {
+        if time > self.reach {
             self.come_near();
         }
         (time & MASK) as usize
@@ -536,7 +465,7 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn pending_in(&self, bucket: usize) -> Pending {
-        Pending(self.buckets[bucket % SPAN].pending)
+        Pending(self.pending[bucket % SPAN])
     }
 
     /// Takes the first event of a queue that is not empty, in the present cycle.
@@ -555,12 +484,10 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_first(&mut self, bucket: usize, queue: usize, pending: Pending) -> (Event, Pending) {
         let queue = queue % QUEUES;
-        self.near -= 1;
-        let it = &mut self.buckets[bucket];
-        let event = it.first[queue];
+        let event = self.buckets[bucket].first[queue];
         if pending.0 >> queue & (1 << MORE | 1 << LINKED) == 0 {
             let left = pending.0 & !(1 << queue);
-            it.pending = left;
+            self.pending[bucket] = left;
             (event, Pending(left))
         } else {
             self.move_up(bucket, queue);
@@ -585,8 +512,8 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_second(&mut self, bucket: usize, queue: usize) {
-        if self.buckets[bucket].pending >> (LINKED + queue as u32) & 1 == 0 {
-            self.buckets[bucket].pending &= !(1 << (MORE + queue as u32));
+        if self.pending[bucket] >> (LINKED + queue as u32) & 1 == 0 {
+            self.pending[bucket] &= !(1 << (MORE + queue as u32));
         } else {
             self.buckets[bucket].second[queue] = self.take_linked(bucket, queue);
         }
@@ -603,9 +530,10 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_turn(&mut self, bucket: usize, pending: Pending) -> u8 {
-        let me = (pending.0 >> TURNS).trailing_zeros() as usize % MICROENGINES;
+        // Their bits begin at a multiple of that.
+        let me = pending.0.trailing_zeros() as usize % MICROENGINES;
         let left = pending.0 & pending.0.wrapping_sub(1);
-        self.buckets[bucket % SPAN].pending = left;
+        self.pending[bucket % SPAN] = left;
         self.turns[me] = NEVER;
         if left == 0 {
             self.leave();
@@ -637,47 +565,9 @@ impl EventQueue {
     pub fn advance_to(&mut self, time: Cycle) {
         debug_assert!(time <= self.next, "an event is passed over");
         self.base = self.base.max(time);
-        if self.next_far.wrapping_sub(self.base) < SPAN as Cycle {
+        if self.base > self.reach {
             self.come_near();
         }
-    }
-
-    /// Number of pending events.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        let turns = { self.turns.iter() }
-            .filter(|turn| turn.wrapping_sub(self.base) < SPAN as Cycle)
-            .count();
-        self.near + self.far.len() + turns
-    }
-
-    /// Whether nothing is pending.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.next == Cycle::MAX
-    }
-
-    /// The events in the wheel but for turns, cycle by cycle, each cycle's in order.
-    fn near(&self) -> impl Iterator<Item = (Cycle, Event)> + '_ {
-        let times = (self.base..self.base.saturating_add(SPAN as Cycle)).filter(|time| {
-            let bucket = (time & MASK) as usize;
-            self.occupied[bucket / 64] >> (bucket % 64) & 1 == 1
-        });
-        times.flat_map(move |time| {
-            let it = self.buckets[(time & MASK) as usize];
-            let queues = (0..QUEUES).filter(move |queue| it.pending >> queue & 1 == 1);
-            queues.flat_map(move |queue| {
-                let last = it.last[queue];
-                let has = |what: u32| it.pending >> (what + queue as u32) & 1 == 1;
-                let second = has(MORE).then(|| it.second[queue]);
-                let linked = has(LINKED).then(|| self.nodes[usize::from(last)].next);
-                let next = move |at: &u16| (*at != last).then(|| self.nodes[usize::from(*at)].next);
-                let linked = std::iter::successors(linked, next);
-                let linked = linked.map(|at| self.nodes[usize::from(at)].event);
-                let all = std::iter::once(it.first[queue]).chain(second).chain(linked);
-                all.map(move |event| (time, event))
-            })
-        })
     }
 
     /// Moves what lies in the wheel's span now from the heap to the wheel.
@@ -693,7 +583,7 @@ impl EventQueue {
                 event => self.append(far.time, event.queue(), event),
             }
         }
-        self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        self.see_far();
     }
 
     /// Adds a free node; there never are more than were pending at one time.

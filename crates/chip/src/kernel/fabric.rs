@@ -14,6 +14,7 @@
 //! ([`Event::Ready`]).
 
 mod data;
+mod setting_out;
 mod validate;
 
 use npsim_image::Image;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::kernel::buffers::Buffers;
-use crate::kernel::bus::{Admission, Buses};
+use crate::kernel::bus::Buses;
 use crate::kernel::check::{Also, Check, Checks, Fault};
 use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
@@ -52,6 +53,23 @@ pub struct InFlight {
     pub note: u64,
     /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
     pub tag: Tag,
+}
+
+impl InFlight {
+    /// Its place is given to a command that is known but for its address.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    fn fill(&mut self, command: &BusCommand, address: u32, issued: Cycle) {
+        // Completed in its place: put together before, it would be copied once more.
+        self.command = *command;
+        self.command.address = address;
+        self.issued = issued;
+        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
+        self.data = [0; 32];
+        self.words = 0;
+        self.note = 0;
+        self.tag = Tag::default();
+    }
 }
 
 /// Commands of a program of which a message says that they raise a signal.
@@ -218,14 +236,14 @@ impl Fabric {
             let by = Raiser::at(command.me, command.context, command.pc);
             buffers.carried(&flight.data[..count], by);
             if self.journal.wants(Kind::Carried) {
-                self.tell_ring_carried(ring, slot, count, takes);
+                self.tell_ring(ring, slot, count, takes);
             }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_ring_carried(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
+    fn tell_ring(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
         let flight = self.flight(slot);
         let (data, command) = (flight.data, flight.command);
         self.tell_carried(&data[..count], ring, takes, &command);
@@ -317,6 +335,12 @@ impl Fabric {
         self.late.asked()
     }
 
+    /// Whether completions come late.
+    #[inline]
+    pub(crate) const fn are_late(&self) -> bool {
+        self.late.is_on()
+    }
+
     /// How many cycles late the completion of a command is that comes next.
     #[inline]
     pub(crate) fn late(&mut self, slot: Slot) -> Cycle {
@@ -350,114 +374,6 @@ impl Fabric {
         }
     }
 
-    /// A microengine issues a command at its local time `now`, which is never
-    /// before [`Fabric::now`] nor after the next pending event.
-    pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
-        let (me, address) = (command.me, command.address);
-        if self.is_full(now, me) {
-            return Issue::Held;
-        }
-        Issue::Accepted(self.send(now, command, (me, address), |_| {}))
-    }
-
-    /// Whether a microengine's command FIFO is full, which is then [`Issue::Held`] for it.
-    #[inline]
-    pub(crate) fn is_full(&mut self, now: Cycle, me: u8) -> bool {
-        self.buses.is_full(now, me)
-    }
-
-    /// Issues a command that is known but for its address. Its issuer's FIFO is not full.
-    #[inline]
-    pub(crate) fn issue_at(&mut self, now: Cycle, command: &BusCommand, address: u32) -> Target {
-        self.send(now, command, (command.me, address), |command| {
-            command.address = address;
-        })
-    }
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is what both of its callers do.
-    fn send(
-        &mut self,
-        now: Cycle,
-        command: &BusCommand,
-        (me, address): (u8, u32),
-        complete: impl FnOnce(&mut BusCommand),
-    ) -> Target {
-        let target = self.buses.target_of(command.op, address);
-        let admission = self.buses.admit(now, me, target, &mut self.journal);
-        // It is completed in its place: put together before, it would be copied once more.
-        let slot = self.place(command, now, complete);
-        if self.journal.wants(Kind::Command) {
-            self.tell_command(now, slot);
-        }
-        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
-        // can still happen that this booking should have known of.
-        if let Admission::Arrives(arrival) = admission {
-            self.events.post(arrival, Event::Arrive(slot));
-        } else {
-            self.wait_for_bus(now, me, slot, target);
-        }
-        target
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn tell_command(&mut self, now: Cycle, slot: Slot) {
-        let command = self.flight(slot).command;
-        self.journal
-            .tell(now, || TraceEvent::Command { slot, command });
-    }
-
-    /// A command stays in its microengine's FIFO until its cluster's bus takes it.
-    #[inline(never)]
-    fn wait_for_bus(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
-        let cluster = self.buses.hold(now, me, slot, target);
-        self.post_arbitration(now, cluster);
-    }
-
-    /// Opens a command that no microengine issued, for data that a unit pushes
-    /// on its own.
-    pub fn open(&mut self, command: BusCommand) -> Slot {
-        let slot = self.place(&command, self.now, |_| {});
-        self.flight_mut(slot).note = UNASKED;
-        slot
-    }
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its one busy caller does.
-    fn place(
-        &mut self,
-        command: &BusCommand,
-        issued: Cycle,
-        complete: impl FnOnce(&mut BusCommand),
-    ) -> Slot {
-        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
-        if let Some(slot) = self.free.pop() {
-            // Field by field: the data would be moved otherwise.
-            let flight = &mut self.slots[slot.0 as usize];
-            flight.command = *command;
-            complete(&mut flight.command);
-            flight.issued = issued;
-            flight.data = [0; 32];
-            flight.words = 0;
-            flight.note = 0;
-            flight.tag = Tag::default();
-            slot
-        } else {
-            let mut flight = InFlight {
-                command: *command,
-                issued,
-                data: [0; 32],
-                words: 0,
-                note: 0,
-                tag: Tag::default(),
-            };
-            complete(&mut flight.command);
-            self.slots.push(flight);
-            Slot(self.slots.len() as u32 - 1)
-        }
-    }
-
     /// A unit has decided when it serves a command; for whoever watches.
     #[inline]
     pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
@@ -478,59 +394,6 @@ impl Fabric {
             from,
             until,
         });
-    }
-
-    /// A unit has taken a command from its inlet. Commands that waited for
-    /// room set out, and microengines that stalled on them go on.
-    #[inline]
-    pub fn release(&mut self, target: Target) {
-        if let Some(first) = self.buses.release(target) {
-            self.go_on(first);
-        }
-    }
-
-    /// Clusters arbitrate in turn, from one on.
-    #[inline(never)]
-    fn go_on(&mut self, first: usize) {
-        let count = self.buses.clusters();
-        // The place is promised to `first`, but if that cannot go in this bus clock another
-        // cluster may use what other units have room for.
-        for step in 0..count {
-            self.arbitrate((first + step) % count);
-        }
-    }
-
-    /// A cluster arbitrates among the commands that wait for its bus.
-    pub fn command_bus(&mut self, cluster: u8) {
-        self.buses.arbitration_came(cluster as usize);
-        self.arbitrate(cluster as usize);
-    }
-
-    #[inline]
-    fn arbitrate(&mut self, cluster: usize) {
-        if self.buses.may_arbitrate(cluster) {
-            self.arbitrate_now(cluster);
-        }
-    }
-
-    #[inline(never)]
-    fn arbitrate_now(&mut self, cluster: usize) {
-        // One grant a bus clock; the next one takes another arbitration.
-        if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
-            self.events.post(grant.arrival, Event::Arrive(grant.slot));
-            if let Some((me, cycle)) = grant.wake {
-                self.events.post(cycle, Event::Microengine(me));
-            }
-        }
-        self.post_arbitration(self.now, cluster);
-    }
-
-    /// Lets a cluster arbitrate when a command of it can go.
-    #[inline]
-    fn post_arbitration(&mut self, now: Cycle, cluster: usize) {
-        if let Some(at) = self.buses.next_arbitration(now, cluster) {
-            self.events.post(at, Event::CommandBus(cluster as u8));
-        }
     }
 
     /// The status bit of a scratch ring as a microengine sees it.

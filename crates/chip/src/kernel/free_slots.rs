@@ -4,6 +4,8 @@
 //! depends on which others are taken, and on nothing further back: where the same
 //! commands are in flight again, they have the same places again.
 
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::command::Slot;
@@ -12,49 +14,78 @@ use crate::quiescence::bits;
 /// A set of places.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FreeSlots {
-    /// Bit s % 64 of longword s / 64: place s is free.
+    /// Bit s: place s is free. Few chips have more commands in flight than these.
     #[serde(with = "bits")]
-    words: Vec<u64>,
-    len: usize,
+    first: u64,
+    /// Bit s % 64 of longword s / 64 - 1: place s is free.
+    #[serde(with = "bits")]
+    behind: Vec<u64>,
 }
 
 impl FreeSlots {
+    /// Those of the places that nearly all commands get, if any of them is free.
+    #[inline]
+    pub fn first(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.first)
+    }
+
+    /// Takes the lowest place out of those, which are all that are free of them.
+    #[inline]
+    pub fn take_from(&mut self, first: NonZeroU64) -> Slot {
+        self.first = first.get() & (first.get() - 1);
+        Slot(first.trailing_zeros())
+    }
+
     /// Takes the lowest place out.
     #[inline]
     pub fn pop(&mut self) -> Option<Slot> {
-        let (at, word) = (0..).zip(&mut self.words).find(|(_, word)| **word != 0)?;
+        match self.first() {
+            Some(first) => Some(self.take_from(first)),
+            None => self.pop_behind(),
+        }
+    }
+
+    #[inline(never)]
+    fn pop_behind(&mut self) -> Option<Slot> {
+        let (at, word) = (1..).zip(&mut self.behind).find(|(_, word)| **word != 0)?;
         let bit = word.trailing_zeros();
         *word &= *word - 1;
-        self.len -= 1;
         Some(Slot(at * 64 + bit))
     }
 
     /// Adds a place that is not in it.
     #[inline]
     pub fn push(&mut self, slot: Slot) {
-        let at = slot.0 as usize / 64;
-        if at >= self.words.len() {
-            self.words.resize(at + 1, 0);
+        if slot.0 < 64 {
+            debug_assert_eq!(self.first >> slot.0 & 1, 0, "freed twice");
+            self.first |= 1 << slot.0;
+        } else {
+            self.push_behind(slot);
         }
-        debug_assert_eq!(self.words[at] >> (slot.0 % 64) & 1, 0, "freed twice");
-        self.words[at] |= 1 << (slot.0 % 64);
-        self.len += 1;
+    }
+
+    #[inline(never)]
+    fn push_behind(&mut self, slot: Slot) {
+        let at = slot.0 as usize / 64 - 1;
+        if at >= self.behind.len() {
+            self.behind.resize(at + 1, 0);
+        }
+        debug_assert_eq!(self.behind[at] >> (slot.0 % 64) & 1, 0, "freed twice");
+        self.behind[at] |= 1 << (slot.0 % 64);
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        std::iter::once(self.first).chain(self.behind.iter().copied())
     }
 
     /// How many there are.
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are as many as it says.
-    pub fn is_whole(&self) -> bool {
-        let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
-        count as usize == self.len
+    pub fn len(&self) -> usize {
+        self.words().map(|word| word.count_ones() as usize).sum()
     }
 
     /// All of them, the lowest first.
-    pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
-        (0..).zip(&self.words).flat_map(|(at, word)| {
+    pub fn iter(&self) -> impl Iterator<Item = Slot> {
+        (0..).zip(self.words()).flat_map(|(at, word)| {
             (0..64)
                 .filter(move |bit| word >> bit & 1 == 1)
                 .map(move |bit| Slot(at * 64 + bit))

@@ -80,8 +80,8 @@ type Signal = (u8, u8, u8);
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Raisers {
     all: Vec<[Raiser; 2]>,
-    /// When something was noted last, and of which signal.
-    noted: (Cycle, Signal),
+    /// When something was noted last, and the place of which signal.
+    noted: (Cycle, u16),
 }
 
 impl Raisers {
@@ -91,14 +91,16 @@ impl Raisers {
         let count = usize::from(microengines) * OF_MICROENGINE;
         Self {
             all: vec![[Raiser::UNKNOWN; 2]; count],
-            noted: (Cycle::MAX, (0, 0, 0)),
+            noted: (Cycle::MAX, 0),
         }
     }
 
     /// A signal is about to be raised, by no command.
+    #[inline]
     pub fn note(&mut self, now: Cycle, signal: Signal, by: Raiser) {
-        self.noted = (now, signal);
-        if let Some([last, before]) = self.all.get_mut(place(signal)) {
+        let place = place(signal);
+        self.noted = (now, place as u16);
+        if let Some([last, before]) = self.all.get_mut(place) {
             (*before, *last) = (*last, by);
         }
     }
@@ -111,7 +113,7 @@ impl Raisers {
 
     /// Whether what has just been noted is this signal.
     pub(crate) fn has_just_noted(&self, now: Cycle, signal: Signal) -> bool {
-        self.noted == (now, signal)
+        self.noted == (now, place(signal) as u16)
     }
 
     /// Who raised a signal of a context twice, which is at an instruction itself.

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use npsim_isa::{CommandOp, Unit};
+use npsim_isa::Unit;
 
 /// An inlet: that of a unit, or of one channel of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,7 +30,8 @@ impl Target {
     /// Its place in a table of all.
     #[must_use]
     pub const fn index(self) -> usize {
-        self.0 as usize
+        // Masked, so that nobody who has such a table need check it.
+        self.0 as usize % Self::COUNT
     }
 }
 
@@ -59,12 +60,39 @@ pub struct Inlet {
     pub shared: bool,
 }
 
+/// Stands where more of the address counts than its top bits.
+const SPREAD: Target = Target(u8::MAX);
+
 /// A unit's inlets in the table of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Route {
     first: u8,
     channels: u8,
     interleave: Interleave,
+}
+
+impl Route {
+    /// The inlet that an address chooses. One that names a channel that the chip lacks
+    /// goes to channel 0, which refuses it.
+    fn target(self, address: u32) -> Target {
+        let channel = match self.interleave {
+            Interleave::None => 0,
+            Interleave::TopBits => {
+                let channel = (address >> 30) as u8;
+                if channel < self.channels { channel } else { 0 }
+            }
+            Interleave::Bytes(bytes) => (address / bytes % u32::from(self.channels)) as u8,
+        };
+        Target(self.first + channel)
+    }
+
+    /// The inlets by bits 31-30 of the address, if they say it.
+    fn by_top_bits(self) -> [Target; 4] {
+        if matches!(self.interleave, Interleave::Bytes(_)) && self.channels > 1 {
+            return [SPREAD; 4];
+        }
+        std::array::from_fn(|top| self.target((top as u32) << 30))
+    }
 }
 
 /// All inlets of a chip.
@@ -74,8 +102,10 @@ pub struct Inlets {
     routes: [Route; Unit::ALL.len()],
     /// Places at each inlet; 0 for one that the chip lacks.
     depths: [u16; Target::COUNT],
-    /// Bit t: target t is behind the shared interface.
-    shared: u16,
+    /// The inlets by bits 31-30 of the address, as `routes` gives them.
+    by_top_bits: [[Target; 4]; Unit::ALL.len()],
+    /// Whether an inlet is behind the shared interface.
+    shared: [bool; Target::COUNT],
 }
 
 impl Inlets {
@@ -89,8 +119,9 @@ impl Inlets {
         };
         Self {
             routes: [nowhere; Unit::ALL.len()],
+            by_top_bits: [nowhere.by_top_bits(); Unit::ALL.len()],
             depths: [0; Target::COUNT],
-            shared: 0,
+            shared: [false; Target::COUNT],
         }
     }
 
@@ -98,33 +129,35 @@ impl Inlets {
     /// `served`.
     pub(crate) fn add(&mut self, first: Target, inlet: Inlet, served: &[Unit]) {
         for &unit in served {
-            self.routes[unit as usize] = Route {
+            let route = Route {
                 first: first.0,
                 channels: inlet.channels,
                 interleave: inlet.interleave,
             };
+            self.routes[unit as usize] = route;
+            self.by_top_bits[unit as usize] = route.by_top_bits();
         }
         for at in first.index()..first.index() + usize::from(inlet.channels) {
             self.depths[at] = inlet.depth.into();
-            self.shared |= u16::from(inlet.shared) << at;
+            self.shared[at] = inlet.shared;
         }
     }
 
-    /// Where a command goes. An address that names a channel that the chip lacks
-    /// goes to channel 0, which refuses it.
+    /// Where a unit's command goes.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn target_of(&self, op: CommandOp, address: u32) -> Target {
-        let route = &self.routes[op.info().unit as usize];
-        let channel = match route.interleave {
-            Interleave::None => 0,
-            Interleave::TopBits => {
-                let channel = (address >> 30) as u8;
-                if channel < route.channels { channel } else { 0 }
-            }
-            Interleave::Bytes(bytes) => (address / bytes % u32::from(route.channels)) as u8,
-        };
-        Target(route.first + channel)
+    pub(crate) fn target_of(&self, unit: Unit, address: u32) -> Target {
+        let target = self.by_top_bits[unit as usize][(address >> 30) as usize];
+        if target == SPREAD {
+            return self.target_apart(unit, address);
+        }
+        target
+    }
+
+    /// The same where more of the address counts.
+    #[inline(never)]
+    fn target_apart(&self, unit: Unit, address: u32) -> Target {
+        self.routes[unit as usize].target(address)
     }
 
     /// Commands that can wait at an inlet.
@@ -136,13 +169,13 @@ impl Inlets {
     /// Whether an inlet is behind the shared interface.
     #[inline]
     pub(crate) fn is_shared(&self, target: Target) -> bool {
-        self.shared >> target.0 & 1 != 0
+        self.shared[target.index()]
     }
 
     /// Whether the chip has the inlet.
     pub(crate) fn has(&self, target: Target) -> bool {
         self.depths
-            .get(target.index())
+            .get(usize::from(target.0))
             .is_some_and(|depth| *depth > 0)
     }
 }

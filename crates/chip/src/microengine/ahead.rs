@@ -10,9 +10,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Cycle;
 
-/// The issue slots that were thrown away in the present turn, in their order.
+/// The issue slots that were thrown away in the present turn, in their order. A context gives
+/// up the pipeline in the chip's present, so of those before that nothing is kept.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Thrown(Vec<Aborted>);
+pub(super) struct Thrown {
+    /// Those with which a context gave up the pipeline last: the first and the cycle after the
+    /// last.
+    swap: (Cycle, Cycle),
+    /// Those behind them.
+    behind: Vec<Aborted>,
+}
 
 /// Slots that were thrown away together, or those of a line that goes round, which are
 /// as many in each round.
@@ -49,19 +56,27 @@ impl Aborted {
 }
 
 impl Thrown {
-    /// A turn begins at a cycle. It can lie within the slots of the last swap, if a
-    /// signal comes during them.
+    /// A turn begins at a cycle. It can lie within the slots of the last swap, if a signal comes
+    /// during them.
     #[inline]
     pub fn begin_turn(&mut self, now: Cycle) {
-        if self.0.last().is_some_and(|last| last.end <= now) {
-            self.0.clear();
+        if self.behind.last().is_some_and(|last| last.end <= now) {
+            self.behind.clear();
         }
+    }
+
+    /// Slots are thrown away from a cycle on, since a context gives up the pipeline in the one
+    /// before.
+    #[inline]
+    pub fn swap(&mut self, from: Cycle, slots: Cycle) {
+        self.behind.clear();
+        self.swap = (from, from + slots);
     }
 
     /// Slots are thrown away from a cycle on.
     #[inline]
     pub fn add(&mut self, from: Cycle, slots: Cycle) {
-        self.0.push(Aborted {
+        self.behind.push(Aborted {
             from,
             end: from + slots,
             slots,
@@ -72,7 +87,7 @@ impl Thrown {
     /// Slots are thrown away from a cycle on, so many times, which is not 0, a number of
     /// cycles apart.
     pub fn add_every(&mut self, from: Cycle, slots: Cycle, (times, period): (Cycle, Cycle)) {
-        self.0.push(Aborted {
+        self.behind.push(Aborted {
             from,
             end: from + (times - 1) * period + slots,
             slots,
@@ -82,12 +97,17 @@ impl Thrown {
 
     /// Forgets those that end before a cycle.
     pub fn forget_before(&mut self, now: Cycle) {
-        self.0.retain_mut(|slots| slots.forget_before(now));
+        if self.swap.1 <= now {
+            self.swap = (0, 0);
+        }
+        self.behind.retain_mut(|slots| slots.forget_before(now));
     }
 
     /// The first slot of each and the cycle after the last.
     pub fn iter(&self) -> impl Iterator<Item = (Cycle, Cycle)> {
-        self.0.iter().flat_map(|slots| slots.times())
+        let swap = (self.swap.1 != self.swap.0).then_some(self.swap);
+        let behind = self.behind.iter().flat_map(|slots| slots.times());
+        swap.into_iter().chain(behind)
     }
 }
 
@@ -115,6 +135,22 @@ mod tests {
 
     fn slots(thrown: &Thrown) -> Vec<(Cycle, Cycle)> {
         thrown.iter().collect()
+    }
+
+    #[test]
+    fn of_those_before_a_swap_nothing_is_kept() {
+        let mut thrown = Thrown::default();
+        thrown.add(3, 2);
+        thrown.swap(8, 1);
+        thrown.add(12, 3);
+        assert_eq!(slots(&thrown), [(8, 9), (12, 15)]);
+        let bytes = postcard::to_allocvec(&thrown).unwrap();
+        let again: Thrown = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(slots(&again), slots(&thrown));
+        thrown.forget_before(9);
+        assert_eq!(slots(&thrown), [(12, 15)]);
+        thrown.swap(20, 0);
+        assert_eq!(slots(&thrown), []);
     }
 
     #[test]

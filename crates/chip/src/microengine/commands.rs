@@ -1,13 +1,12 @@
 //! Memory and I/O commands: from the instruction to what the bus carries.
 
-use npsim_isa::{CapAccess, CapCsr, Command, CommandOp, Completion, TransferRegister, Unit, Words};
+use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words};
 
 use super::control::Outcome;
 use super::registers::{Claim, transfer_file};
 use super::template::{awaited, registers_of, signals_of, words_of};
 use super::{Flow, Microengine, slow};
 use crate::kernel::fabric::{BusCommand, Fabric, Issue};
-use crate::kernel::target::Target;
 
 /// A command as the instruction gives it.
 struct Request {
@@ -29,27 +28,30 @@ struct Prepared {
     pushed: u8,
 }
 
-impl Microengine {
-    pub(super) fn memory_command(
-        &mut self,
-        command: &Command,
-        address: u32,
-        fabric: &mut Fabric,
-    ) -> Result<Outcome, Flow> {
-        // A fast write carries its data above the address.
-        let fast = command.op == CommandOp::MsfFastWr;
-        let request = Request {
-            op: command.op,
-            transfer: command.transfer,
-            address: if fast { address & 0xffff } else { address },
-            count: command.count,
-            completion: command.completion,
-            indirect: command.indirect,
-            immediate: fast.then_some(address >> 16),
-        };
-        self.issue(&request, fabric)
+impl Prepared {
+    /// Says what it moves and which signals it raises, of which the rest is known.
+    fn complete(&mut self, completion: Completion) {
+        let command = &mut self.command;
+        let info = command.op.info();
+        let immediate = command.immediate.is_some();
+        let words = words_of(info, command.count, immediate);
+        (self.pulled, self.pushed) = words;
+        (command.pull_signals, command.push_signals) =
+            signals_of(info, completion, words, immediate);
     }
+}
 
+/// What a context waits for that gives up the pipeline with a command, and after how many
+/// slots.
+fn swap_of(command: &BusCommand, completion: Completion) -> Option<(u16, u8)> {
+    let Completion::CtxSwap { signal, defer } = completion else {
+        return None;
+    };
+    let mask = awaited(command.pull_signals, command.push_signals, signal);
+    Some((mask, defer))
+}
+
+impl Microengine {
     pub(super) fn cap_fast_write(
         &mut self,
         csr: u16,
@@ -110,16 +112,14 @@ impl Microengine {
         if !clear {
             return self.command_rarely(number, address, fabric);
         }
-        if fabric.is_full(self.cycle, self.index) {
+        let to = (order.unit, address);
+        let Issue::Accepted(target) = fabric.send(self.cycle, &order.command, to) else {
             return Err(Flow::Held);
-        }
+        };
         for moved in [out, into] {
-            if moved.claim.words != 0 {
-                self.claims.add_free(moved.claim, moved.here, self.cycle);
-            }
+            self.claims.add_moved(moved, self.cycle);
         }
-        let target = fabric.issue_at(self.cycle, &order.command, address);
-        self.stats.references[target.index() % Target::COUNT] += 1;
+        self.stats.references[target.index()] += 1;
         let Some((mask, defer)) = order.swap else {
             return Ok(None);
         };
@@ -127,9 +127,8 @@ impl Microengine {
         Ok(Some(defer))
     }
 
-    /// The same where something may be wrong with its registers or its place, or where they
-    /// are not bits of one word each.
-    #[cold]
+    /// The same where something may be wrong with its registers or its place, where they
+    /// are not bits of one word each, or where more of it is open than its address.
     #[inline(never)]
     fn command_rarely(
         &mut self,
@@ -137,21 +136,46 @@ impl Microengine {
         address: u32,
         fabric: &mut Fabric,
     ) -> Result<Option<u8>, Flow> {
-        let order = *self.lane().order(number);
-        if order.swap.is_some() {
+        if self.lane().order(number).swap.is_some() {
             self.refuse_in_slot(fabric)?;
         }
-        let prepared = Prepared {
+        let order = self.lane().order(number);
+        let mut prepared = Prepared {
             command: BusCommand {
                 address,
                 ..order.command
             },
-            transfers: true,
+            transfers: order.transfers,
             pulled: order.pulled.claim.words,
             pushed: order.pushed.claim.words,
         };
-        self.send_off(&prepared, order.swap, fabric)?;
-        Ok(order.swap.map(|(_, defer)| defer))
+        let (mut swap, open, completion) = (order.swap, order.open, order.completion);
+        if open.data {
+            prepared.command.address = address & 0xffff;
+            prepared.command.immediate = Some(address >> 16);
+        }
+        if open.overridden {
+            self.complete_with_override(&mut prepared, completion, fabric)?;
+            swap = swap_of(&prepared.command, completion);
+        }
+        self.send_off(&prepared, swap, fabric)?;
+        Ok(swap.map(|(_, defer)| defer))
+    }
+
+    /// Applies the override word, which also says how much is moved.
+    fn complete_with_override(
+        &mut self,
+        prepared: &mut Prepared,
+        completion: Completion,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let command = &mut prepared.command;
+        let word = self.datapath.previous_result;
+        command.indirect = Some(word);
+        self.override_with(word, command, fabric)?;
+        fabric.note_override(command);
+        prepared.complete(completion);
+        Ok(())
     }
 
     #[inline(never)]
@@ -160,14 +184,7 @@ impl Microengine {
             self.refuse_in_slot(fabric)?;
         }
         let prepared = self.bus_command(request, fabric)?;
-        let swap = match request.completion {
-            Completion::CtxSwap { signal, defer } => {
-                let command = &prepared.command;
-                let mask = awaited(command.pull_signals, command.push_signals, signal);
-                Some((mask, defer))
-            }
-            Completion::Silent | Completion::SigDone(_) => None,
-        };
+        let swap = swap_of(&prepared.command, request.completion);
         self.send_off(&prepared, swap, fabric)
     }
 
@@ -252,11 +269,9 @@ impl Microengine {
     }
 
     fn bus_command(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Prepared, Flow> {
-        let info = request.op.info();
         let context = self.datapath.context;
-        let (kind, register) = registers_of(info, request.transfer);
-        let mut command = BusCommand {
-            op: request.op,
+        let (kind, register) = registers_of(request.op.info(), request.transfer);
+        let command = BusCommand {
             me: self.index,
             context,
             pc: self.pc,
@@ -264,28 +279,22 @@ impl Microengine {
             count: request.count.max(1),
             transfer_me: self.index,
             transfer: (context * 16 + register) & 127,
-            transfer_kind: kind,
             signal_context: context,
-            pull_signals: 0,
-            push_signals: 0,
-            byte_mask: 0xff,
             immediate: request.immediate,
-            indirect: request.indirect.then_some(self.datapath.previous_result),
+            ..BusCommand::blank(request.op, kind)
         };
-        if let Some(word) = command.indirect {
-            self.override_with(word, &mut command, fabric)?;
-            fabric.note_override(&command);
-        }
-        let immediate = command.immediate.is_some();
-        let (pulled, pushed) = words_of(info, command.count, immediate);
-        (command.pull_signals, command.push_signals) =
-            signals_of(info, request.completion, (pulled, pushed), immediate);
-        Ok(Prepared {
+        let mut prepared = Prepared {
             command,
             transfers: request.transfer != TransferRegister::None,
-            pulled,
-            pushed,
-        })
+            pulled: 0,
+            pushed: 0,
+        };
+        if request.indirect {
+            self.complete_with_override(&mut prepared, request.completion, fabric)?;
+        } else {
+            prepared.complete(request.completion);
+        }
+        Ok(prepared)
     }
 
     /// Applies an `indirect_ref` override word.

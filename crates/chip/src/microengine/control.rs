@@ -69,7 +69,7 @@ impl Microengine {
                     resume: None,
                 }))
             }
-            _ => self.rarely_outside(op, fabric),
+            _ => self.rarely_outside(fabric),
         }
     }
 
@@ -81,16 +81,12 @@ impl Microengine {
 
     /// The same for what has no kind of its own.
     #[inline(never)]
-    fn rarely_outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+    fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<Outcome, Flow> {
         let Word::Instruction(instruction) = &self.program.words[self.pc as usize] else {
             return Err(self.no_instruction(fabric));
         };
         match *instruction {
             Instruction::CtxArb(arb) => self.ctx_arb(&arb, fabric),
-            Instruction::Command(command) => {
-                let command = self.program.command_at(self.pc, command, self.mode);
-                self.memory_command(&command, self.address(op), fabric)
-            }
             Instruction::CapFastWrite { csr, data, .. } => {
                 self.cap_fast_write(csr, u32::from(data), fabric)
             }

@@ -8,13 +8,15 @@ use npsim_isa::Operand;
 
 use super::Program;
 use super::ahead::Thrown;
-use super::registers::{Claim, SLOTS, transfer_file};
+use super::registers::{Claim, Here, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
-use crate::core::{ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, ahead};
+use crate::core::{
+    ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, ahead, pull_from, push_to,
+};
 use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
-use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::raiser::Raiser;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::{Cause, TraceEvent};
@@ -92,6 +94,7 @@ impl Core for Microengine {
         self.take_turn(fabric);
     }
 
+    #[inline]
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
         self.raise(context, mask, fabric);
     }
@@ -101,15 +104,11 @@ impl Core for Microengine {
         if it.timer_due == Some(fabric.now) {
             it.timer_due = None;
             let mask = 1 << (it.future_signal & 15);
-            let me = self.index;
-            fabric.journal.tell(fabric.now, || TraceEvent::Signal {
-                me,
-                context,
-                signals: mask,
-                cause: Cause::Timer,
-            });
             let signal = it.future_signal & 15;
-            let at = (me, context & 7, signal);
+            let at = (self.index, context & 7, signal);
+            if fabric.journal.is_open() {
+                tell_timer(at, fabric);
+            }
             fabric.raisers.note(fabric.now, at, Raiser::TIMER);
             self.raise(context & 7, mask, fabric);
         }
@@ -119,29 +118,35 @@ impl Core for Microengine {
         self.neighbour_wrote(index, value, ring, fabric);
     }
 
-    // The claim ends at the end of each way, so that nothing need be kept beyond a call.
+    #[inline]
     fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
         let first = transfer_file(kind, true) + u16::from(register & 127);
         let [word] = words else {
             return self.push_words(first, words);
         };
         self.datapath.file[usize::from(first) % SLOTS] = *word;
-        self.initialised.mark(usize::from(first) % SLOTS);
-        self.claims.release(first);
+        let slot = Here::one(first);
+        self.initialised.mark_here(slot);
+        self.claims.release_here(first, 1, slot);
     }
 
+    #[inline]
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
         let first = transfer_file(kind, false) + u16::from(register & 127);
-        if let [word] = out {
-            *word = self.datapath.file[usize::from(first) % SLOTS];
-        } else if usize::from(register & 127) + out.len() <= 128 {
-            out.copy_from_slice(&self.datapath.file[usize::from(first)..][..out.len()]);
-        } else {
-            for (slot, word) in slots_from(first).zip(out) {
-                *word = self.datapath.file[slot];
-            }
-        }
-        self.claims.release(first);
+        let [word] = out else {
+            return self.pull_words(first, out);
+        };
+        *word = self.datapath.file[usize::from(first) % SLOTS];
+        self.claims.release_here(first, 1, Here::one(first));
+    }
+
+    // Here and not by default, so that they are compiled with the rest of this crate.
+    fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
+        push_to(self, slot, fabric);
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        pull_from(self, slot, fabric);
     }
 
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
@@ -355,18 +360,103 @@ impl Microengine {
     /// Data of another length than one longword reaches IN registers.
     #[inline(never)]
     fn push_words(&mut self, first: u16, words: &[u32]) {
-        // More words than a command moves come only from the host.
-        if words.len() < 64 && usize::from(first % 128) + words.len() <= 128 {
-            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
-            self.initialised.mark_all(first, words.len() as u8);
-        } else {
-            for (slot, &word) in slots_from(first).zip(words) {
-                self.datapath.file[slot] = word;
-                self.initialised.mark(slot);
-            }
+        let Some(slots) = here(first, words) else {
+            return self.push_far(first, words);
+        };
+        if let Some(file) = self.datapath.file.get_mut(usize::from(first)..)
+            && let Some(file) = file.get_mut(..words.len())
+        {
+            copy_few(file, words);
+        }
+        self.initialised.mark_here(slots);
+        self.claims.release_here(first, words.len() as u8, slots);
+    }
+
+    /// The same where the registers are not bits of one word. More words than a command
+    /// moves come only from the host.
+    #[cold]
+    #[inline(never)]
+    fn push_far(&mut self, first: u16, words: &[u32]) {
+        for (slot, &word) in slots_from(first).zip(words) {
+            self.datapath.file[slot] = word;
+            self.initialised.mark(slot);
         }
         self.claims.release(first);
     }
+
+    /// Data of another length than one longword leaves OUT registers.
+    #[inline(never)]
+    fn pull_words(&mut self, first: u16, out: &mut [u32]) {
+        let Some(slots) = here(first, out) else {
+            return self.pull_far(first, out);
+        };
+        if let Some(file) = self.datapath.file.get(usize::from(first)..)
+            && let Some(file) = file.get(..out.len())
+        {
+            copy_few(out, file);
+        }
+        self.claims.release_here(first, out.len() as u8, slots);
+    }
+
+    /// The same where the registers are not bits of one word.
+    #[cold]
+    #[inline(never)]
+    fn pull_far(&mut self, first: u16, out: &mut [u32]) {
+        for (slot, word) in slots_from(first).zip(out) {
+            *word = self.datapath.file[slot];
+        }
+        self.claims.release(first);
+    }
+}
+
+/// Most longwords that a command moves.
+const MOST: usize = 32;
+
+/// The slots of no more words than a command moves, from one on, if they are bits of one
+/// word and so do not go round in their file.
+#[inline]
+fn here(first: u16, words: &[u32]) -> Option<Here> {
+    (words.len() <= MOST)
+        .then(|| Here::new(first, words.len() as u8))
+        .flatten()
+}
+
+/// Copies as many words as commands move without a call. Where their number is no power
+/// of two, the first and the last of them are copied, and some in the middle twice.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is there to save a call.
+fn copy_few(to: &mut [u32], from: &[u32]) {
+    match to.len() {
+        0 => {}
+        1 => copy_ends::<1>(to, from),
+        2..4 => copy_ends::<2>(to, from),
+        4..8 => copy_ends::<4>(to, from),
+        8..16 => copy_ends::<8>(to, from),
+        _ => copy_ends::<16>(to, from),
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of copying few words.
+fn copy_ends<const N: usize>(to: &mut [u32], from: &[u32]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {
+        *to = *from;
+    }
+    if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk::<N>()) {
+        *to = *from;
+    }
+}
+
+/// Writes down for whoever watches that a timer raises a signal.
+#[cold]
+#[inline(never)]
+fn tell_timer((me, context, signal): (u8, u8, u8), fabric: &mut Fabric) {
+    fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+        me,
+        context,
+        signals: 1 << signal,
+        cause: Cause::Timer,
+    });
 }
 
 /// The slots of a file of transfer registers from one on, round to its first.

@@ -174,12 +174,9 @@ impl Program {
             maker.after_codes = sides.last().is_some_and(|side| side.sets_codes);
             if let Word::Instruction(instruction) = word {
                 maker.instruction(instruction);
-                if let Instruction::Command(command) = *instruction
-                    && let Some(template) = Template::of(
-                        &self.command_at(address as u16, command, mode),
-                        address as u16,
-                    )
-                {
+                if let Instruction::Command(command) = *instruction {
+                    let command = self.command_at(address as u16, command, mode);
+                    let template = Template::of(&command, address as u16);
                     maker.op.kind = Kind::Command;
                     maker.op.x = templates.len() as u32;
                     templates.push(template);

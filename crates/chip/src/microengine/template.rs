@@ -1,10 +1,19 @@
 //! What is known of a command before it is issued: the unit and its operation,
 //! how many longwords it moves, and which signals it raises.
 
-use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister};
+use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit};
 
 use super::registers::{Claim, Here, transfer_file};
 use crate::kernel::fabric::{BusCommand, TransferKind};
+
+/// What of a command is open until it is issued, beside its address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// The data that it carries above its address.
+    pub data: bool,
+    /// What an override word changes.
+    pub overridden: bool,
+}
 
 /// A command but for who issues it and its address.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +25,10 @@ pub(super) struct Template {
     /// Longwords that it pulls from its microengine's registers and pushes to them.
     pulled: u8,
     pushed: u8,
+    /// Whether it names transfer registers.
+    transfers: bool,
+    open: Open,
+    completion: Completion,
     /// The context gives up the pipeline until these signals, after so many slots.
     swap: Option<(u16, u8)>,
 }
@@ -24,13 +37,18 @@ pub(super) struct Template {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     pub command: BusCommand,
+    /// The unit that serves it.
+    pub unit: Unit,
     /// What it pulls from its microengine's registers and pushes to them.
     pub pulled: Moved,
     pub pushed: Moved,
-    /// The slots of each are bits of one word.
+    /// Nothing but its address is open, and the slots of each are bits of one word.
     pub fits: bool,
     /// As in the template.
     pub swap: Option<(u16, u8)>,
+    pub transfers: bool,
+    pub open: Open,
+    pub completion: Completion,
 }
 
 /// The transfer registers that a command moves.
@@ -104,21 +122,17 @@ pub(super) const fn registers_of(
 }
 
 impl Template {
-    /// The template of a command. `None` for those that are put together when they
-    /// are issued: an override word changes them, or they carry data above their
-    /// address.
-    pub fn of(command: &Command, pc: u16) -> Option<Self> {
-        if command.indirect || command.op == CommandOp::MsfFastWr {
-            return None;
-        }
+    /// The template of a command.
+    pub fn of(command: &Command, pc: u16) -> Self {
         let info = command.op.info();
         let (kind, register) = registers_of(info, command.transfer);
         let count = command.count.max(1);
-        let (pulled, pushed) = words_of(info, count, false);
+        let fast = command.op == CommandOp::MsfFastWr;
+        let (pulled, pushed) = words_of(info, count, fast);
         let (pull_signals, push_signals) =
-            signals_of(info, command.completion, (pulled, pushed), false);
+            signals_of(info, command.completion, (pulled, pushed), fast);
         let transfers = command.transfer != TransferRegister::None;
-        Some(Self {
+        Self {
             command: BusCommand {
                 pc,
                 count,
@@ -129,13 +143,19 @@ impl Template {
             register,
             pulled: if transfers { pulled } else { 0 },
             pushed: if transfers { pushed } else { 0 },
+            transfers,
+            open: Open {
+                data: fast,
+                overridden: command.indirect,
+            },
+            completion: command.completion,
             swap: match command.completion {
                 Completion::CtxSwap { signal, defer } => {
                     Some((awaited(pull_signals, push_signals, signal), defer))
                 }
                 Completion::Silent | Completion::SigDone(_) => None,
             },
-        })
+        }
     }
 
     /// The same for a context of a microengine. It names no registers but its own.
@@ -144,7 +164,7 @@ impl Template {
         (command.me, command.transfer_me) = (me, me);
         (command.context, command.signal_context) = (context, context);
         command.transfer = (context * 16 + self.register) & 127;
-        let mut fits = true;
+        let mut fits = !self.open.data && !self.open.overridden;
         let mut moved = |words: u8, incoming| {
             let file = transfer_file(command.transfer_kind, incoming);
             let first = file + u16::from(command.transfer);
@@ -160,8 +180,12 @@ impl Template {
             pulled: moved(self.pulled, false),
             pushed: moved(self.pushed, true),
             fits,
+            unit: command.op.info().unit,
             command,
             swap: self.swap,
+            transfers: self.transfers,
+            open: self.open,
+            completion: self.completion,
         }
     }
 }

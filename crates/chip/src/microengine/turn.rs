@@ -133,7 +133,7 @@ impl Microengine {
         if at == self.entered {
             return true;
         }
-        let allowed = fabric.events.is_before(at, self.index);
+        let allowed = at < fabric.events.next_time();
         if allowed {
             fabric.now = at;
         }
@@ -209,17 +209,15 @@ impl Microengine {
         self.contexts[context].pc = self.pc;
         let enabled = self.enabled >> (context & 7) & 1 != 0;
         self.contexts.leave(context, enabled, end);
-        if penalty != 0 {
-            self.thrown.add(self.cycle, penalty);
-            if OBSERVED {
-                let aborted = TraceEvent::Aborted {
-                    me: self.index,
-                    context,
-                    pc: self.contexts[context].yielded_at,
-                    slots: penalty,
-                };
-                fabric.journal.put(self.cycle, aborted);
-            }
+        self.thrown.swap(self.cycle, penalty);
+        if OBSERVED && penalty != 0 {
+            let aborted = TraceEvent::Aborted {
+                me: self.index,
+                context,
+                pc: self.contexts[context].yielded_at,
+                slots: penalty,
+            };
+            fabric.journal.put(self.cycle, aborted);
         }
         self.tell_context::<OBSERVED>(context, fabric);
         self.last = context;

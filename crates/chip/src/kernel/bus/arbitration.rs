@@ -7,13 +7,15 @@
 //! alternate where both want the last place at a unit, and at the scratchpad,
 //! the hash unit and the CSR proxy, which take one command a bus clock together.
 
+use std::num::NonZeroU16;
+
 use crate::Cycle;
 use crate::kernel::command::Slot;
 use crate::kernel::journal::Journal;
 use crate::kernel::target::Target;
 use crate::kernel::trace_event::Bus;
 
-use super::{Buses, Fifo, Held, note};
+use super::{Buses, CLUSTERS, Fifo, Held, note};
 
 /// What became of a command at its microengine's FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +39,18 @@ impl Buses {
     /// The first beginning of a bus clock at a cycle or after it.
     #[inline]
     fn clock(&self, at: Cycle) -> Cycle {
-        // That of most chips is a power of two, and a division takes as long as all else.
-        let last = self.bus_cycle - 1;
-        if self.bus_cycle & last == 0 {
-            (at + last) & !last
-        } else {
-            at.next_multiple_of(self.bus_cycle)
+        // A division would take as long as all else.
+        if self.is_uneven {
+            return self.uneven_clock(at);
         }
+        let last = self.bus_cycle - 1;
+        (at + last) & !last
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn uneven_clock(&self, at: Cycle) -> Cycle {
+        at.next_multiple_of(self.bus_cycle)
     }
 
     /// Whether a microengine's FIFO is full; it stalls then.
@@ -55,8 +62,8 @@ impl Buses {
     #[inline(never)]
     fn stalls(&mut self, now: Cycle, me: usize) -> bool {
         let fifo = &mut self.fifos[me];
-        if let Some(first) = fifo.held.front()
-            && fifo.held.len() >= self.fifo_depth
+        if let Some(first) = &fifo.first
+            && fifo.len() >= self.fifo_depth
         {
             let full = self.waiting[first.target.index()] >= self.inlets.depth(first.target);
             let blame = full.then_some(first.target);
@@ -68,8 +75,6 @@ impl Buses {
 
     /// Takes a command to `target` into its microengine's FIFO, which has room, and sends
     /// it if nothing is in its way.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn admit(
         &mut self,
         now: Cycle,
@@ -77,15 +82,13 @@ impl Buses {
         target: Target,
         journal: &mut Journal,
     ) -> Admission {
-        let me = me as usize;
-        let cluster = self.cluster_of[me] as usize;
+        let cluster = self.cluster_of(me);
         let state = &self.clusters[cluster];
         let slot = self.clock(now);
-        // Nearly all commands find nothing in their way and set out here, without an event for
-        // the arbiter. A command may not pass one of its own FIFO, nor an arbitration that is
-        // posted: what waits for that came first.
+        // A command may not pass one of its own FIFO, nor an arbitration that is posted: what
+        // waits for that came first.
         if !state.posted
-            && (state.held == 0 || self.fifos[me].held.is_empty())
+            && (state.held == 0 || self.fifos[usize::from(me)].first.is_none())
             && state.command_free <= slot
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
@@ -96,70 +99,148 @@ impl Buses {
         Admission::Waits
     }
 
-    /// Keeps a command that [`Self::admit`] said waits; gives its cluster.
-    pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) -> usize {
-        let cluster = self.cluster_of[me as usize] as usize;
+    /// Keeps a command that [`Self::admit`] said waits; gives its cluster, and when that must
+    /// arbitrate if no arbitration is posted already.
+    #[inline]
+    pub(crate) fn hold(
+        &mut self,
+        now: Cycle,
+        me: u8,
+        slot: Slot,
+        target: Target,
+    ) -> Option<(usize, Cycle)> {
+        let cluster = self.cluster_of(me);
         // A unit that is full now is to blame for the wait, though both it and the bus may be
         // free at the arbitration.
         let refused = !self.has_room(target, cluster);
-        self.fifos[me as usize].held.push_back(Held {
+        let me = usize::from(me);
+        self.fifos[me].push(Held {
             slot,
             target,
             since: now,
             refused,
         });
         self.held += 1;
+        let place = me - cluster * usize::from(self.per_cluster);
         let state = &mut self.clusters[cluster];
+        state.holds |= 1 << (place & 15);
         state.held += 1;
         state.command.queue_peak = state.command.queue_peak.max(state.held);
-        cluster
+        state.open_from = Cycle::MAX;
+        if state.posted {
+            return None;
+        }
+        let at = if state.held != 1 {
+            self.plan(now, cluster)?
+        } else if refused {
+            return None;
+        } else {
+            state.posted = true;
+            let free = state.command_free.max(now);
+            self.may_go(target, cluster, self.clock(free))
+        };
+        Some((cluster, at))
     }
 
-    /// A target has taken a command. If some wait, gives the cluster that
-    /// should arbitrate first.
+    /// A target has taken a command; whether some wait, whatever for.
     #[inline]
-    pub(crate) fn release(&mut self, target: Target) -> Option<usize> {
+    pub(crate) fn release(&mut self, target: Target) -> bool {
         let at = target.index();
         self.waiting[at] = self.waiting[at].saturating_sub(1);
-        (self.held != 0).then(|| self.promise(target))
+        self.see_room(target);
+        self.held != 0
     }
 
-    /// Some wait while a target has taken a command: the cluster whose turn it is there.
-    #[inline(never)]
-    fn promise(&mut self, target: Target) -> usize {
+    /// Some wait while a target has taken a command: the cluster whose turn it is there,
+    /// which is the first to arbitrate. None if no cluster can arbitrate now.
+    #[inline]
+    pub(crate) fn promise(&mut self, target: Target) -> Option<usize> {
         let at = target.index();
-        let count = self.clusters.len();
-        let first = (self.granted_last[at] as usize + 1) % count;
+        let count = self.clusters();
+        let next = usize::from(self.granted_last[at]) + 1;
+        let first = if next == count { 0 } else { next };
         // A place that becomes free goes to the cluster whose turn it is, also if the command
         // of another is there first. Without the promise the cluster that is asked first in
         // each bus clock would get every place, and the other would starve.
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
+            self.see_room(target);
         }
-        first
+        // One that the chip lacks holds nothing.
+        (0..CLUSTERS)
+            .any(|cluster| self.may_arbitrate(cluster))
+            .then_some(first)
     }
 
     /// Number of clusters.
     pub(crate) fn clusters(&self) -> usize {
-        self.clusters.len()
+        usize::from(self.cluster_count).min(CLUSTERS)
     }
 
     /// Whether a command for the target is the first in a FIFO of the cluster.
     fn wants(&self, cluster: usize, target: Target) -> bool {
-        self.fifos_of(cluster)
-            .iter()
-            .any(|fifo| fifo.held.front().is_some_and(|held| held.target == target))
+        let holds = self.clusters[cluster % CLUSTERS].holds;
+        let mut firsts = self.firsts(cluster, holds);
+        firsts.any(|(_, held)| held.target == target)
+    }
+
+    /// The first commands in the FIFOs of a cluster's microengines that have their bit in
+    /// `holds`, with the microengines.
+    #[inline]
+    fn firsts(&self, cluster: usize, mut holds: u16) -> impl Iterator<Item = (usize, &Held)> {
+        let first = cluster * usize::from(self.per_cluster);
+        std::iter::from_fn(move || {
+            let place = NonZeroU16::new(holds)?.trailing_zeros();
+            holds &= holds - 1;
+            let me = first + place as usize;
+            Some((me, self.fifos.get(me)?.first.as_ref()?))
+        })
     }
 
     pub(super) fn fifos_of(&self, cluster: usize) -> &[Fifo] {
-        &self.fifos[cluster * self.per_cluster..][..self.per_cluster]
+        let count = usize::from(self.per_cluster);
+        &self.fifos[cluster * count..][..count]
+    }
+
+    /// Finds anew how many more a target has room for, whoever comes.
+    #[inline]
+    pub(super) fn see_room(&mut self, target: Target) {
+        let at = target.index();
+        let depth = self.inlets.depth(target);
+        // A place that is promised is for one cluster alone.
+        self.open[at] = match self.promised[at] {
+            None => depth.saturating_sub(self.waiting[at]),
+            Some(_) => 0,
+        };
+    }
+
+    /// Finds anew from when on nothing of a cluster is in the way of a command.
+    pub(super) fn see_cluster(&mut self, cluster: usize) {
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        state.open_from = if state.posted || state.held != 0 || self.is_uneven {
+            Cycle::MAX
+        } else {
+            state.command_free
+        };
     }
 
     /// Whether the target has room for a command of the cluster.
+    #[inline]
     fn has_room(&self, target: Target, cluster: usize) -> bool {
+        self.open[target.index()] != 0 || self.has_promised(target, cluster)
+    }
+
+    /// The same where no place is open to all: one may be promised to the cluster. A place
+    /// that is promised to another is as good as taken.
+    #[inline(never)]
+    fn has_promised(&self, target: Target, cluster: usize) -> bool {
         let at = target.index();
-        let promised = self.promised[at].is_some_and(|other| other as usize != cluster);
-        self.waiting[at] + u16::from(promised) < self.inlets.depth(target)
+        let depth = self.inlets.depth(target);
+        match self.promised[at] {
+            None => false,
+            Some(other) if usize::from(other) == cluster => self.waiting[at] < depth,
+            Some(_) => self.waiting[at] + 1 < depth,
+        }
     }
 
     /// Whether the interface that some units share is the cluster's in a slot.
@@ -174,42 +255,44 @@ impl Buses {
     /// Whether a cluster has anything to arbitrate, and no arbitration that is posted.
     #[inline]
     pub(crate) fn may_arbitrate(&self, cluster: usize) -> bool {
-        let state = &self.clusters[cluster];
+        let state = &self.clusters[cluster % CLUSTERS];
         state.held != 0 && !state.posted
     }
 
     /// The arbitration that was posted has come.
     pub(crate) fn arbitration_came(&mut self, cluster: usize) {
-        self.clusters[cluster].posted = false;
+        self.clusters[cluster % CLUSTERS].posted = false;
     }
 
-    /// When the cluster must arbitrate next, if one of its commands could go and no
-    /// arbitration is posted already.
+    /// When a command may go to a target that has room for it, from a clock on in which the
+    /// cluster's bus is free.
     #[inline]
-    pub(crate) fn next_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
-        let state = &self.clusters[cluster];
-        if state.posted || state.held == 0 {
-            return None;
+    fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
+        if self.may_share(target, cluster, soonest) {
+            soonest
+        } else {
+            self.shared_free.max(soonest + self.bus_cycle)
         }
-        self.plan_arbitration(now, cluster)
     }
 
-    fn plan_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
-        let state = &self.clusters[cluster];
+    /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
+    /// commands could go. The arbitration is posted then.
+    #[inline(never)]
+    pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
+        let state = &self.clusters[cluster % CLUSTERS];
         // None is posted for a command whose unit is full: the unit's release asks again.
         // So a blocked arbiter costs no events however long it waits.
         let soonest = self.clock(state.command_free.max(now));
         let mut at = Cycle::MAX;
-        for held in self.fifos_of(cluster).iter().filter_map(|f| f.held.front()) {
+        for (_, held) in self.firsts(cluster, state.holds) {
             if self.has_room(held.target, cluster) {
-                if self.may_share(held.target, cluster, soonest) {
-                    at = soonest;
+                at = at.min(self.may_go(held.target, cluster, soonest));
+                if at == soonest {
                     break;
                 }
-                at = at.min(self.shared_free.max(soonest + self.bus_cycle));
             }
         }
-        self.clusters[cluster].posted = at != Cycle::MAX;
+        self.clusters[cluster % CLUSTERS].posted = at != Cycle::MAX;
         (at != Cycle::MAX).then_some(at)
     }
 
@@ -221,62 +304,106 @@ impl Buses {
         cluster: usize,
         journal: &mut Journal,
     ) -> Option<Grant> {
-        let state = &self.clusters[cluster];
+        let state = &self.clusters[cluster % CLUSTERS];
         let slot = self.clock(now);
         if state.held == 0 || state.posted || state.command_free > slot {
             return None;
         }
-        let turn = state.turn;
-        for place in (turn..self.per_cluster).chain(0..turn) {
-            let me = cluster * self.per_cluster + place;
-            let Some(&first) = self.fifos[me].held.front() else {
-                continue;
-            };
+        let (holds, turn) = (state.holds, u32::from(state.turn));
+        let first = cluster * usize::from(self.per_cluster);
+        // The one after that which was granted last comes to bit 0.
+        let among = holds.rotate_right(turn);
+        let after = NonZeroU16::new(among)?.trailing_zeros();
+        let me = first + ((turn + after) % 16) as usize;
+        let target = self.fifos.get(me)?.first.as_ref()?.target;
+        // Nearly always that is the one, and no other need be looked at.
+        let may_go = self.has_room(target, cluster) && self.may_share(target, cluster, slot);
+        let me = if may_go {
+            me
+        } else {
+            self.choose(slot, cluster, among, turn)?
+        };
+        self.grant(slot, (cluster, me), journal)
+    }
+
+    /// The first of some microengines of a cluster whose first command can go; the one after
+    /// that which was granted last is bit 0.
+    #[inline(never)]
+    fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16, turn: u32) -> Option<usize> {
+        let first = cluster * usize::from(self.per_cluster);
+        loop {
+            let after = NonZeroU16::new(among)?.trailing_zeros();
+            let me = first + ((turn + after) % 16) as usize;
+            let target = self.fifos.get(me)?.first.as_ref()?.target;
             // Only the first of a FIFO is asked: commands of one microengine stay in order, so
             // a full unit also holds back what is behind, for whatever unit that is. This
             // head-of-line blocking is what the profile's FIFO depth stands for.
-            if !self.has_room(first.target, cluster) {
-                self.fifos[me].held[0].refused = true;
-                continue;
-            }
-            // The other cluster has the shared interface in this clock. Who finds it taken has
-            // it next, else the cluster that is asked first would have it always.
-            if !self.may_share(first.target, cluster, slot) {
-                if self.shared_promised.is_none() {
-                    self.shared_promised = Some(cluster as u8);
+            if !self.has_room(target, cluster) {
+                if let Some(first) = &mut self.fifos[me].first {
+                    first.refused = true;
                 }
-                continue;
+            } else if self.may_share(target, cluster, slot) {
+                return Some(me);
+            } else if self.shared_promised.is_none() {
+                // The other cluster has the shared interface in this clock. Who finds it taken
+                // has it next, else the cluster that is asked first would have it always.
+                self.shared_promised = Some(cluster as u8);
             }
-            self.fifos[me].held.pop_front();
-            self.held -= 1;
-            self.clusters[cluster].held -= 1;
-            let after = place + 1;
-            self.clusters[cluster].turn = if after == self.per_cluster { 0 } else { after };
-            let arrival = self.depart((slot, first.since), cluster, first.target, journal);
-            if first.refused {
-                self.pressure[first.target.index()].held += slot - first.since;
-            }
-            let wake = self.fifos[me].stalled.take().map(|(since, blame)| {
-                let stalled = slot - since;
-                match blame {
-                    Some(target) => self.pressure[target.index()].stalled += stalled,
-                    None => self.stalled_by_bus += stalled,
-                }
-                (me as u8, slot)
-            });
-            return Some(Grant {
-                slot: first.slot,
-                arrival,
-                wake,
-            });
+            among &= among - 1;
         }
-        None
+    }
+
+    /// The first command of a microengine leaves its FIFO.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of arbitrating.
+    fn grant(
+        &mut self,
+        slot: Cycle,
+        (cluster, me): (usize, usize),
+        journal: &mut Journal,
+    ) -> Option<Grant> {
+        let place = me - cluster * usize::from(self.per_cluster);
+        let fifo = self.fifos.get_mut(me)?;
+        let first = fifo.first.take()?;
+        let stalls = fifo.stalled.is_some();
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        if fifo.behind.is_empty() {
+            state.holds &= !(1 << (place & 15));
+        } else {
+            fifo.first = fifo.behind.pop_front();
+        }
+        self.held -= 1;
+        state.held -= 1;
+        let after = place as u8 + 1;
+        state.turn = if after == self.per_cluster { 0 } else { after };
+        let arrival = self.depart((slot, first.since), cluster, first.target, journal);
+        if first.refused {
+            self.pressure[first.target.index()].held += slot - first.since;
+        }
+        let wake = if stalls { self.unstall(me, slot) } else { None };
+        Some(Grant {
+            slot: first.slot,
+            arrival,
+            wake,
+        })
+    }
+
+    /// A microengine whose FIFO was full has room from a cycle on.
+    #[cold]
+    #[inline(never)]
+    fn unstall(&mut self, me: usize, at: Cycle) -> Option<(u8, Cycle)> {
+        let (since, blame) = self.fifos[me].stalled.take()?;
+        let stalled = at - since;
+        match blame {
+            Some(target) => self.pressure[target.index()].stalled += stalled,
+            None => self.stalled_by_bus += stalled,
+        }
+        Some((me as u8, at))
     }
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[inline]
     fn depart(
         &mut self,
         (granted, since): (Cycle, Cycle),
@@ -290,6 +417,7 @@ impl Buses {
         if self.promised[at] == Some(cluster as u8) {
             self.promised[at] = None;
         }
+        self.see_room(target);
         if self.inlets.is_shared(target) {
             self.shared_free = granted + self.bus_cycle;
             if self.shared_promised == Some(cluster as u8) {
@@ -297,9 +425,14 @@ impl Buses {
             }
         }
         let end = granted + self.bus_cycle;
-        let state = &mut self.clusters[cluster];
+        let state = &mut self.clusters[cluster % CLUSTERS];
         state.command_free = end;
-        state.command.carried(self.bus_cycle, granted - since);
+        state.command.busy += self.bus_cycle;
+        state.command.waiting += granted - since;
+        // No arbitration is posted now.
+        if state.held == 0 && !self.is_uneven {
+            state.open_from = end;
+        }
         note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         granted + self.issue_to_inlet
     }
@@ -311,7 +444,9 @@ impl Buses {
         let cluster = &mut self.clusters[0];
         let end = granted + self.bus_cycle;
         cluster.command_free = end;
-        cluster.command.carried(self.bus_cycle, granted - now);
+        cluster.command.busy += self.bus_cycle;
+        cluster.command.waiting += granted - now;
+        self.see_cluster(0);
         note(Bus::Command(0), end, self.bus_cycle, journal);
         granted - now
     }

@@ -2,7 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CLUSTERS;
 use crate::Cycle;
+
+/// The D bus in a table of the data buses of one direction; before it stand the S buses of
+/// the clusters.
+pub(super) const D_BUS: usize = CLUSTERS;
+/// Places in such a table, a power of two.
+pub(super) const DATA_BUSES: usize = 4;
+
+const _: () = assert!(D_BUS < DATA_BUSES);
 
 /// What a bus did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,13 +34,6 @@ impl BusUse {
         self.busy -= free.saturating_sub(now).min(self.busy);
         self
     }
-
-    #[inline]
-    pub(super) fn carried(&mut self, cycles: Cycle, waited: Cycle) {
-        self.busy += cycles;
-        self.transfers += 1;
-        self.waiting += waited;
-    }
 }
 
 /// A push or pull bus.
@@ -50,7 +52,9 @@ impl DataBus {
     #[inline]
     pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
         let waited = self.free.saturating_sub(now);
-        self.used.carried(cycles, waited);
+        self.used.busy += cycles;
+        self.used.transfers += 1;
+        self.used.waiting += waited;
         self.used.queue_peak = self.used.queue_peak.max(waited);
         self.free = now + waited + cycles;
         self.free

@@ -13,6 +13,7 @@ use crate::kernel::command::{BusCommand, TransferKind};
 use crate::kernel::journal::Journal;
 use crate::kernel::trace_event::Bus;
 
+use super::data_bus::{D_BUS, DATA_BUSES};
 use super::{Buses, note};
 
 /// Where data goes.
@@ -32,17 +33,19 @@ impl Buses {
     fn carry(
         &mut self,
         now: Cycle,
-        (kind, way, cluster): (TransferKind, Way, u8),
+        (kind, way, cluster): (TransferKind, Way, usize),
         clocks: u8,
         journal: Option<&mut Journal>,
     ) -> Cycle {
-        let of_cluster = usize::from(cluster);
-        let bus = match (kind, way) {
-            (TransferKind::S, Way::Push) => &mut self.clusters[of_cluster].s_push,
-            (TransferKind::S, Way::Pull) => &mut self.clusters[of_cluster].s_pull,
-            (TransferKind::D, Way::Push) => &mut self.d_push,
-            (TransferKind::D, Way::Pull) => &mut self.d_pull,
+        let at = match kind {
+            TransferKind::S => cluster,
+            TransferKind::D => D_BUS,
         };
+        let buses = match way {
+            Way::Push => &mut self.pushes,
+            Way::Pull => &mut self.pulls,
+        };
+        let bus = &mut buses[at % DATA_BUSES];
         let cycles = Cycle::from(clocks) * self.bus_cycle;
         // The bus is booked from now on even where the words come later. Else every booking
         // would leave a hole before it, which a later request could fill only by overtaking;
@@ -53,8 +56,8 @@ impl Buses {
         }
         if let Some(journal) = journal {
             let name = match (kind, way) {
-                (TransferKind::S, Way::Push) => Bus::SPush(cluster),
-                (TransferKind::S, Way::Pull) => Bus::SPull(cluster),
+                (TransferKind::S, Way::Push) => Bus::SPush(cluster as u8),
+                (TransferKind::S, Way::Pull) => Bus::SPull(cluster as u8),
                 (TransferKind::D, Way::Push) => Bus::DPush,
                 (TransferKind::D, Way::Pull) => Bus::DPull,
             };
@@ -76,12 +79,6 @@ impl Buses {
         self.carry(now, (kind, way, 0), words, Some(journal));
     }
 
-    /// Makes anew what is not saved.
-    pub(crate) fn complete(&mut self) {
-        let of_clusters = self.clusters.iter().map(|cluster| cluster.s_push.free);
-        self.last_push = of_clusters.fold(self.d_push.free, Cycle::max);
-    }
-
     /// Whether no push bus is booked so far ahead that a unit has to wait for it. Where one
     /// is, [`Self::push_ready`] tells.
     #[must_use]
@@ -95,15 +92,12 @@ impl Buses {
     #[must_use]
     pub(crate) fn push_ready(&self, command: &BusCommand) -> Cycle {
         let media = command.op == CommandOp::DramTbufWr;
-        if media || command.transfer_kind == TransferKind::D {
-            self.d_push.free.saturating_sub(self.d_ahead)
+        let (at, ahead) = if media || command.transfer_kind == TransferKind::D {
+            (D_BUS, self.d_ahead)
         } else {
-            let cluster = self.cluster_of[command.transfer_me as usize] as usize;
-            self.clusters[cluster]
-                .s_push
-                .free
-                .saturating_sub(self.s_ahead)
-        }
+            (self.cluster_of(command.transfer_me), self.s_ahead)
+        };
+        self.pushes[at].free.saturating_sub(ahead)
     }
 
     /// Takes data from OUT registers, requested now and starting `lead` cycles
@@ -119,7 +113,7 @@ impl Buses {
         words: u8,
         journal: Option<&mut Journal>,
     ) -> Cycle {
-        let cluster = self.cluster_of[command.transfer_me as usize];
+        let cluster = self.cluster_of(command.transfer_me);
         let bus = (command.transfer_kind, Way::Pull, cluster);
         self.carry(now, bus, words, journal) + lead + self.transfer_latency
     }
@@ -137,7 +131,7 @@ impl Buses {
         words: u8,
         journal: Option<&mut Journal>,
     ) -> Cycle {
-        let cluster = self.cluster_of[command.transfer_me as usize];
+        let cluster = self.cluster_of(command.transfer_me);
         let bus = (command.transfer_kind, Way::Push, cluster);
         self.carry(now, bus, words, journal) + lead + self.transfer_latency
     }

@@ -17,10 +17,10 @@ const fn of_context(me: u8, context: u8) -> u64 {
 /// Something that happens at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The last data word of a command is in the IN registers (rank 0).
-    Push(Slot),
-    /// A command's data has been taken from the OUT registers (rank 0).
-    Pull(Slot),
+    /// The last data word of a command is in the IN registers of a microengine (rank 0).
+    Push(Slot, u8),
+    /// A command's data has been taken from the OUT registers of a microengine (rank 0).
+    Pull(Slot, u8),
     /// A signal reaches a context (rank 0).
     Signal {
         /// Index of the microengine, 0 to n - 1.
@@ -72,8 +72,8 @@ impl Event {
     #[inline]
     pub(super) const fn rank(self) -> u8 {
         match self {
-            Self::Push(_)
-            | Self::Pull(_)
+            Self::Push(..)
+            | Self::Pull(..)
             | Self::Signal { .. }
             | Self::Timer { .. }
             | Self::StallOver(_)

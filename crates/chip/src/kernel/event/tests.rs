@@ -38,7 +38,7 @@ impl Plain {
 
 fn event(kind: u8, number: u32) -> Event {
     match kind % 9 {
-        0 => Event::Push(Slot(number)),
+        0 => Event::Push(Slot(number), 1),
         1 => Event::Arrive(Slot(number)),
         2 => Event::Ready(Slot(number)),
         3 => Event::Media(number),
@@ -131,8 +131,8 @@ fn a_far_event_keeps_its_place_beside_later_near_ones() {
     queue.post(8500, Event::Arrive(Slot(0)));
     assert_eq!(queue.pop(), Some((8500, Event::Arrive(Slot(0)))));
     queue.post(9000, Event::Arrive(Slot(2)));
-    queue.post(9000, Event::Push(Slot(3)));
-    assert_eq!(queue.pop(), Some((9000, Event::Push(Slot(3)))));
+    queue.post(9000, Event::Push(Slot(3), 2));
+    assert_eq!(queue.pop(), Some((9000, Event::Push(Slot(3), 2))));
     assert_eq!(queue.pop(), Some((9000, Event::Arrive(Slot(1)))));
     assert_eq!(queue.pop(), Some((9000, Event::Arrive(Slot(2)))));
     assert_eq!(queue.pop(), None);

@@ -51,7 +51,8 @@ impl Fabric {
         let done = self
             .buses
             .pull(self.now, lead, &flight.command, words, journal);
-        self.events.post(done, Event::Pull(slot));
+        let me = flight.command.transfer_me;
+        self.events.post(done, Event::Pull(slot, me));
     }
 
     /// Pushes the first `words` longwords of the slot's data, starting no
@@ -92,7 +93,8 @@ impl Fabric {
             .push(self.now, lead, &flight.command, words, journal);
         // What is late is what the microengine sees. The bus is booked as ever, so that
         // lateness moves no other command.
+        let me = flight.command.transfer_me;
         let late = if SPECIAL { self.late(slot) } else { 0 };
-        self.events.post(done + late, Event::Push(slot));
+        self.events.post(done + late, Event::Push(slot, me));
     }
 }

@@ -22,9 +22,9 @@ impl Fabric {
             && self.buffers.as_ref().map(Buffers::count)
                 == other.buffers.as_ref().map(Buffers::count)
             && self.raisers.len() == other.raisers.len()
+            && self.checks.is_whole()
             && self.buses.is_like(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))
-            && self.free.is_whole()
             && self.free.iter().all(|slot| self.has(slot))
             && self.slots.iter().all(|flight| {
                 flight.data.len() >= usize::from(flight.words)
@@ -42,9 +42,10 @@ impl Fabric {
 
     fn can_happen(&self, event: Event, microengines: usize) -> bool {
         match event {
-            Event::Push(slot) | Event::Pull(slot) | Event::Arrive(slot) | Event::Ready(slot) => {
-                self.has(slot)
+            Event::Push(slot, me) | Event::Pull(slot, me) => {
+                self.has(slot) && usize::from(me) < microengines
             }
+            Event::Arrive(slot) | Event::Ready(slot) => self.has(slot),
             Event::Signal {
                 me,
                 context,

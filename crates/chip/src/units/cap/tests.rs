@@ -66,13 +66,13 @@ impl Bench {
                     };
                     self.cap.ready(slot, &mut self.fabric, behind);
                 }
-                Event::Pull(slot) => {
+                Event::Pull(slot, _) => {
                     let flight = self.fabric.flight_mut(slot);
                     flight.data[..out.len()].copy_from_slice(out);
                     from = Some((flight.command.transfer_me, flight.command.transfer));
                     self.cap.pulled(slot, &mut self.fabric);
                 }
-                Event::Push(slot) => {
+                Event::Push(slot, _) => {
                     let flight = self.fabric.flight(slot);
                     self.pushed.push((
                         flight.command,

@@ -206,8 +206,8 @@ impl Bench {
                 self.msf.event(code, &mut self.fabric, &mut self.lines);
             }
             Event::Ready(slot) => self.msf.ready(slot, &mut self.fabric, &mut NoRegisters),
-            Event::Push(slot) => self.pushed(slot),
-            Event::Pull(slot) => {
+            Event::Push(slot, _) => self.pushed(slot),
+            Event::Pull(slot, _) => {
                 let words = self.pull_data.pop_front().unwrap();
                 self.fabric.flight_mut(slot).data[..words.len()].copy_from_slice(&words);
                 self.msf.pulled(slot, &mut self.fabric);

@@ -1,0 +1,84 @@
+//! Events that are taken back.
+
+use super::{Event, EventQueue, LINKED, MASK, MORE, Pending, SPAN};
+use crate::Cycle;
+
+impl EventQueue {
+    /// Takes an event back that was posted for a time, if it is still pending; not a
+    /// turn. Of several alike the first one goes.
+    #[inline]
+    pub fn cancel(&mut self, time: Cycle, event: Event) {
+        let (bucket, queue) = ((time & MASK) as usize, event.queue());
+        let first = self.buckets[bucket].first[queue];
+        let pending = &mut self.pending[bucket];
+        let alone = *pending >> queue & (1 | 1 << MORE | 1 << LINKED) == 1;
+        if !alone || first != event || time.wrapping_sub(self.base) >= SPAN as Cycle {
+            return self.cancel_rarely(time, event);
+        }
+        *pending &= !(1 << queue);
+        if *pending == 0 {
+            self.clear_if_empty(bucket);
+            if time == self.next {
+                self.next = self.find_next();
+            }
+        }
+    }
+
+    /// The same where it stands among others.
+    #[inline(never)]
+    fn cancel_rarely(&mut self, time: Cycle, event: Event) {
+        let near = time.wrapping_sub(self.base) < SPAN as Cycle;
+        let found = near && self.remove(time, event);
+        if !found {
+            let before = self.far.len();
+            let mut first = true;
+            self.far.retain(|far| {
+                let it = first && far.0.time == time && far.0.event == event;
+                first &= !it;
+                !it
+            });
+            if self.far.len() == before {
+                return;
+            }
+            self.see_far();
+        }
+        if time == self.next {
+            self.next = self.find_next();
+        }
+    }
+
+    /// Takes an event out of the bucket of a cycle; whether it was there.
+    fn remove(&mut self, time: Cycle, event: Event) -> bool {
+        let bucket = (time & MASK) as usize;
+        let queue = event.queue();
+        let (it, pending) = (&self.buckets[bucket], self.pending[bucket]);
+        if pending >> queue & 1 == 0 {
+            return false;
+        }
+        if it.first[queue] == event {
+            self.take_first(bucket, queue, Pending(pending));
+            self.clear_if_empty(bucket);
+            return true;
+        }
+        if pending >> (MORE + queue as u32) & 1 != 0 && it.second[queue] == event {
+            self.take_second(bucket, queue);
+            return true;
+        }
+        if pending >> (LINKED + queue as u32) & 1 == 0 {
+            return false;
+        }
+        let last = it.last[queue];
+        let mut before = last;
+        loop {
+            let index = self.nodes[usize::from(before)].next;
+            if self.nodes[usize::from(index)].event == event {
+                self.unlink(bucket, queue, before);
+                return true;
+            }
+            if index == last {
+                return false;
+            }
+            before = index;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The way of commands from their issue until they set out for their unit.
+
+use npsim_isa::Unit;
+
+use super::{BusCommand, Fabric, InFlight, Issue, Slot, UNASKED};
+use crate::Cycle;
+use crate::kernel::bus::Admission;
+use crate::kernel::event::Event;
+use crate::kernel::lines::Tag;
+use crate::kernel::target::Target;
+use crate::kernel::trace_event::{Kind, TraceEvent};
+
+impl Fabric {
+    /// A microengine issues a command at its local time `now`, which is never
+    /// before [`Fabric::now`] nor after the next pending event.
+    pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
+        let to = (command.op.info().unit, command.address);
+        self.send(now, command, to)
+    }
+
+    /// Issues a command to a unit that is known but for its address.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
+    pub(crate) fn send(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (unit, address): (Unit, u32),
+    ) -> Issue {
+        let target = self.buses.target_of(unit, address);
+        match self.send_at_once(now, command, (target, address)) {
+            Some(()) => Issue::Accepted(target),
+            None => self.send_in_turn(now, command, (target, address)),
+        }
+    }
+
+    /// The same where nothing is in its way and nobody watches.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of sending.
+    fn send_at_once(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (target, address): (Target, u32),
+    ) -> Option<()> {
+        if self.journal.is_open() {
+            return None;
+        }
+        let free = self.free.first()?;
+        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
+        // can still happen that this booking should have known of.
+        let arrival = self.buses.depart_at_once(now, command.me, target)?;
+        let slot = self.free.take_from(free);
+        self.slots[slot.0 as usize].fill(command, address, now);
+        self.events.post(arrival, Event::Arrive(slot));
+        Some(())
+    }
+
+    /// The same where something may be in the way, or somebody watches.
+    #[inline(never)]
+    fn send_in_turn(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (target, address): (Target, u32),
+    ) -> Issue {
+        let me = command.me;
+        if self.buses.is_full(now, me) {
+            return Issue::Held;
+        }
+        let admission = self.buses.admit(now, me, target, &mut self.journal);
+        let slot = self.place(command, address, now);
+        if self.journal.wants(Kind::Command) {
+            self.tell_command(now, slot);
+        }
+        match admission {
+            Admission::Arrives(arrival) => self.events.post(arrival, Event::Arrive(slot)),
+            Admission::Waits => {
+                if let Some((cluster, at)) = self.buses.hold(now, me, slot, target) {
+                    self.events.post(at, Event::CommandBus(cluster as u8));
+                }
+            }
+        }
+        Issue::Accepted(target)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_command(&mut self, now: Cycle, slot: Slot) {
+        let command = self.flight(slot).command;
+        self.journal
+            .tell(now, || TraceEvent::Command { slot, command });
+    }
+
+    /// Opens a command that no microengine issued, for data that a unit pushes
+    /// on its own.
+    pub fn open(&mut self, command: BusCommand) -> Slot {
+        let slot = self.place(&command, command.address, self.now);
+        self.flight_mut(slot).note = UNASKED;
+        slot
+    }
+
+    /// A command takes the lowest free place.
+    #[inline]
+    fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> Slot {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.grow(command),
+        };
+        self.slots[slot.0 as usize].fill(command, address, issued);
+        slot
+    }
+
+    /// Adds a place that is not free, for a command.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, command: &BusCommand) -> Slot {
+        self.slots.push(InFlight {
+            command: *command,
+            issued: 0,
+            data: [0; 32],
+            words: 0,
+            note: 0,
+            tag: Tag::default(),
+        });
+        Slot(self.slots.len() as u32 - 1)
+    }
+
+    /// A unit has taken a command from its inlet. Commands that waited for
+    /// room set out, and microengines that stalled on them go on.
+    #[inline]
+    pub fn release(&mut self, target: Target) {
+        if self.buses.release(target) {
+            self.go_on(target);
+        }
+    }
+
+    /// Clusters arbitrate in turn, since a target has taken a command.
+    #[inline(never)]
+    fn go_on(&mut self, target: Target) {
+        // Apart, so that nothing has to be kept where no cluster can.
+        if let Some(first) = self.buses.promise(target) {
+            self.arbitrate_all(first);
+        }
+    }
+
+    #[inline(never)]
+    fn arbitrate_all(&mut self, first: usize) {
+        let count = self.buses.clusters();
+        // The place is promised to `first`, but if that cannot go in this bus clock another
+        // cluster may use what other units have room for.
+        for step in 0..count {
+            self.arbitrate((first + step) % count);
+        }
+    }
+
+    /// A cluster arbitrates among the commands that wait for its bus.
+    pub fn command_bus(&mut self, cluster: u8) {
+        self.buses.arbitration_came(cluster as usize);
+        self.arbitrate(cluster as usize);
+    }
+
+    #[inline]
+    fn arbitrate(&mut self, cluster: usize) {
+        if self.buses.may_arbitrate(cluster) {
+            self.arbitrate_now(cluster);
+        }
+    }
+
+    #[inline(never)]
+    fn arbitrate_now(&mut self, cluster: usize) {
+        // One grant a bus clock; the next one takes another arbitration.
+        if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
+            self.events.post(grant.arrival, Event::Arrive(grant.slot));
+            if let Some((me, cycle)) = grant.wake {
+                self.events.post(cycle, Event::Microengine(me));
+            }
+        }
+        if self.buses.may_arbitrate(cluster)
+            && let Some(at) = self.buses.plan(self.now, cluster)
+        {
+            self.events.post(at, Event::CommandBus(cluster as u8));
+        }
+    }
+}
