@@ -334,9 +334,6 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
-        if queue == DATA && event.place() < self.last_of(bucket, queue).place() {
-            return self.put_in_place(bucket, queue, event);
-        }
         let pending = &mut self.pending[bucket];
         if let Some(second) = self.buckets[bucket].second.get_mut(queue)
             && *pending >> (MORE + queue as u32) & 1 == 0
@@ -345,52 +342,6 @@ impl EventQueue {
             *second = event;
         } else {
             self.link(bucket, queue, event);
-        }
-    }
-
-    /// The last event of a queue that is not empty.
-    #[inline]
-    fn last_of(&self, bucket: usize, queue: usize) -> Event {
-        let it = &self.buckets[bucket];
-        let has = |what: u32| self.pending[bucket] >> (what + queue as u32) & 1 != 0;
-        if has(LINKED) {
-            self.nodes[usize::from(it.last[queue])].event
-        } else if has(MORE) {
-            it.second[queue % PAIRS]
-        } else {
-            it.first[queue]
-        }
-    }
-
-    /// Puts an event into a queue before those of a later [place](Event::place).
-    #[inline(never)]
-    fn put_in_place(&mut self, bucket: usize, queue: usize, event: Event) {
-        let pending = &mut self.pending[bucket];
-        if *pending >> queue & (1 << MORE | 1 << LINKED) == 0 {
-            *pending |= 1 << (MORE + queue as u32);
-            let it = &mut self.buckets[bucket];
-            it.second[queue % PAIRS] = std::mem::replace(&mut it.first[queue], event);
-            return;
-        }
-        self.put_among(bucket, queue, event);
-    }
-
-    /// The same where there are several.
-    #[cold]
-    #[inline(never)]
-    fn put_among(&mut self, bucket: usize, queue: usize, event: Event) {
-        let mut all = Vec::new();
-        while self.pending[bucket] >> queue & 1 != 0 {
-            let pending = Pending(self.pending[bucket]);
-            all.push(self.take_first(bucket, queue, pending).0);
-        }
-        let at = all.partition_point(|it| it.place() <= event.place());
-        all.insert(at, event);
-        // It is the bucket of a cycle that is occupied already, so any time of it will do.
-        let start = self.base & MASK;
-        let time = self.base + ((bucket as Cycle).wrapping_sub(start) & MASK);
-        for event in all {
-            self.append(time, queue, event);
         }
     }
 

@@ -119,7 +119,7 @@ macro_rules! interpreter_loop {
                                         let polls = op.marks & Op::POLLS != 0;
                                         let at = here!();
                                         self.leave_line::<OBSERVED>(at, fabric);
-                                        if polls || self.timer_comes_first() {
+                                        if polls {
                                             break 'poll Poll { does: Polls::CsrWrite, what: u32::from(csr), with: value };
                                         }
                                         match self.csr_written::<OBSERVED>(csr, value, fabric) {
@@ -465,14 +465,6 @@ impl Microengine {
         self.took_a_cycle::<OBSERVED>(fabric);
         self.finish_specials(at, fabric);
         self.pc += 1;
-    }
-
-    /// Whether the context's timer is due by the present cycle, which lies ahead of the chip:
-    /// a write of the timer's registers must not undo that.
-    #[inline]
-    pub(super) fn timer_comes_first(&self) -> bool {
-        let context = &self.contexts[self.datapath.context];
-        context.timer_due.is_some_and(|due| due <= self.cycle)
     }
 
     /// The present instruction writes a local CSR.

@@ -9,7 +9,7 @@ use super::ahead::Thrown;
 use super::datapath::Datapath;
 use super::form::{Form, action_at};
 use super::line::Line;
-use super::operation::{Kind, Op};
+use super::operation::Op;
 use super::program::Program;
 use super::registers::{RELATIVE, resolve};
 use super::rounds::{Round, Rounds};
@@ -120,10 +120,10 @@ impl Lane {
         &self.ops
     }
 
-    /// The kind and the marks of what stands at an address; `None` beyond the program.
+    /// The marks of what stands at an address; `None` beyond the program.
     #[inline]
-    pub fn glance(&self, at: u16) -> Option<(Kind, u8)> {
-        self.ops.get(usize::from(at)).map(|op| (op.kind, op.marks))
+    pub fn marks(&self, at: u16) -> Option<u8> {
+        self.ops.get(usize::from(at)).map(|op| op.marks)
     }
 
     /// The operation of a program needs no attention from now on.

@@ -317,7 +317,6 @@ impl Microengine {
     /// The timer fires once, when the low half of the timestamp next becomes the
     /// future count.
     fn arm_timer(&mut self, context: u8, fabric: &mut Fabric) {
-        self.bark = self.cycle + PATIENCE;
         // A timer that is set anew leaves nothing of what it was set to.
         let timer = Event::Timer {
             me: self.index,
@@ -342,9 +341,6 @@ impl Microengine {
 
     /// Raises a signal as a write of a signal CSR says.
     fn send_signal(&mut self, me: Option<u8>, value: u32, fabric: &mut Fabric) {
-        // What has to do with others is a reason to be patient, as is a timer, though neither
-        // has to wait for them.
-        self.bark = self.cycle + PATIENCE;
         let signal = (value >> 3 & 15) as u8;
         let context = if value & 0x80 == 0 {
             value as u8 & 7

@@ -41,21 +41,6 @@ pub(crate) fn csr_polls(address: u16, write: bool) -> bool {
     }
 }
 
-/// Writes of local CSRs that reach nobody but by an event at a later cycle, and events of
-/// microengines have their place there whenever they are posted
-/// ([`Event`](crate::kernel::event::Event)): they need not wait for their own cycle, but for a
-/// timer of the context that comes before.
-pub(super) fn csr_goes_ahead(address: u16) -> bool {
-    matches!(
-        address,
-        csr::ACTIVE_CTX_FUTURE_COUNT
-            | csr::ACTIVE_FUTURE_COUNT_SIGNAL
-            | csr::NEXT_NEIGHBOR_SIGNAL
-            | csr::PREV_NEIGHBOR_SIGNAL
-            | csr::SAME_ME_SIGNAL
-    )
-}
-
 /// Builds one operation.
 pub(super) struct Maker<'a> {
     pub op: Op,
@@ -454,7 +439,7 @@ impl<'a> Maker<'a> {
             Instruction::LocalCsrWrite { csr, src } => {
                 self.op.kind = Kind::CsrWrite;
                 self.op.x = u32::from(csr);
-                self.side.polls = csr_polls(csr, true) && !csr_goes_ahead(csr);
+                self.side.polls = csr_polls(csr, true);
                 self.a(src);
             }
             // The program adds the template.

@@ -1,7 +1,7 @@
 //! A microengine's turn: the arbiter, context swaps, and how far it goes on its
 //! own time.
 
-use super::operation::{Kind, Op};
+use super::operation::Op;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, Core};
@@ -292,10 +292,10 @@ impl Microengine {
     #[inline(never)]
     pub(super) fn step_apart<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         self.refused = None;
-        let Some((kind, marks)) = self.lane().glance(self.pc) else {
+        let Some(marks) = self.lane().marks(self.pc) else {
             return self.no_instruction(fabric);
         };
-        if marks & Op::POLLS != 0 || kind == Kind::CsrWrite && self.timer_comes_first() {
+        if marks & Op::POLLS != 0 {
             if !self.is_final(self.cycle, fabric) {
                 return Flow::Post;
             }

@@ -9,11 +9,6 @@ use crate::kernel::target::Target;
 /// Queues of a bucket, one for each rank but those of turns.
 pub(super) const QUEUES: usize = 4;
 
-/// The place of what is sent to a context.
-const fn of_context(me: u8, context: u8) -> u64 {
-    1 << 63 | (me as u64) << 48 | (context as u64) << 40
-}
-
 /// Something that happens at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
@@ -82,24 +77,6 @@ impl Event {
             Self::Media(_) => 2,
             Self::Gpp(_) => 3,
             Self::Microengine(me) => 4 + me,
-        }
-    }
-
-    /// Its place among those of its rank in a cycle, behind those of a lower one; those that
-    /// have the same come in the order in which they were posted. What microengines send
-    /// themselves and one another has a place of its own behind all data, so that it does not
-    /// matter when it was posted: a microengine that runs ahead of the chip may do so.
-    #[inline]
-    pub(super) const fn place(self) -> u64 {
-        match self {
-            Self::Timer { me, context } => of_context(me, context),
-            Self::Signal {
-                me,
-                context,
-                signal,
-                by,
-            } => of_context(me, context) | (signal as u64) << 32 | by.number() as u64,
-            _ => 0,
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::kernel::command::Slot;
 use crate::kernel::raiser::Raiser;
 
-/// The definition: what is the first by (time, rank, place, sequence).
+/// The definition: what is the first by (time, rank, sequence).
 #[derive(Default)]
 struct Plain {
     pending: Vec<(Cycle, Event)>,
@@ -30,7 +30,7 @@ impl Plain {
         // Of equal ones the first that was posted.
         let first = (0..self.pending.len()).min_by_key(|&at| {
             let (time, event) = self.pending[at];
-            (time, event.rank(), event.place())
+            (time, event.rank())
         })?;
         Some(self.pending.remove(first))
     }
