@@ -146,7 +146,7 @@ pub struct EventQueue {
     buckets: Box<[Bucket; SPAN]>,
     /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
     /// since of a cycle that has but turns nothing else is looked at.
-    pending: [u32; SPAN],
+    pending: Box<[u32; SPAN]>,
     /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
@@ -170,7 +170,7 @@ impl Default for EventQueue {
     fn default() -> Self {
         Self {
             buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
-            pending: [0; SPAN],
+            pending: vec![0; SPAN].try_into().expect("one for each cycle"),
             occupied: [0; WORDS],
             nodes: Vec::new(),
             free: NIL,

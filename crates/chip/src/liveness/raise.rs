@@ -12,7 +12,7 @@ use npsim_isa::{
 };
 
 use super::ALL_SIGNALS;
-use crate::microengine::predecode::csr_polls;
+use crate::microengine::attention::csr_polls;
 use crate::profile::Profile;
 
 /// Signals that may reach contexts.

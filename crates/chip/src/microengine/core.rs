@@ -185,8 +185,8 @@ impl Core for Microengine {
             return stats;
         }
         // A cycle that is nothing else issued an instruction, so nobody counts these.
-        let others = stats.started + stats.aborted + stats.stalled + stats.idle;
-        stats.instructions = self.cycle.saturating_sub(others);
+        let others = [stats.started, stats.aborted, stats.stalled, stats.idle];
+        stats.instructions = others.into_iter().fold(self.cycle, Cycle::saturating_sub);
         stats.take_back(now, self.cycle, self.refilled, self.thrown.iter());
         let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);

@@ -32,7 +32,7 @@ use crate::kernel::trace_event;
 
 /// Runs the quick form of an operation; gives its result.
 #[inline(always)]
-#[allow(clippy::inline_always)] // As above.
+#[allow(clippy::inline_always)] // It is a part of the loop.
 fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
     let result = result(kind, (op.n, op.x), x, y, datapath.get(op.y));
     datapath.put(op.d, result);

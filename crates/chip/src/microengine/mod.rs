@@ -7,7 +7,7 @@
 //! all microengines happen in one order. An operation's first execution by a
 //! context takes the attentive path, which checks and records what is
 //! initialised; then the interpreter's loop has it, unless it needs attention always
-//! (indexed transfer registers, the next-neighbour ring). A `lane` is the
+//! (indexed transfer registers): `attention` finds out. A `lane` is the
 //! program as one context runs it; `interpreter` is the loop that executes it, whose quick
 //! forms (`form`) leave out what nobody reads, and which keeps account of time by the `line`
 //! of code; an `action` is what it does at an address, and `rounds` are lines that branch
@@ -16,6 +16,7 @@
 mod action;
 mod ahead;
 mod attend;
+pub(crate) mod attention;
 mod cam;
 mod commands;
 mod context;
@@ -33,7 +34,7 @@ mod local_csr;
 mod local_memory;
 mod next_neighbour;
 mod operation;
-pub(crate) mod predecode;
+mod predecode;
 pub(crate) mod profile;
 pub(crate) mod program;
 mod random;

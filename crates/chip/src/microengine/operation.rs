@@ -157,8 +157,8 @@ pub(super) struct Op {
 impl Op {
     /// The context must take the attentive path.
     pub const WATCHED: u8 = 1;
-    /// Operands are in local memory or in transfer registers: the interpreter's loop
-    /// fetches the former and checks that no unit owns the latter.
+    /// Operands are in local memory, on next-neighbour rings or in transfer registers: the
+    /// interpreter's loop fetches the former and checks that no unit owns the latter.
     pub const GUARDED: u8 = 1 << 1;
     /// It reads what others write, or orders itself among them, so it must run in
     /// global order.
@@ -167,7 +167,7 @@ impl Op {
     pub const SETS_CODES: u8 = 1 << 3;
     /// There is more to do when it has executed.
     pub const FINISHES: u8 = 1 << 4;
-    /// An operand is in local memory.
+    /// An operand is no plain register: in local memory, or where [`Self::RING`] says.
     pub const LOCAL: u8 = 1 << 5;
     /// Operands are on next-neighbour rings.
     pub const RING: u8 = 1 << 6;
@@ -241,12 +241,12 @@ pub(super) struct Side {
     pub merges: bool,
     /// It reads what others write, so it must run in global order.
     pub polls: bool,
-    /// Attention is never taken off.
+    /// Attention is never taken off, unless it is `guarded` or of a `ring`.
     pub always: bool,
     /// It has operands in local memory or in transfer registers, and nothing else
     /// keeps it from the interpreter's loop.
     pub guarded: bool,
-    /// An operand is in local memory.
+    /// An operand is no plain register; of a guarded operation it is in local memory.
     pub local: bool,
     /// An operand moves a pointer of local memory.
     pub steps: bool,

@@ -513,6 +513,12 @@ impl Unit for Dram {
     fn restore(&mut self, own: &Self, rest: &mut &[u8]) -> Result<(), StateError> {
         self.memory = own.memory.clone();
         self.tags = own.tags.clone();
+        let alike = self.channels.len() == own.channels.len() && { self.channels.iter() }
+            .zip(&own.channels)
+            .all(|(it, own)| it.is_like(own));
+        if !alike {
+            return Err(StateError::OtherChip("DRAM channels"));
+        }
         self.channels.iter_mut().for_each(Channel::complete);
         get_memory(&mut self.memory, rest)?;
         get_memory(&mut self.tags, rest)

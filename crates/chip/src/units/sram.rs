@@ -430,7 +430,7 @@ impl Unit for Sram {
         }
         for (channel, own) in self.channels.iter_mut().zip(&own.channels) {
             if !channel.is_like(own) {
-                return Err(StateError::OtherChip("Q-array entries"));
+                return Err(StateError::OtherChip("Q-array entries or FIFOs"));
             }
             channel.memory = own.memory.clone();
             get_memory(&mut channel.memory, rest)?;

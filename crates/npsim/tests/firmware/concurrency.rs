@@ -206,17 +206,21 @@ fn counting_operations_lose_nothing_and_give_each_old_value_once() {
 #[test]
 fn a_contexts_operations_on_a_longword_keep_their_order() {
     const ROUNDS: usize = 64;
-    for (outcome, records) in [run("counters", 8, &[]), run_disturbed("counters", 8)]
-        .iter()
-        .flat_map(|outcome| ["OLD_SCRATCH", "OLD_SRAM"].map(|records| (outcome, records)))
-    {
-        let old = outcome.sram_words(records, 8 * CONTEXTS * 3 * ROUNDS as u32);
-        for (context, log) in old.chunks(3 * ROUNDS).enumerate() {
-            let tickets: Vec<u32> = log.iter().skip(1).step_by(3).copied().collect();
-            assert!(
-                tickets.is_sorted(),
-                "{records}, context {context}: {tickets:?}"
-            );
+    for disturbed in [false, true] {
+        let outcome = if disturbed {
+            run_disturbed("counters", 8)
+        } else {
+            run("counters", 8, &[])
+        };
+        for records in ["OLD_SCRATCH", "OLD_SRAM"] {
+            let old = outcome.sram_words(records, 8 * CONTEXTS * 3 * ROUNDS as u32);
+            for (context, log) in old.chunks(3 * ROUNDS).enumerate() {
+                let tickets: Vec<u32> = log.iter().skip(1).step_by(3).copied().collect();
+                assert!(
+                    tickets.is_sorted(),
+                    "{records}, context {context}, disturbed {disturbed}: {tickets:?}"
+                );
+            }
         }
     }
 }

@@ -239,7 +239,7 @@ impl Buses {
         match self.promised[at] {
             None => false,
             Some(other) if usize::from(other) == cluster => self.waiting[at] < depth,
-            Some(_) => self.waiting[at] + 1 < depth,
+            Some(_) => self.waiting[at] < depth.saturating_sub(1),
         }
     }
 

@@ -123,7 +123,7 @@ impl Bank {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Timing {
     bank_interleave: Divisor,
     banks: Divisor,
@@ -200,6 +200,18 @@ impl Channel {
             ready: 0,
             counters: UnitCounters::default(),
         }
+    }
+
+    /// Whether a saved channel has the timing and the banks of this one, and commands for no
+    /// others.
+    pub fn is_like(&self, own: &Self) -> bool {
+        let banks = own.banks.len();
+        let parts = self.banks.iter().flat_map(|bank| &bank.fifo);
+        self.timing == own.timing
+            && self.banks.len() == banks
+            && parts
+                .chain(&self.inlet)
+                .all(|part| usize::from(part.bank) < banks)
     }
 
     /// Makes anew what is not saved.

@@ -101,14 +101,29 @@ impl Channel {
         Sram::target(self.number % Sram::CHANNELS)
     }
 
-    /// Whether a saved channel has as many Q-array entries as this one, and none but these
-    /// are waited for.
+    /// Whether a saved channel has as many Q-array entries as this one and none but these
+    /// are waited for, and has in its FIFOs, which are as deep, what it says.
     pub fn is_like(&self, own: &Self) -> bool {
         let count = own.entries.len();
         let waited_for = self.waiting.iter().filter_map(|it| it.concern.entry());
         self.entries.len() == count
             && self.entry_free.len() == count
             && waited_for.max().is_none_or(|last| last < count)
+            && self.fifo_depth == own.fifo_depth
+            && self.fifos_are_counted()
+    }
+
+    /// Whether the first commands that wait are in the FIFOs as they are counted.
+    fn fifos_are_counted(&self) -> bool {
+        let [reads, writes] = self.in_fifo;
+        let Some(taken) = reads.checked_add(writes) else {
+            return false;
+        };
+        let in_fifo = |fifo| {
+            let taken = self.waiting.iter().take(taken);
+            taken.filter(|it| it.fifo() == fifo).count()
+        };
+        self.in_fifo == [in_fifo(0), in_fifo(1)] && reads.max(writes) <= self.fifo_depth
     }
 
     /// The commands that start before one that waits: those before it in its FIFO, those
