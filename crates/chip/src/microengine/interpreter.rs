@@ -3,9 +3,7 @@
 //! Every operation leaves condition codes, its A operand and its result behind
 //! for a later one to read. Where the next word in line overwrites all of that
 //! unread, the operation is run in its quick form, which stores the destination
-//! and nothing else. An operand that is the result of the word before is then
-//! taken from hand, as the hardware's bypass does, since a store and a load of
-//! the same register would cost more than the operation itself.
+//! and nothing else.
 //!
 //! Finding what to do costs as much as doing it, so what often follows one another is
 //! one action: two quick operations of which the second takes the first's result, and
@@ -217,8 +215,7 @@ macro_rules! interpreter_loop {
                                             datapath.operate_as(Kind::$kind, op);
                                             continue 'line;
                                         }
-                                        // The store that would be spared stands in the cache's nearest
-                                        // line, and what is at hand would have to be kept elsewhere.
+                                        // What is at hand would be kept in memory here, where the register is as near.
                                         Action::$kind | Action::$with_a | Action::$with_b => {
                                             let (x, y) = (datapath.get(op.a), datapath.get(op.b));
                                             (op, result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y)))
