@@ -186,8 +186,7 @@ impl Channel {
             return self.advance(0, fabric, leads);
         }
         let free = self.free_at(waiting, fabric);
-        let mut earlier = self.waiting.iter().take(at);
-        if earlier.any(|earlier| earlier.conflicts(waiting)) {
+        if at != 0 && self.is_held_back(at) {
             return;
         }
         if free > now {
@@ -195,13 +194,28 @@ impl Channel {
         }
         // Before the turn that is booked no other can start than those that waited for this
         // one, and those that come into its FIFO instead.
-        let mut later = self.waiting.iter().skip(at + 1);
         let others = self.in_fifo[0] + self.in_fifo[1] < self.waiting.len()
-            || later.any(|later| later.concern.meets(waiting.concern));
+            || waiting.marks.has(Marks::HOLDS);
         self.start_at(at, fabric, leads);
         if others {
             self.advance(at, fabric, leads);
         }
+    }
+
+    /// Whether one before the command at a place of the queue holds it back. That nobody does
+    /// is true for good, so it is looked for until it is so and no more.
+    #[inline]
+    fn is_held_back(&mut self, at: usize) -> bool {
+        let Some((own, before)) = self.waiting.get_mut(..=at).and_then(<[_]>::split_last_mut)
+        else {
+            return false;
+        };
+        if before.iter().any(|other| other.conflicts(*own)) {
+            someone_waits(before, own.concern);
+            return true;
+        }
+        own.marks = own.marks.with(Marks::LEADS, true);
+        false
     }
 
     pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
@@ -272,10 +286,10 @@ impl Channel {
             if candidate.is_ready() && self.pins_free_at(candidate.marks) < earliest {
                 let candidate = *candidate;
                 let free = self.free_at(candidate, fabric);
-                let mut earlier = self.waiting.iter().take(at);
                 // One that another holds back books no turn: it cannot start before that other
                 // does, and the scan goes on behind a start.
-                if free < earliest && !earlier.any(|earlier| earlier.conflicts(candidate)) {
+                let leads_all = at == 0 || candidate.marks.has(Marks::LEADS);
+                if free < earliest && (leads_all || !self.is_held_back(at)) {
                     if free <= now {
                         // Only commands after this one can have waited for it, so the scan
                         // goes on where it is.
@@ -373,14 +387,11 @@ impl Channel {
     #[inline]
     fn note_atomic(&mut self, longword: u32, writes_at: Cycle, now: Cycle) {
         let all = &mut self.atomics;
-        let over = all.iter().take_while(|busy| busy.1 <= now).count();
-        if over != 0 {
-            // Few are left, and they are moved up one by one.
-            let left = all.len() - over;
-            for at in 0..left {
-                all[at] = all[at + over];
-            }
-            all.truncate(left);
+        // Mostly all have written, or none has.
+        if all.last().is_none_or(|last| last.1 <= now) {
+            all.clear();
+        } else if all.first().is_some_and(|first| first.1 <= now) {
+            forget_written(all, now);
         }
         all.push((longword, writes_at));
     }
@@ -398,6 +409,15 @@ impl Channel {
     }
 }
 
+/// Those before a command that concern the same keep in mind that someone waits.
+#[cold]
+#[inline(never)]
+fn someone_waits(before: &mut [Waiting], concern: Concern) {
+    for holder in before.iter_mut().filter(|it| it.concern.meets(concern)) {
+        holder.marks = holder.marks.with(Marks::HOLDS, true);
+    }
+}
+
 /// Takes the command at a place out of the queue. Few stand behind it, so they are moved up
 /// one by one.
 #[inline]
@@ -407,6 +427,18 @@ fn take_out(queue: &mut Vec<Waiting>, at: usize) -> Option<Waiting> {
         std::mem::swap(place, &mut moved);
     }
     Some(moved)
+}
+
+/// Takes the first atomic operations out of the list, those that have written. Few are left,
+/// and they are moved up one by one.
+#[inline(never)]
+fn forget_written(all: &mut Vec<(u32, Cycle)>, now: Cycle) {
+    let over = all.iter().take_while(|busy| busy.1 <= now).count();
+    let left = all.len() - over;
+    for at in 0..left {
+        all[at] = all[at + over];
+    }
+    all.truncate(left);
 }
 
 /// What a burst takes beyond one longword because the pins are slower than the

@@ -3,7 +3,9 @@
 use npsim_isa::CommandOp;
 
 use super::super::facts::{Facts, Pulls};
-use super::{Channel, Concern, Marks, Waiting, entry_number, longword, pulled_words};
+use super::{
+    Channel, Concern, Marks, Waiting, entry_number, longword, pulled_words, someone_waits,
+};
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::units::sram::Leads;
 
@@ -136,10 +138,13 @@ impl Channel {
             return self.start_apart(waiting, fabric, leads);
         }
         self.in_fifo[fifo] += 1;
-        self.put(waiting, fabric);
-        if !held_back {
-            self.turn_not_after(free, fabric);
+        if held_back {
+            someone_waits(&mut self.waiting, waiting.concern);
+            return self.put(waiting, fabric);
         }
+        waiting.marks = waiting.marks.with(Marks::LEADS, true);
+        self.put(waiting, fabric);
+        self.turn_not_after(free, fabric);
     }
 
     /// Whether a command for a FIFO finds others in the inlet or the FIFO full.

@@ -9,7 +9,7 @@ use crate::kernel::fabric::{BusCommand, Slot};
 
 /// What is known of a waiting command, a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Marks(u8);
+pub(in super::super) struct Marks(u16);
 
 impl Marks {
     /// None of them.
@@ -30,6 +30,10 @@ impl Marks {
     pub const ENTRY: Self = Self(1 << 6);
     /// It is for a device.
     pub const WINDOW: Self = Self(1 << 7);
+    /// None before it holds it back: it was looked for, and what comes later comes behind it.
+    pub const LEADS: Self = Self(1 << 8);
+    /// One behind it may wait for it to start: such a one has looked for what holds it back.
+    pub const HOLDS: Self = Self(1 << 9);
     /// Those that need more than their pins to be free.
     pub const SPECIAL: Self = Self(Self::ATOMIC.0 | Self::ENTRY.0 | Self::WINDOW.0);
     /// What a plain read of memory has.
@@ -235,7 +239,9 @@ impl From<Saved> for Waiting {
             .with(Marks::PUSHES, it.pushes)
             .with(Marks::READY, it.ready)
             .with(Marks::ENTRY, matches!(it.concern, Named::Entry(_)))
-            .with(Marks::WINDOW, matches!(it.concern, Named::Window { .. }));
+            .with(Marks::WINDOW, matches!(it.concern, Named::Window { .. }))
+            // What others know of it is not saved, and may be so.
+            .with(Marks::HOLDS, true);
         Self {
             slot: it.slot,
             marks,
