@@ -8,6 +8,7 @@ pub mod cap;
 pub mod dram;
 pub mod hash;
 pub mod msf;
+mod queue;
 pub mod scratch;
 pub mod sram;
 

@@ -23,6 +23,7 @@ use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
+use crate::units::queue::Queue;
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 
@@ -46,8 +47,8 @@ pub struct Scratch {
     words: Vec<u32>,
     rings: Rings,
     /// Commands that have arrived and not started, oldest first; the flag says
-    /// whether their data is there. Few stand in it, so a vector does.
-    pipe: Vec<(Slot, bool)>,
+    /// whether their data is there.
+    pipe: Queue<(Slot, bool)>,
     free_at: Cycle,
     turn_posted: bool,
     /// The first command does not start before: what it waits for is never free sooner than
@@ -81,7 +82,7 @@ impl Scratch {
         Self {
             words: vec![0; profile.scratch_bytes() as usize / 4],
             rings: Rings::new(profile.ring_full_percent()),
-            pipe: Vec::new(),
+            pipe: Queue::default(),
             free_at: 0,
             turn_posted: false,
             held_until: 0,
@@ -107,7 +108,7 @@ impl Scratch {
             if start > fabric.now {
                 return self.hold_until(start, fabric);
             }
-            take_first(&mut self.pipe);
+            self.pipe.take();
             self.counters.went(fabric.now);
             fabric.release(Self::FIRST);
             self.start_as(slot, fabric);
@@ -416,17 +417,6 @@ impl CsrBank for Scratch {
         };
         self.set_ring_register(ring, register, value, fabric);
         true
-    }
-}
-
-/// Takes the first command out of the pipe; those behind it move up.
-#[inline]
-fn take_first(pipe: &mut Vec<(Slot, bool)>) {
-    let Some(mut moved) = pipe.pop() else {
-        return;
-    };
-    for place in pipe.iter_mut().rev() {
-        std::mem::swap(place, &mut moved);
     }
 }
 

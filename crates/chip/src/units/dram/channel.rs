@@ -20,6 +20,7 @@ use crate::Cycle;
 use crate::kernel::fabric::Slot;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
+use crate::units::queue::Queue;
 
 /// What addresses are divided by again and again: with a shift where it is a power of two,
 /// since a division takes many times as long.
@@ -109,8 +110,8 @@ pub(super) struct Started {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
-    /// Oldest first. Few stand in it, so a vector does.
-    fifo: Vec<Part>,
+    /// Oldest first.
+    fifo: Queue<Part>,
     free: Cycle,
     passed_over: u8,
 }
@@ -206,7 +207,7 @@ impl Channel {
     /// others.
     pub fn is_like(&self, own: &Self) -> bool {
         let banks = own.banks.len();
-        let parts = self.banks.iter().flat_map(|bank| &bank.fifo);
+        let parts = self.banks.iter().flat_map(|bank| bank.fifo.iter());
         self.timing == own.timing
             && self.banks.len() == banks
             && parts
@@ -501,7 +502,7 @@ impl Channel {
     pub fn start(&mut self, at: usize, now: Cycle) -> Started {
         let timing = &self.timing;
         let bank = &mut self.banks[at];
-        let part = take_first(&mut bank.fifo).expect("the chosen bank has a command");
+        let part = bank.fifo.take().expect("the chosen bank has a command");
         // The gap when the data pins change direction overlaps with opening the row, so it
         // costs nothing on pins that were idle long enough.
         let turnaround = match (self.pins_wrote, part.write) {
@@ -583,14 +584,4 @@ impl Channel {
         self.count_pins(write, on_pins);
         (waited, pins)
     }
-}
-
-/// Takes the first part out of a bank's FIFO; those behind it move up.
-#[inline]
-fn take_first(fifo: &mut Vec<Part>) -> Option<Part> {
-    let mut moved = fifo.pop()?;
-    for place in fifo.iter_mut().rev() {
-        std::mem::swap(place, &mut moved);
-    }
-    Some(moved)
 }

@@ -173,42 +173,50 @@ impl Rings {
     }
 
     /// Takes words off; what the ring does not have reads 0.
+    #[inline]
     pub(super) fn get(&mut self, memory: &[u32], ring: usize, out: &mut [u32]) {
         let ring = &mut self.all[ring];
+        // Kept apart from the ring, which the words might be thought to change.
+        let (start, last) = (ring.start, ring.size - 1);
+        let (mut head, mut count) = (ring.head, ring.count);
         for word in out {
-            if ring.count == 0 {
+            if count == 0 {
                 *word = 0;
                 continue;
             }
-            *word = memory
-                .get((ring.start + ring.head) as usize)
-                .copied()
-                .unwrap_or(0);
-            ring.head = (ring.head + 1) & (ring.size - 1);
-            ring.count -= 1;
+            *word = memory.get((start + head) as usize).copied().unwrap_or(0);
+            head = (head + 1) & last;
+            count -= 1;
         }
+        ring.head = head;
+        ring.count = count;
     }
 
     /// Puts words on; gives how many of the oldest were overwritten.
+    #[inline]
     pub(super) fn put(&mut self, memory: &mut [u32], ring: usize, words: &[u32]) -> u32 {
         self.written = true;
         let ring = &mut self.all[ring];
+        let (start, size) = (ring.start, ring.size);
+        let (mut tail, mut count) = (ring.tail, ring.count);
         let mut lost = 0;
         for &word in words {
-            if let Some(place) = memory.get_mut((ring.start + ring.tail) as usize) {
+            if let Some(place) = memory.get_mut((start + tail) as usize) {
                 *place = word;
             }
-            ring.tail = (ring.tail + 1) & (ring.size - 1);
+            tail = (tail + 1) & (size - 1);
             // As on silicon nothing stops a put to a full ring: it overwrites the oldest word.
             // The caller raises the check.
-            if ring.count == ring.size {
-                ring.head = ring.tail;
+            if count == size {
+                ring.head = tail;
                 lost += 1;
             } else {
-                ring.count += 1;
+                count += 1;
             }
         }
-        ring.peak = ring.peak.max(ring.count);
+        ring.tail = tail;
+        ring.count = count;
+        ring.peak = ring.peak.max(count);
         lost
     }
 }
