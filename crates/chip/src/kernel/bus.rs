@@ -146,6 +146,10 @@ pub struct Buses {
     /// without a look at each of them that none is booked too far ahead.
     #[serde(skip)]
     last_push: Cycle,
+    /// How far ahead any push bus may be booked before a unit has to wait. It follows from
+    /// what each of them may.
+    #[serde(skip)]
+    push_ahead: Cycle,
     /// How often a command had to wait in its FIFO.
     #[serde(with = "count")]
     pub waits: u64,
@@ -186,6 +190,7 @@ impl Buses {
             pushes: Default::default(),
             pulls: Default::default(),
             last_push: 0,
+            push_ahead: 0,
             waits: 0,
         };
         buses.complete();
@@ -204,6 +209,7 @@ impl Buses {
         for target in 0..Target::COUNT {
             self.see_room(Target::new(target as u8));
         }
+        self.push_ahead = self.s_ahead.min(self.d_ahead);
     }
 
     /// Whether these are the buses of a chip like that of `other`, and what is

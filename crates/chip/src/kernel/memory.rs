@@ -156,8 +156,8 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     #[allow(clippy::inline_always)] // It is a part of what memories do all the time.
     pub fn read(&self, index: usize, out: &mut [T]) -> Result<(), OutOfRange> {
         self.check(index, out.len())?;
-        // Nearly all reads stay within a page, and many are of one element, for which
-        // nothing is called to copy it.
+        // Nearly all reads stay within a page, and many are of one element or two, for which
+        // nothing is called to copy them.
         let at = index % PAGE;
         let Some(page) = self
             .pages
@@ -170,6 +170,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         match (page.cells(), &mut *out) {
             (None, out) => out.fill(T::default()),
             (Some(page), [one]) => *one = page[at],
+            (Some(page), [one, other]) => (*one, *other) = (page[at], page[at + 1]),
             (Some(page), out) => out.copy_from_slice(&page[at..][..out.len()]),
         }
         Ok(())

@@ -84,7 +84,7 @@ impl Buses {
     #[must_use]
     #[inline]
     pub(crate) fn push_is_free(&self, now: Cycle) -> bool {
-        self.last_push <= now + self.s_ahead.min(self.d_ahead)
+        self.last_push <= now + self.push_ahead
     }
 
     /// When a unit may start to read for a command: the bus that takes the data
