@@ -361,7 +361,10 @@ impl Fabric {
     /// Signals of a command reach their context at `due`, apart from any data.
     pub(crate) fn signal_at(&mut self, due: Cycle, command: &BusCommand, signals: u16) {
         let (me, context) = (command.transfer_me, command.signal_context);
-        for signal in (1..16).filter(|signal| signals >> signal & 1 == 1) {
+        let mut left = signals & !1;
+        while left != 0 {
+            let signal = left.trailing_zeros() as u8;
+            left &= left - 1;
             self.journal
                 .expect(due, (me, context, signal), || Cause::of(command));
             let event = Event::Signal {
