@@ -2,7 +2,7 @@
 //! the command bus. Each is as narrow as the wires are, so that a unit knows what
 //! it needs and not who has it.
 
-use crate::kernel::command::BusCommand;
+use crate::kernel::command::Slot;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Tag;
 
@@ -13,27 +13,20 @@ pub trait MediaBuffers {
     /// tag.
     ///
     /// # Errors
-    /// The range is not in the buffer; says why.
-    fn rbuf_read(
-        &mut self,
-        address: u32,
-        words: &mut [u32],
-        command: &BusCommand,
-        fabric: &mut Fabric,
-    ) -> Result<Tag, String>;
+    /// The range is not in the buffer, of which nothing is read; says why.
+    fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, String>;
+
+    /// Tells observers that a command has read there.
+    fn tell_rbuf_read(&self, address: u32, slot: Slot, fabric: &mut Fabric);
 
     /// Writes TBUF from a byte address on the media interface on.
     ///
     /// # Errors
     /// The range is not in the buffer; says why.
-    fn tbuf_write(
-        &mut self,
-        address: u32,
-        words: &[u32],
-        tag: Tag,
-        command: &BusCommand,
-        fabric: &mut Fabric,
-    ) -> Result<(), String>;
+    fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), String>;
+
+    /// Tells observers that a command has written there.
+    fn tell_tbuf_written(&self, address: u32, slot: Slot, fabric: &mut Fabric);
 }
 
 /// The S transfer registers of the microengines, into which the media interface

@@ -185,7 +185,7 @@ fn ports(msf: &Msf) -> Vec<PortStats> {
         received_bytes: port.counts.received_bytes,
         delivered_frames: port.counts.delivered_frames,
         overflow_frames: port.counts.overflow_frames,
-        waiting_frames: port.incoming.len() as u64,
+        waiting_frames: port.incoming().len() as u64,
         receive_fifo_peak: port.counts.receive_fifo_peak,
         sent_frames: port.counts.sent_frames,
         sent_bytes: port.counts.sent_bytes,

@@ -229,10 +229,7 @@ impl Dram {
             }
             CommandOp::DramTbufWr => {
                 is_there(self.memory.read(first, data));
-                let tag = blocks(address, words)
-                    .filter_map(|b| self.tags.get(b as usize))
-                    .find(|tag| !tag.is_none());
-                flight.tag = tag.unwrap_or_default();
+                flight.tag = self.tag_of(address, words);
                 let lead = first_burst + self.tbuf_back - now;
                 let end = fabric
                     .buses
@@ -242,8 +239,10 @@ impl Dram {
             CommandOp::DramRbufRd => {
                 is_there(self.memory.write(first, data));
                 let tag = flight.tag;
-                for block in blocks(address, words) {
-                    let _ = self.tags.set(block as usize, tag);
+                let (first, last) = blocks(address, words);
+                let _ = self.tags.set(first, tag);
+                for block in first + 1..=last {
+                    let _ = self.tags.set(block, tag);
                 }
                 if let Some(frame) = tag.frame() {
                     fabric
@@ -264,6 +263,19 @@ impl Dram {
         }
     }
 
+    /// The first tag of the blocks that a command touches, of which there is mostly one.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data to TBUF.
+    fn tag_of(&self, address: u32, words: u8) -> Tag {
+        let (first, last) = blocks(address, words);
+        let tag = self.tags.get(first).unwrap_or_default();
+        if first == last || !tag.is_none() {
+            return tag;
+        }
+        let mut behind = (first + 1..=last).filter_map(|block| self.tags.get(block));
+        behind.find(|tag| !tag.is_none()).unwrap_or_default()
+    }
+
     #[cold]
     #[inline(never)]
     fn tell_touch(&self, slot: Slot, fabric: &mut Fabric) {
@@ -272,10 +284,7 @@ impl Dram {
         if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
             return;
         }
-        let frame = blocks(command.address, words)
-            .filter_map(|block| self.tags.get(block as usize))
-            .find_map(Tag::frame);
-        if let Some(frame) = frame {
+        if let Some(frame) = self.tag_of(command.address, words).frame() {
             let (me, context) = (command.me, command.context);
             fabric
                 .journal
@@ -455,30 +464,32 @@ impl Unit for Dram {
     }
 
     fn ready(&mut self, slot: Slot, fabric: &mut Fabric, media: Self::Beside<'_>) {
-        let flight = fabric.flight(slot);
-        let (command, mut data, tag) = (flight.command, flight.data, flight.tag);
-        let words = usize::from(quadwords(command.count) as u8) * 2;
-        let buffer = buffer_address(command.indirect.unwrap_or(0));
-        if command.op == CommandOp::DramTbufWr {
-            let written = media.tbuf_write(buffer, &data[..words], tag, &command, fabric);
-            if let Err(error) = written {
-                media_fault(slot, "tbuf_wr", &error, fabric);
+        let flight = fabric.flight_mut(slot);
+        let op = flight.command.op;
+        let words = usize::from(quadwords(flight.command.count) as u8) * 2;
+        let buffer = buffer_address(flight.command.indirect.unwrap_or(0));
+        let data = &mut flight.data[..words];
+        if op == CommandOp::DramTbufWr {
+            match media.tbuf_write(buffer, data, flight.tag) {
+                Ok(()) => media.tell_tbuf_written(buffer, slot, fabric),
+                Err(error) => media_fault(slot, "tbuf_wr", &error, fabric),
             }
             return fabric.finish(slot);
         }
-        match media.rbuf_read(buffer, &mut data[..words], &command, fabric) {
+        match media.rbuf_read(buffer, data) {
             Ok(tag) => {
-                let flight = fabric.flight_mut(slot);
-                flight.data = data;
                 flight.tag = tag;
+                media.tell_rbuf_read(buffer, slot, fabric);
             }
             Err(error) => media_fault(slot, "rbuf_rd", &error, fabric),
         }
         // The element's data is taken: the signals are due though the memory is
         // written later.
-        fabric.flight_mut(slot).command.push_signals = 0;
+        let command = &mut fabric.flight_mut(slot).command;
+        let signals = std::mem::take(&mut command.push_signals);
+        let command = *command;
         let due = fabric.now + self.transfer_latency + fabric.late(slot);
-        fabric.signal_at(due, &command, command.push_signals);
+        fabric.signal_at(due, &command, signals);
         self.data_is_there(slot, fabric);
     }
 
@@ -554,11 +565,12 @@ fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric)
         .tell(from, || TraceEvent::Bus { bus, from, until });
 }
 
-/// The blocks of a tag each that a command of so many longwords touches.
-fn blocks(address: u32, words: u8) -> std::ops::RangeInclusive<u32> {
+/// The first and the last of the blocks of a tag each that a command of so many longwords
+/// touches.
+const fn blocks(address: u32, words: u8) -> (usize, usize) {
     let first = address / TAG_BLOCK;
-    let last = ((address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
-    first..=last
+    let last = ((address & !7) + words as u32 * 4 - 1) / TAG_BLOCK;
+    (first as usize, last as usize)
 }
 
 /// The range of a command was checked on its arrival.

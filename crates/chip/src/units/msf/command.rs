@@ -13,6 +13,7 @@ use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lines::Tag;
 use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
@@ -101,14 +102,12 @@ impl Msf {
                 fabric.fault(slot, None, message, Some(help));
                 continue;
             };
-            let set = self.transmit.set_valid(element, [pair[0], pair[1]], fabric);
-            if set.is_ok() {
-                let command = fabric.flight(slot).command;
-                self.tell_tbuf_valid(element, &command, fabric);
-            }
-            if let Err(refusal) = set {
-                let help = refusal.help.to_owned();
-                fabric.fault(slot, None, refusal.message, Some(help));
+            match self.transmit.set_valid(element, [pair[0], pair[1]], fabric) {
+                Ok(()) => self.tell_tbuf_valid(element, slot, fabric),
+                Err(refusal) => {
+                    let help = refusal.help.to_owned();
+                    fabric.fault(slot, None, refusal.message, Some(help));
+                }
             }
         }
     }
@@ -299,8 +298,7 @@ impl Msf {
         self.last_activity = fabric.now;
         match self.receive.rbuf.release(element) {
             Ok(()) => {
-                let command = fabric.flight(slot).command;
-                self.tell_rbuf_freed(element, &command, fabric);
+                self.tell_rbuf_freed(element, slot, fabric);
                 // An mpacket may have waited for it.
                 self.receive.arbitrate(&self.ports, fabric);
             }
@@ -365,11 +363,18 @@ impl Unit for Msf {
 
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
-        let (op, words) = (command.op, words_of(command.op, command.count));
-        let now = fabric.now;
+        let (op, count, now) = (command.op, command.count, fabric.now);
+        // Threads write registers for each mpacket, and nothing holds these writes up.
+        if op == CommandOp::MsfFastWr {
+            fabric.release(Self::FIRST);
+            self.counters.started(op, 1, 0);
+            fabric.serves(slot, Self::FIRST, 1, now, now);
+            fabric.ready_at(slot, now + self.parameters.fast_write_lead);
+            return self.counters.came(now);
+        }
+        let words = words_of(op, count);
         let occupied = u64::from(words) * self.parameters.word;
         let start = match op {
-            CommandOp::MsfFastWr => now,
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => self.write_free.max(now),
             _ => self.read_free.max(now),
         };
@@ -379,11 +384,6 @@ impl Unit for Msf {
             fabric.release(Self::FIRST);
         }
         match op {
-            CommandOp::MsfFastWr => {
-                self.counters.started(op, 1, 0);
-                fabric.serves(slot, Self::FIRST, 1, now, now);
-                fabric.ready_at(slot, now + self.parameters.fast_write_lead);
-            }
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
                 self.write_free = start + occupied;
                 fabric.serves(slot, Self::FIRST, 1, start, self.write_free);
@@ -438,6 +438,15 @@ impl Unit for Msf {
 
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         std::iter::once(&self.counters)
+    }
+
+    fn restore(&mut self, _: &Self, _: &mut &[u8]) -> Result<(), StateError> {
+        self.complete_saved();
+        Ok(())
+    }
+
+    fn take_rest(&mut self, _: &mut Self) {
+        self.complete_saved();
     }
 }
 

@@ -147,6 +147,12 @@ impl Msf {
         }
     }
 
+    /// Makes anew what is not saved.
+    fn complete_saved(&mut self) {
+        let element_bytes = self.element_bytes();
+        { self.ports.iter_mut() }.for_each(|port| port.complete_saved(element_bytes));
+    }
+
     /// The ports in the order of their number.
     #[must_use]
     pub fn ports(&self) -> &[Port] {
@@ -184,7 +190,7 @@ impl Msf {
             && self
                 .ports
                 .iter()
-                .all(|p| p.incoming.is_empty() && p.sending() == 0)
+                .all(|p| p.incoming().is_empty() && p.sending() == 0)
     }
 
     /// Whether all frames of the lines have arrived.

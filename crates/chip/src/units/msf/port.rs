@@ -110,7 +110,14 @@ pub struct Port {
     #[serde(with = "bits")]
     pub bits_per_second: u64,
     /// Frames that arrive, first one first.
-    pub incoming: VecDeque<Incoming>,
+    incoming: VecDeque<Incoming>,
+    /// Their bytes that are not in RBUF. They follow from the frames.
+    #[serde(skip)]
+    backlog: u64,
+    /// From when on the first of them has an mpacket that can go over the bus; `Cycle::MAX` if
+    /// there is none. It follows from the frame.
+    #[serde(skip)]
+    available: Cycle,
     /// Counts.
     pub counts: PortCounts,
     /// What the next mpacket from TBUF means.
@@ -138,6 +145,8 @@ impl Port {
         Self {
             bits_per_second,
             incoming: VecDeque::new(),
+            backlog: 0,
+            available: Cycle::MAX,
             counts: PortCounts::default(),
             assembly: Assembly::Between,
             partial: Outgoing::default(),
@@ -151,13 +160,59 @@ impl Port {
         }
     }
 
+    /// Makes anew what is not saved.
+    pub(super) fn complete_saved(&mut self, element_bytes: u16) {
+        let left = |it: &Incoming| it.arrival.bytes.len().saturating_sub(it.moved) as u64;
+        self.backlog = self.incoming.iter().map(left).sum();
+        self.see_first(element_bytes);
+    }
+
+    /// The first frame is another one, or has come on.
+    fn see_first(&mut self, element_bytes: u16) {
+        let first = self.incoming.front();
+        self.available = first.map_or(Cycle::MAX, |frame| frame.available(element_bytes));
+    }
+
+    /// From when on the next mpacket can go over the bus; `Cycle::MAX` if none comes.
+    #[must_use]
+    pub(super) const fn available(&self) -> Cycle {
+        self.available
+    }
+
+    /// Frames that arrive, first one first.
+    #[must_use]
+    pub const fn incoming(&self) -> &VecDeque<Incoming> {
+        &self.incoming
+    }
+
     /// Bytes of frames whose reception has begun and that are not in RBUF.
     #[must_use]
-    pub fn receive_backlog(&self) -> u64 {
-        self.incoming
-            .iter()
-            .map(|i| (i.arrival.bytes.len() - i.moved) as u64)
-            .sum()
+    pub const fn receive_backlog(&self) -> u64 {
+        self.backlog
+    }
+
+    /// A frame that there is room for begins to arrive.
+    pub(super) fn arrives(&mut self, arrival: Arrival, element_bytes: u16) {
+        self.backlog += arrival.bytes.len() as u64;
+        self.incoming.push_back(Incoming { arrival, moved: 0 });
+        if self.incoming.len() == 1 {
+            self.see_first(element_bytes);
+        }
+    }
+
+    /// So many bytes more of the first frame are in RBUF; a frame that is there as a whole is
+    /// done with.
+    pub(super) fn moved(&mut self, bytes: usize, element_bytes: u16) {
+        let Some(frame) = self.incoming.front_mut() else {
+            return;
+        };
+        frame.moved += bytes;
+        self.backlog -= bytes as u64;
+        if frame.moved == frame.arrival.bytes.len() {
+            self.incoming.pop_front();
+            self.counts.delivered_frames += 1;
+        }
+        self.see_first(element_bytes);
     }
 
     /// Frames given to the MAC that have not left.
@@ -241,7 +296,9 @@ impl Port {
         let mut frame = std::mem::replace(&mut self.partial, empty);
         let short = SHORTEST.saturating_sub(frame.bytes.len());
         self.reserve(short as u64, now);
-        frame.bytes.resize(frame.bytes.len() + short, 0);
+        if short != 0 {
+            frame.bytes.resize(SHORTEST, 0);
+        }
         self.queue.push_back(frame);
         self.start_next(now)
     }

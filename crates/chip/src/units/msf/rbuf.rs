@@ -311,24 +311,43 @@ pub(super) fn longwords(
 /// Writes bytes to longwords, of which the last may be no whole one; gives the
 /// ones-complement sum of the byte pairs, an odd last byte padded with zero.
 fn fill(words: &mut [u32], bytes: &[u8]) -> u16 {
-    let (whole, rest) = bytes.as_chunks();
+    // Whole quadwords are summed: folded again and again, it is the sum of their parts.
     let mut sum = 0;
-    let mut put = |word: &mut u32, bytes: [u8; 4]| {
-        *word = u32::from_be_bytes(bytes);
-        sum += (*word >> 16) + (*word & 0xffff);
-    };
-    for (word, bytes) in words.iter_mut().zip(whole) {
-        put(word, *bytes);
+    let (quadwords, rest) = bytes.as_chunks();
+    let (pairs, _) = words.as_chunks_mut();
+    for (pair, bytes) in pairs.iter_mut().zip(quadwords) {
+        let quadword = u64::from_be_bytes(*bytes);
+        *pair = [(quadword >> 32) as u32, quadword as u32];
+        sum += u128::from(quadword);
     }
-    if !rest.is_empty()
-        && let Some(word) = words.get_mut(whole.len())
-    {
+    let mut behind = { words.get_mut(2 * quadwords.len()..) }
+        .unwrap_or_default()
+        .iter_mut();
+    let mut put = |bytes: [u8; 4]| {
+        if let Some(word) = behind.next() {
+            *word = u32::from_be_bytes(bytes);
+            sum += u128::from(*word);
+        }
+    };
+    let (whole, rest) = rest.as_chunks();
+    for bytes in whole {
+        put(*bytes);
+    }
+    if !rest.is_empty() {
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        put(word, last);
+        put(last);
     }
-    let folded = (sum & 0xffff) + (sum >> 16);
-    ((folded & 0xffff) + (folded >> 16)) as u16
+    folded(sum)
+}
+
+/// A sum of any longer words as the ones-complement sum of 16 bits that it stands for.
+fn folded(sum: u128) -> u16 {
+    let sum = u128::from(sum as u64) + (sum >> 64);
+    let sum = (sum as u64 & 0xffff_ffff) + (sum >> 32) as u64;
+    let sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
 #[cfg(test)]
@@ -401,6 +420,28 @@ mod tests {
             [Some(7), Some(3), Some(30)]
         );
         assert_eq!(rbuf.leaks().count(), 29);
+    }
+
+    #[test]
+    fn the_sum_of_byte_pairs_is_that_of_all_lengths_and_contents() {
+        for length in 1..=64usize {
+            for step in [0, 1, 0x35, 0xff] {
+                let bytes: Vec<u8> = (0..length).map(|at| (at * step + step) as u8).collect();
+                let mut words = [7; 17];
+                let pairs = bytes.chunks(2);
+                let pair =
+                    |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
+                let mut sum: u32 = pairs.map(pair).sum();
+                while sum >> 16 != 0 {
+                    sum = (sum & 0xffff) + (sum >> 16);
+                }
+                assert_eq!(u32::from(fill(&mut words, &bytes)), sum, "{bytes:x?}");
+                let behind = length.div_ceil(4);
+                assert!(words[behind..].iter().all(|word| *word == 7));
+                let filled = words[..behind].iter().flat_map(|word| word.to_be_bytes());
+                assert!(filled.take(length).eq(bytes.iter().copied()));
+            }
+        }
     }
 
     #[test]

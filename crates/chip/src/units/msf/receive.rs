@@ -9,7 +9,7 @@ use npsim_isa::CommandOp;
 use super::code::Code;
 use super::link::Link;
 use super::parameters::MediaParameters;
-use super::port::{Incoming, Port, SHORTEST};
+use super::port::{Port, SHORTEST};
 use super::rbuf::Rbuf;
 use crate::Cycle;
 use crate::board::MediaBus;
@@ -209,8 +209,9 @@ impl Receive {
                 self.exhausted = false;
                 arrival.start = arrival.start.max(fabric.now);
                 arrival.end = arrival.end.max(arrival.start);
-                let short = SHORTEST.saturating_sub(arrival.bytes.len());
-                arrival.bytes.resize(arrival.bytes.len() + short, 0);
+                if arrival.bytes.len() < SHORTEST {
+                    arrival.bytes.resize(SHORTEST, 0);
+                }
                 fabric
                     .events
                     .post(arrival.start, Event::Media(Code::Arrival.with(0)));
@@ -267,7 +268,7 @@ impl Receive {
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
-            let waits_since = port.incoming.front().map(|front| front.arrival.start);
+            let waits_since = port.incoming().front().map(|front| front.arrival.start);
             let reason = if self.starving || self.starved >= waits_since {
                 MediaDrop::ReceiveFifoFull
             } else if bytes > self.fifo_bytes {
@@ -280,17 +281,17 @@ impl Receive {
             return;
         }
         port.counts.receive_fifo_peak = port.counts.receive_fifo_peak.max(held);
-        let first = port.incoming.is_empty();
-        port.incoming.push_back(Incoming { arrival, moved: 0 });
+        let first = port.incoming().is_empty();
+        port.arrives(arrival, self.rbuf.element_bytes());
         if first {
-            self.announce(port, fabric);
+            Self::announce(port, fabric);
         }
     }
 
     /// Posts the time at which the port's next mpacket can go over the bus.
-    fn announce(&self, port: &Port, fabric: &mut Fabric) {
-        if let Some(frame) = port.incoming.front() {
-            let at = frame.available(self.rbuf.element_bytes()).max(fabric.now);
+    fn announce(port: &Port, fabric: &mut Fabric) {
+        if !port.incoming().is_empty() {
+            let at = port.available().max(fabric.now);
             fabric
                 .events
                 .post(at, Event::Media(Code::ReceiveBus.with(0)));
@@ -302,18 +303,12 @@ impl Receive {
         if self.transfer.is_some() {
             return;
         }
-        let element_bytes = self.rbuf.element_bytes();
-        let ready = |index: &usize| {
-            let front = ports[*index].incoming.front();
-            front.is_some_and(|frame| frame.available(element_bytes) <= fabric.now)
-        };
-        let Some(index) = (0..ports.len())
-            .map(|i| (self.turn + i) % ports.len())
-            .find(ready)
-        else {
+        let first = self.turn.min(ports.len());
+        let mut in_turn = (first..ports.len()).chain(0..first);
+        let Some(index) = in_turn.find(|at| ports[*at].available() <= fabric.now) else {
             return;
         };
-        let Some(frame) = ports[index].incoming.front() else {
+        let Some(frame) = ports[index].incoming().front() else {
             return;
         };
         // Last of all, since this takes the element. Without one the bus stays idle; the next
@@ -326,10 +321,14 @@ impl Receive {
         let Some(element) = element else {
             return;
         };
-        self.turn = (index + 1) % ports.len();
+        self.turn = if index + 1 == ports.len() {
+            0
+        } else {
+            index + 1
+        };
         let end = self
             .link
-            .book(frame.chunk(element_bytes) as u64, fabric.now);
+            .book(frame.chunk(self.rbuf.element_bytes()) as u64, fabric.now);
         let from = self.link.begun;
         fabric.journal.tell(from, || TraceEvent::Bus {
             bus: Bus::Receive,
@@ -355,7 +354,7 @@ impl Receive {
             return;
         };
         let port = &mut ports[index];
-        if let Some(frame) = port.incoming.front_mut() {
+        if let Some(frame) = port.incoming().front() {
             let (from, to) = (
                 frame.moved,
                 frame.moved + frame.chunk(self.rbuf.element_bytes()),
@@ -382,13 +381,9 @@ impl Receive {
                 frame: frame_number,
                 step,
             });
-            frame.moved = to;
-            if eop {
-                port.incoming.pop_front();
-                port.counts.delivered_frames += 1;
-            }
+            port.moved(to - from, self.rbuf.element_bytes());
         }
-        self.announce(port, fabric);
+        Self::announce(port, fabric);
         self.match_threads(fabric);
         self.arbitrate(ports, fabric);
     }

@@ -1,24 +1,24 @@
 //! What the media interface tells observers about its buffers.
 
 use super::{DATA_WINDOW, Msf};
-use crate::kernel::fabric::{BusCommand, Fabric};
+use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lines::Tag;
 use crate::kernel::neighbours::MediaBuffers;
 use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
 
 impl Msf {
-    /// DRAM has taken data of the element at a media address.
-    fn tell_rbuf_read(&self, address: u32, command: &BusCommand, fabric: &mut Fabric) {
-        let element = element_at(address, self.element_bytes());
-        let step = RbufStep::Read {
-            me: command.me,
-            context: command.context,
-        };
-        self.tell_rbuf(element, step, fabric);
+    /// A command has freed an element.
+    #[inline]
+    pub(super) fn tell_rbuf_freed(&self, element: u8, slot: Slot, fabric: &mut Fabric) {
+        if fabric.journal.is_open() {
+            self.tell_rbuf_freed_now(element, slot, fabric);
+        }
     }
 
-    /// A command has freed an element.
-    pub(super) fn tell_rbuf_freed(&self, element: u8, command: &BusCommand, fabric: &mut Fabric) {
+    #[cold]
+    #[inline(never)]
+    fn tell_rbuf_freed_now(&self, element: u8, slot: Slot, fabric: &mut Fabric) {
+        let command = &fabric.flight(slot).command;
         let step = RbufStep::Freed {
             me: command.me,
             context: command.context,
@@ -35,68 +35,66 @@ impl Msf {
         });
     }
 
-    /// DRAM has written the element at a media address.
-    fn tell_tbuf_written(&self, address: u32, tag: Tag, command: &BusCommand, fabric: &mut Fabric) {
-        let element = element_at(address, self.transmit.tbuf.element_bytes());
-        fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
-            element,
-            frame: tag.frame(),
-            step: TbufStep::Written {
-                me: command.me,
-                context: command.context,
-            },
-        });
+    /// A command has made an element valid.
+    #[inline]
+    pub(super) fn tell_tbuf_valid(&self, element: usize, slot: Slot, fabric: &mut Fabric) {
+        if fabric.journal.is_open() {
+            self.tell_tbuf_valid_now(element, slot, fabric);
+        }
     }
 
-    /// A command has made an element valid.
-    pub(super) fn tell_tbuf_valid(
-        &self,
-        element: usize,
-        command: &BusCommand,
-        fabric: &mut Fabric,
-    ) {
+    #[cold]
+    #[inline(never)]
+    fn tell_tbuf_valid_now(&self, element: usize, slot: Slot, fabric: &mut Fabric) {
+        let BusCommand { me, context, .. } = fabric.flight(slot).command;
         let tbuf = &self.transmit.tbuf;
         let port = tbuf.control(element).map_or(0, |words| words[0] as u8);
         let frame = tbuf.tag(element).frame();
         fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
             element: element as u8,
             frame,
-            step: TbufStep::Valid {
-                me: command.me,
-                context: command.context,
-                port,
-            },
+            step: TbufStep::Valid { me, context, port },
         });
     }
 }
 
 impl MediaBuffers for Msf {
-    fn rbuf_read(
-        &mut self,
-        address: u32,
-        words: &mut [u32],
-        command: &BusCommand,
-        fabric: &mut Fabric,
-    ) -> Result<Tag, String> {
-        let tag = self
-            .read_window(address, words)
-            .map_err(|e| e.to_string())?;
-        self.tell_rbuf_read(address, command, fabric);
-        Ok(tag)
+    fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, String> {
+        self.read_window(address, words)
+            .map_err(|error| error.to_string())
     }
 
-    fn tbuf_write(
-        &mut self,
-        address: u32,
-        words: &[u32],
-        tag: Tag,
-        command: &BusCommand,
-        fabric: &mut Fabric,
-    ) -> Result<(), String> {
+    fn tell_rbuf_read(&self, address: u32, slot: Slot, fabric: &mut Fabric) {
+        if !fabric.journal.is_open() {
+            return;
+        }
+        let element = element_at(address, self.element_bytes());
+        let command = &fabric.flight(slot).command;
+        let step = RbufStep::Read {
+            me: command.me,
+            context: command.context,
+        };
+        self.tell_rbuf(element, step, fabric);
+    }
+
+    fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), String> {
         self.write_window(address, words, tag)
-            .map_err(|e| e.to_string())?;
-        self.tell_tbuf_written(address, tag, command, fabric);
-        Ok(())
+            .map_err(|error| error.to_string())
+    }
+
+    fn tell_tbuf_written(&self, address: u32, slot: Slot, fabric: &mut Fabric) {
+        if !fabric.journal.is_open() {
+            return;
+        }
+        let element = element_at(address, self.transmit.tbuf.element_bytes());
+        let flight = fabric.flight(slot);
+        let BusCommand { me, context, .. } = flight.command;
+        let frame = flight.tag.frame();
+        fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
+            element,
+            frame,
+            step: TbufStep::Written { me, context },
+        });
     }
 }
 

@@ -55,8 +55,6 @@ pub struct Transmit {
     link: Link,
     busy: bool,
     start_latency: Cycle,
-    #[serde(skip)]
-    scratch: Vec<u8>,
 }
 
 impl Transmit {
@@ -67,7 +65,6 @@ impl Transmit {
             link: parameters.transmit_link(),
             busy: false,
             start_latency: parameters.transmit_start,
-            scratch: Vec::with_capacity(256),
         }
     }
 
@@ -174,18 +171,16 @@ impl Transmit {
     ) {
         self.busy = false;
         if let Some((control, _)) = self.tbuf.head() {
-            let mut mpacket = std::mem::take(&mut self.scratch);
-            mpacket.clear();
-            let tag = self.tbuf.extract(&mut mpacket);
+            let element = self.tbuf.next();
+            let tag = self.tbuf.tag(element);
             self.tell_sent(tag, fabric);
             self.tbuf.release(false);
             if let Some(port) = ports.get_mut(control.port() as usize) {
-                self.deliver(control, &mpacket, tag, port, fabric, lines);
+                self.deliver(control, element, tag, port, fabric, lines);
             } else if control.sop() {
                 self.errors.no_such_port += 1;
                 lose_frame(lines, fabric, control.port(), tag, MediaDrop::NoSuchPort);
             }
-            self.scratch = mpacket;
         }
         self.arbitrate(ports, fabric, lines);
     }
@@ -193,7 +188,7 @@ impl Transmit {
     fn deliver(
         &mut self,
         control: Control,
-        mpacket: &[u8],
+        element: usize,
         tag: Tag,
         port: &mut Port,
         fabric: &mut Fabric,
@@ -226,9 +221,10 @@ impl Transmit {
             port.assembly = Assembly::Discarding;
         }
         if port.assembly == Assembly::Within {
-            port.partial.bytes.extend_from_slice(mpacket);
+            // It is free again, and still as it was.
+            self.tbuf.extract(element, &mut port.partial.bytes);
         } else {
-            port.unreserve(mpacket.len() as u64);
+            port.unreserve(u64::from(control.bytes()));
         }
         if control.eop() {
             if port.assembly == Assembly::Within

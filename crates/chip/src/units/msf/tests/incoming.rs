@@ -122,7 +122,7 @@ fn without_free_elements_the_fifo_fills_and_whole_frames_are_lost() {
     // of 60 bytes fit in 4096 bytes.
     assert_eq!(counts.received_frames, 300);
     assert_eq!(counts.delivered_frames, 124);
-    assert_eq!(bench.msf.ports()[0].incoming.len(), 68);
+    assert_eq!(bench.msf.ports()[0].incoming().len(), 68);
     assert_eq!(counts.overflow_frames, 108);
     assert_eq!(bench.lines.dropped.len(), 108);
     assert!(
@@ -316,7 +316,7 @@ proptest! {
             let port_sum = |f: fn(&Port) -> u64| bench.msf.ports().iter().map(f).sum::<u64>();
             let offered = port_sum(|p| p.counts.received_frames);
             let accounted = port_sum(|p| p.counts.delivered_frames + p.counts.overflow_frames)
-                + port_sum(|p| p.incoming.len() as u64);
+                + port_sum(|p| p.incoming().len() as u64);
             prop_assert_eq!(offered, accounted);
         }
         let ends = bench.received.iter().filter(|m| m.status >> 14 & 1 == 1).count();
