@@ -25,7 +25,7 @@ pub use link::{Crossing, Origin};
 pub use state::LinksState;
 pub use traffic::{PortTraffic, Tap, Traffic};
 
-const PICO: u128 = 1_000_000_000_000;
+const PICO: u64 = 1_000_000_000_000;
 const NANO: u128 = 1_000_000_000;
 
 /// Where frames come from, in the order of their first bit. After an error no
@@ -64,6 +64,8 @@ pub struct Links<'a> {
     /// Last bit of all frames so far.
     arrivals_end: Cycle,
     hertz: u64,
+    /// Cycles and the picoseconds that they take, in lowest terms.
+    pace: (u64, u64),
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<PcapSink>,
@@ -174,6 +176,7 @@ impl<'a> Links<'a> {
             next: 0,
             arrivals_end: 0,
             hertz,
+            pace: in_lowest_terms(hertz, PICO),
             origin_ns,
             sink,
             tap: None,
@@ -436,8 +439,22 @@ impl<'a> Links<'a> {
 
     /// Picoseconds to cycles, rounded up.
     fn cycles(&self, ps: u64) -> Cycle {
-        (u128::from(ps) * u128::from(self.hertz)).div_ceil(PICO) as Cycle
+        let (cycles, picoseconds) = self.pace;
+        // Nearly all fit, and a division of 128 bits takes many times as long.
+        match ps.checked_mul(cycles) {
+            Some(product) => product.div_ceil(picoseconds),
+            None => (u128::from(ps) * u128::from(cycles)).div_ceil(picoseconds.into()) as Cycle,
+        }
     }
+}
+
+/// A fraction in lowest terms, whose denominator is not 0.
+const fn in_lowest_terms(numerator: u64, denominator: u64) -> (u64, u64) {
+    let (mut divisor, mut rest) = (denominator, numerator);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (numerator / divisor, denominator / divisor)
 }
 
 /// Bytes that a frame has on the line, without check sequence.
@@ -459,7 +476,9 @@ impl Lines for Links<'_> {
             mut bytes,
         } = self.ahead.take()?;
         self.fetch();
-        bytes.resize(padded(bytes.len()), 0);
+        if bytes.len() < padded(bytes.len()) {
+            bytes.resize(padded(bytes.len()), 0);
+        }
         // Whoever makes frames numbers ports below the number of lines, which fits.
         let arrival = Arrival {
             start: self.cycles(start_ps),
@@ -518,10 +537,10 @@ impl Lines for Links<'_> {
             tap.departed(&departure);
         }
         self.goes_on(&departure);
-        let ns = (u128::from(departure.end) * NANO / u128::from(self.hertz)) as u64;
         if let Some(sink) = &mut self.sink
             && self.output_failure.is_none()
         {
+            let ns = (u128::from(departure.end) * NANO / u128::from(self.hertz)) as u64;
             self.output_failure = sink
                 .write(self.origin_ns.saturating_add(ns), departure.bytes)
                 .err();

@@ -107,11 +107,20 @@ impl Due {
     /// Goes on by what so many units take.
     pub(super) fn advance(&mut self, units: u64) {
         let sum = self.rest + self.cost.numerator * u128::from(units);
-        let passed = sum / self.cost.denominator;
+        let (passed, rest) = divided(sum, self.cost.denominator);
         self.ps = self
             .ps
             .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX));
-        self.rest = sum % self.cost.denominator;
+        self.rest = rest;
+    }
+}
+
+/// Quotient and rest. Nearly all numbers are short, and a division of long ones takes many times
+/// as long.
+fn divided(dividend: u128, divisor: u128) -> (u128, u128) {
+    match (u64::try_from(dividend), u64::try_from(divisor)) {
+        (Ok(dividend), Ok(divisor)) => ((dividend / divisor).into(), (dividend % divisor).into()),
+        _ => (dividend / divisor, dividend % divisor),
     }
 }
 

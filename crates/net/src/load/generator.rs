@@ -141,11 +141,18 @@ impl Iterator for Generator {
     type Item = LineFrame;
 
     fn next(&mut self) -> Option<LineFrame> {
-        let waiting = self.ports.iter().enumerate();
-        let (first, _) = waiting
-            .filter_map(|(place, port)| Some((place, port.next.as_ref()?.start_ps)))
-            .min_by_key(|&(place, start_ps)| (start_ps, place))?;
-        self.ports[first].take()
+        let mut first = None;
+        let mut earliest = u64::MAX;
+        for port in &mut self.ports {
+            // Of two that begin at one time the first port comes first.
+            if let Some(next) = &port.next
+                && (next.start_ps < earliest || first.is_none())
+            {
+                earliest = next.start_ps;
+                first = Some(port);
+            }
+        }
+        first?.take()
     }
 }
 
