@@ -247,11 +247,16 @@ impl Simulation {
                 target = until.min(self.rest_end(links)).min(due).max(now);
                 // The chip asks for the frame after the next when that begins to come.
                 let pause = pause.min(links.known_until());
-                // Once that is asked for, the end may lie further away.
+                // Once that is asked for, the end may lie further away; where it lies far away as
+                // it is, it need not be asked for so often.
                 let next = self.chip.next_event().max(now);
                 let arrival = self.chip.units().msf.next_arrival();
-                let breath = arrival.clamp(next, next.saturating_add(BREATH));
-                let breath = breath.saturating_add(1);
+                let breath = next.saturating_add(BREATH);
+                let breath = if target.saturating_sub(breath) > BREATH {
+                    breath
+                } else {
+                    arrival.clamp(next, breath).saturating_add(1)
+                };
                 match self.chip.run_for(target, pause, breath, links, observer) {
                     None if self.chip.next_event() >= pause => return Came::To(pause),
                     None => {
