@@ -6,7 +6,7 @@ use std::ops::BitXor;
 use super::HashWidth;
 
 /// Bits of an operand's part.
-const PART: usize = 4;
+const PART: usize = 8;
 const PARTS: usize = 1 << PART;
 /// Parts in 64 bits.
 const PLACES: usize = 64 / PART;
