@@ -226,6 +226,13 @@ fn served(op: CommandOp) -> Served {
     SERVED[op as usize]
 }
 
+/// References of a command, of which it has 1 to 16 whatever its count says.
+#[inline]
+#[allow(clippy::manual_clamp)] // As such, it becomes branches.
+fn references(count: u8) -> u8 {
+    count.max(1).min(16)
+}
+
 /// The first inlet of a line: behind those of the lines before.
 const fn first(line: usize) -> Target {
     let (mut at, mut number) = (0, 0);

@@ -25,6 +25,7 @@ use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use crate::quiescence::bits;
+use crate::units::references;
 use channel::{Channel, Next, Started};
 
 /// Bytes of memory that share one packet tag.
@@ -580,7 +581,7 @@ fn is_there(moved: Result<(), OutOfRange>) {
 
 /// Quadwords of a command.
 fn quadwords(count: u8) -> u32 {
-    u32::from(count.clamp(1, 16))
+    references(count).into()
 }
 
 /// The buffer's byte address on the media interface: bits 18-5 of the override.

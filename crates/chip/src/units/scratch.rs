@@ -24,6 +24,7 @@ use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 use crate::units::queue::Queue;
+use crate::units::references;
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 
@@ -441,7 +442,7 @@ fn ring_csr(address: u16) -> Option<(u8, RingRegister)> {
 fn pulled_words(op: CommandOp, count: u8, immediate: bool) -> u8 {
     use CommandOp as Op;
     match op {
-        Op::ScratchWrite | Op::ScratchPut => count.clamp(1, 16),
+        Op::ScratchWrite | Op::ScratchPut => references(count),
         Op::ScratchSwap
         | Op::ScratchSet
         | Op::ScratchTestAndSet

@@ -9,6 +9,7 @@ use crate::kernel::check::Check;
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::trace_event::RingName;
 use crate::kernel::unit::Placed;
+use crate::units::references;
 
 impl Scratch {
     /// Starts a command that has never stood in the pipe.
@@ -23,7 +24,7 @@ impl Scratch {
         use CommandOp as Op;
         let command = &fabric.flight(slot).command;
         let (op, address) = (command.op, command.address);
-        let count = usize::from(command.count).clamp(1, 16);
+        let count = usize::from(references(command.count));
         let words = count as Cycle;
         // What is known of an operation here spares asking for it again.
         match op {

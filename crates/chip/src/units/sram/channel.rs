@@ -33,6 +33,7 @@ use crate::kernel::target::Target;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
+use crate::units::references;
 pub(super) use waiting::{Concern, Marks, Waiting};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
@@ -458,7 +459,7 @@ const fn entry_number(address: u32) -> u8 {
 
 #[inline]
 pub(super) fn words(command: &BusCommand) -> u32 {
-    u32::from(command.count).clamp(1, 16)
+    references(command.count).into()
 }
 
 /// The bits of a longword that a mask chooses: bits 3-0 choose bytes, bit 3 the
