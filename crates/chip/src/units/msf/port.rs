@@ -299,8 +299,11 @@ impl Port {
         if short != 0 {
             frame.bytes.resize(SHORTEST, 0);
         }
-        self.queue.push_back(frame);
-        self.start_next(now)
+        if self.leaving.is_some() || !self.queue.is_empty() {
+            self.queue.push_back(frame);
+            return self.start_next(now);
+        }
+        Some(self.put_on_line(frame, now))
     }
 
     /// Puts the next frame on the line if it is free; gives the cycle of its end.
@@ -309,21 +312,25 @@ impl Port {
             return None;
         }
         let frame = self.queue.pop_front()?;
+        Some(self.put_on_line(frame, now))
+    }
+
+    /// Puts a frame on the line, which is free; gives the cycle of its end.
+    fn put_on_line(&mut self, frame: Outgoing, now: Cycle) -> Cycle {
         let (per_bit, scale) = self.bit;
         let start = self.line_free.max(u128::from(now) * u128::from(scale));
         let bytes = PREAMBLE + frame.bytes.len() as u64 + CHECK_SEQUENCE;
         let end = start + u128::from(bytes * 8) * u128::from(per_bit);
         self.line_free = end + u128::from(GAP * 8) * u128::from(per_bit);
         self.leaving = Some(Leaving { frame, start, end });
-        Some(self.cycle(end))
+        self.cycle(end)
     }
 
-    /// The frame on the line: first preamble bit, last bit of the check sequence, itself.
+    /// The frame on the line: first preamble bit, and itself.
     #[must_use]
-    pub fn leaving(&self) -> Option<(Cycle, Cycle, &Outgoing)> {
+    pub fn leaving(&self) -> Option<(Cycle, &Outgoing)> {
         let leaving = self.leaving.as_ref()?;
-        let ends = (self.cycle(leaving.start), self.cycle(leaving.end));
-        Some((ends.0, ends.1, &leaving.frame))
+        Some((self.cycle(leaving.start), &leaving.frame))
     }
 
     /// The frame on the line has left: its start, end and itself.

@@ -291,7 +291,7 @@ impl Transmit {
 fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn Lines) {
     let over = Event::Media(Code::LineEnd.with(u32::from(index)));
     fabric.events.post(end, over);
-    if let Some((start, end, frame)) = port.leaving() {
+    if let Some((start, frame)) = port.leaving() {
         lines.departing(Departure {
             start,
             end,
