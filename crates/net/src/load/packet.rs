@@ -134,15 +134,14 @@ impl Template {
             u64::from(stamp.flow) << 48 | stamp.sequence >> 16,
             stamp.sequence << 48,
         ];
-        // They are zero behind the stamp, and the shortest frames end within them.
-        let bytes = longwords.map(u64::to_be_bytes);
-        let bytes = bytes.as_flattened();
-        if let Some(frame) = bytes.get(..length) {
-            return frame.to_vec();
+        let block: Box<[[u8; 8]; 8]> = Box::new(longwords.map(u64::to_be_bytes));
+        let mut frame = (block as Box<[_]>).into_vec().into_flattened();
+        // It is zero behind the stamp, and the shortest frames end within it.
+        if length < frame.len() {
+            frame.truncate(length);
+        } else {
+            frame.resize(length, 0);
         }
-        let mut frame = Vec::with_capacity(length);
-        frame.extend_from_slice(bytes);
-        frame.resize(length, 0);
         frame
     }
 
