@@ -4,7 +4,7 @@ use npsim_isa::CommandOp;
 
 use super::{Channel, Concern, Facts, Marks, Pulls, Waiting, longword, masked, paced, words};
 use crate::Cycle;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
 use crate::kernel::unit::Placed;
@@ -28,6 +28,7 @@ impl Channel {
             marks if marks.has(Marks::WINDOW) => self.start_window(waiting, waited, fabric, leads),
             marks if marks.has(Marks::ATOMIC) => self.start_atomic(waiting, waited, fabric, leads),
             marks if !marks.has(Marks::CHANGES) => self.start_read(waiting, waited, fabric, leads),
+            marks if marks.has(Marks::ENTRY) => self.start_entry(waiting, waited, fabric, leads),
             _ => self.start_other(waiting, waited, fabric, leads),
         };
         if fabric.journal.is_open() {
@@ -162,14 +163,7 @@ impl Channel {
     ) -> Result<(), OutOfRange> {
         let slot = waiting.slot;
         let command = &fabric.flight(slot).command;
-        let op = command.op;
-        let counts = Facts::of(op).counts;
-        let moved = if counts { words(command) as u8 } else { 1 };
-        self.counters.started(op, moved, waited);
-        if let Some(entry) = waiting.concern.entry() {
-            self.entry_free[entry] = fabric.now + leads.same_entry;
-            return self.start_entry(slot, entry, fabric, leads);
-        }
+        self.counters.started(command.op, moved(command), waited);
         if waiting.concern.is_register() {
             self.start_register(slot, fabric, leads);
             return Ok(());
@@ -233,20 +227,26 @@ impl Channel {
             .command(command, (first, count), old, new, fabric);
     }
 
+    /// Apart, too.
+    #[inline(never)]
     fn start_entry(
         &mut self,
-        slot: Slot,
-        number: usize,
+        waiting: Waiting,
+        waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         use CommandOp as Op;
-        let now = fabric.now;
+        let (now, slot) = (fabric.now, waiting.slot);
         let command = &fabric.flight(slot).command.clone();
+        self.counters.started(command.op, moved(command), waited);
+        let entry = waiting.concern.known_entry();
+        let number = usize::from(entry);
+        self.entry_free[number] = now + leads.same_entry;
         let count = words(command);
         let address = command.address & 0x00ff_ffff;
         let at = address as usize;
-        let (channel, entry) = (self.number, number as u8);
+        let channel = self.number;
         let name = RingName::Sram { channel, entry };
         match command.op {
             Op::SramEnqueue => {
@@ -341,5 +341,15 @@ impl Channel {
             }
         }
         Ok(())
+    }
+}
+
+/// Longwords that a command moves.
+#[inline]
+fn moved(command: &BusCommand) -> u8 {
+    if Facts::of(command.op).counts {
+        words(command) as u8
+    } else {
+        1
     }
 }

@@ -120,6 +120,12 @@ impl Concern {
         self.first == REGISTERS
     }
 
+    /// The Q-array entry of a command that is known to work on one.
+    #[inline]
+    pub const fn known_entry(self) -> u8 {
+        self.first.wrapping_sub(ENTRIES) as u8
+    }
+
     /// The Q-array entry that it is.
     #[inline]
     pub const fn entry(self) -> Option<usize> {
