@@ -88,7 +88,14 @@ impl Chip {
         self.fabric.now = time;
         loop {
             let pending = self.fabric.events.pending_in(bucket);
-            if pending.is_turns_only() {
+            let is_turn = pending.is_turns_only();
+            if is_turn {
+                // Only microengines ask when the next event is, so it is found when their turns
+                // are taken, or here.
+                if pending.is_none() {
+                    self.fabric.events.leave();
+                    return true;
+                }
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
             } else {
@@ -114,15 +121,17 @@ impl Chip {
             }
             self.quiescence.handled += 1;
             if OBSERVED && self.fabric.journal.is_full() {
+                self.fabric.events.leave_if_empty(bucket);
                 let sure = self.fabric.events.next_time().min(until);
                 self.fabric.journal.hand_on(sure, observer);
             }
             // Nothing may happen after a fault, so that state and counts are those of its
             // cycle.
             if self.fabric.checks.stands() {
+                self.fabric.events.leave_if_empty(bucket);
                 return false;
             }
-            if self.fabric.events.next_time() != time {
+            if is_turn && self.fabric.events.next_time() != time {
                 return true;
             }
         }
@@ -138,10 +147,13 @@ impl Chip {
     /// A microengine's turn, which is no event in the queue but stands in one for others.
     #[inline]
     fn turn<const OBSERVED: bool>(&mut self, me: u8) {
+        let microengine = &mut self.microengines[me as usize];
         if OBSERVED {
             self.fabric.journal.begin_turn();
+            microengine.run(&mut self.fabric);
+        } else {
+            microengine.run_unobserved(&mut self.fabric);
         }
-        self.microengines[me as usize].run(&mut self.fabric);
     }
 
     /// Data or a signal reaches a microengine; whether a unit got some.
@@ -233,7 +245,9 @@ impl Chip {
         let Some(queue) = pending.queue() else {
             return;
         };
-        match fabric.events.take(bucket, queue, pending) {
+        let event = fabric.events.take(bucket, queue, pending);
+        fabric.events.leave_if_empty(bucket);
+        match event {
             Event::Media(code) => {
                 self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
                 self.quiescence.end_before(fabric.horizon);

@@ -5,7 +5,7 @@
 //! microengines last, so a microengine that looks at a cycle sees everything
 //! that happened up to and at that cycle.
 //!
-//! Nearly all events lie less than four thousand cycles ahead. They stand in a
+//! Nearly all events lie less than a thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
 //! next bucket that is not empty. Three of four events find the queue of their rank
 //! empty, and nearly all others find one event there, so the first two of the ranks that
@@ -31,7 +31,7 @@ pub use kind::Event;
 use kind::QUEUES;
 
 /// Cycles that the wheel covers, a power of two.
-const SPAN: usize = 64 * 64;
+const SPAN: usize = 16 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
 /// Microengines of the largest chip.
@@ -143,10 +143,10 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
-    buckets: Box<[Bucket; SPAN]>,
+    buckets: [Bucket; SPAN],
     /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
     /// since of a cycle that has but turns nothing else is looked at.
-    pending: Box<[u32; SPAN]>,
+    pending: [u32; SPAN],
     /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
@@ -167,10 +167,11 @@ pub struct EventQueue {
 }
 
 impl Default for EventQueue {
+    #[allow(clippy::large_stack_arrays)] // Few are made, and to find them costs each event.
     fn default() -> Self {
         Self {
-            buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
-            pending: vec![0; SPAN].try_into().expect("one for each cycle"),
+            buckets: [EMPTY; SPAN],
+            pending: [0; SPAN],
             occupied: [0; WORDS],
             nodes: Vec::new(),
             free: NIL,
@@ -399,6 +400,7 @@ impl EventQueue {
             Some(queue) => self.take(bucket, queue, pending),
             None => Event::Microengine(self.take_turn(bucket, pending)),
         };
+        self.leave_if_empty(bucket);
         Some((time, event))
     }
 
@@ -419,31 +421,19 @@ impl EventQueue {
         Pending(self.pending[bucket % SPAN])
     }
 
-    /// Takes the first event of a queue that is not empty, in the present cycle.
+    /// Takes the first event of a queue that is not empty. Who takes the last of a cycle
+    /// [leaves](Self::leave) it then.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop, which knows the queue.
     pub(crate) fn take(&mut self, bucket: usize, queue: usize, pending: Pending) -> Event {
-        let (event, left) = self.take_first(bucket % SPAN, queue, pending);
-        if left.is_none() {
-            self.leave();
-        }
-        event
-    }
-
-    /// Takes the first event of a queue; gives what is left in the bucket, too.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn take_first(&mut self, bucket: usize, queue: usize, pending: Pending) -> (Event, Pending) {
-        let queue = queue % QUEUES;
+        let (bucket, queue) = (bucket % SPAN, queue % QUEUES);
         let event = self.buckets[bucket].first[queue];
         if pending.0 >> queue & (1 << MORE | 1 << LINKED) == 0 {
-            let left = pending.0 & !(1 << queue);
-            self.pending[bucket] = left;
-            (event, Pending(left))
+            self.pending[bucket] = pending.0 & !(1 << queue);
         } else {
             self.move_up(bucket, queue);
-            (event, pending)
         }
+        event
     }
 
     /// The second event of a queue becomes its first.
@@ -492,11 +482,19 @@ impl EventQueue {
         me as u8
     }
 
-    /// The last event of the present cycle has been taken. As long as there are more the
-    /// next is of this cycle too, and no bitmap need be read.
+    /// Leaves the present cycle if nothing is pending in it any more.
+    #[inline(never)]
+    pub(crate) fn leave_if_empty(&mut self, bucket: usize) {
+        if self.pending_in(bucket).is_none() {
+            self.leave();
+        }
+    }
+
+    /// The last event of the present cycle has been taken. Until it is left it counts as the
+    /// next, and no bitmap need be read.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         // Found anew: once in a cycle this is cheaper than to have it at hand all the time.
         let base = self.base;
         let (at, bit) = ((base & MASK) as usize / 64, base % 64);

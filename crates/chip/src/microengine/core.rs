@@ -91,7 +91,15 @@ impl Core for Microengine {
     }
 
     fn run(&mut self, fabric: &mut Fabric) {
-        self.take_turn(fabric);
+        if fabric.journal.is_open() {
+            self.run_as::<true>(fabric);
+        } else {
+            self.run_unobserved(fabric);
+        }
+    }
+
+    fn run_unobserved(&mut self, fabric: &mut Fabric) {
+        self.run_as::<false>(fabric);
     }
 
     #[inline]

@@ -56,7 +56,7 @@ impl EventQueue {
             return false;
         }
         if it.first[queue] == event {
-            self.take_first(bucket, queue, Pending(pending));
+            self.take(bucket, queue, Pending(pending));
             self.clear_if_empty(bucket);
             return true;
         }
