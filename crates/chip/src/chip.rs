@@ -323,7 +323,7 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        self.fabric.journal.set(observer.wants());
+        self.fabric.watch(observer.wants());
         let observed = self.fabric.journal.is_open();
         let bounds = Bounds {
             until,

@@ -43,8 +43,7 @@ impl Buses {
         if self.is_uneven {
             return self.uneven_clock(at);
         }
-        let last = self.bus_cycle - 1;
-        (at + last) & !last
+        (at + self.rest_of_clock) & self.clocks
     }
 
     #[cold]
@@ -217,7 +216,7 @@ impl Buses {
     /// Finds anew from when on nothing of a cluster is in the way of a command.
     pub(super) fn see_cluster(&mut self, cluster: usize) {
         let state = &mut self.clusters[cluster % CLUSTERS];
-        state.open_from = if state.posted || state.held != 0 || self.is_uneven {
+        state.open_from = if state.posted || state.held != 0 || self.is_uneven || self.is_watched {
             Cycle::MAX
         } else {
             state.command_free
@@ -430,7 +429,7 @@ impl Buses {
         state.command.busy += self.bus_cycle;
         state.command.waiting += granted - since;
         // No arbitration is posted now.
-        if state.held == 0 && !self.is_uneven {
+        if state.held == 0 && !self.is_uneven && !self.is_watched {
             state.open_from = end;
         }
         note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);

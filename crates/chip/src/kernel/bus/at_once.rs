@@ -19,7 +19,7 @@ impl Buses {
         let state = &mut self.clusters[cluster % CLUSTERS];
         let clocks = self.bus_cycle;
         // No cluster is open where a clock is no power of two.
-        let slot = (now + (clocks - 1)) & !(clocks - 1);
+        let slot = (now + self.rest_of_clock) & self.clocks;
         let at = target.index();
         if state.open_from > slot || self.open[at] == 0 {
             return None;

@@ -2,11 +2,10 @@
 
 use npsim_isa::Unit;
 
-use super::{BusCommand, Fabric, InFlight, Issue, Slot, UNASKED};
+use super::{BusCommand, Fabric, Issue, Slot, UNASKED};
 use crate::Cycle;
 use crate::kernel::bus::Admission;
 use crate::kernel::event::Event;
-use crate::kernel::lines::Tag;
 use crate::kernel::target::Target;
 use crate::kernel::trace_event::{Kind, TraceEvent};
 
@@ -34,7 +33,7 @@ impl Fabric {
         }
     }
 
-    /// The same where nothing is in its way and nobody watches.
+    /// The same where nothing is in its way and nobody watches: then no cluster is open.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
     fn send_at_once(
@@ -43,15 +42,13 @@ impl Fabric {
         command: &BusCommand,
         (target, address): (Target, u32),
     ) -> Option<()> {
-        if self.journal.is_open() {
-            return None;
-        }
+        debug_assert!(!self.journal.is_open() || self.buses.is_watched());
         let free = self.free.first()?;
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
         let arrival = self.buses.depart_at_once(now, command.me, target)?;
         let slot = self.free.take_from(free);
-        self.slots[slot.0 as usize].fill(command, address, now);
+        self.flights[slot].fill(command, address, now);
         self.events.post(arrival, Event::Arrive(slot));
         Some(())
     }
@@ -105,25 +102,17 @@ impl Fabric {
     fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> Slot {
         let slot = match self.free.pop() {
             Some(slot) => slot,
-            None => self.grow(command),
+            None => self.grow(),
         };
-        self.slots[slot.0 as usize].fill(command, address, issued);
+        self.flights[slot].fill(command, address, issued);
         slot
     }
 
-    /// Adds a place that is not free, for a command.
+    /// Adds a place that is not free.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, command: &BusCommand) -> Slot {
-        self.slots.push(InFlight {
-            command: *command,
-            issued: 0,
-            data: [0; 32],
-            words: 0,
-            note: 0,
-            tag: Tag::default(),
-        });
-        Slot(self.slots.len() as u32 - 1)
+    fn grow(&mut self) -> Slot {
+        self.flights.grow()
     }
 
     /// A unit has taken a command from its inlet. Commands that waited for
