@@ -1,8 +1,10 @@
 //! The event loop: cycle by cycle, what happens in each, and whom it is handed to.
 
+use std::hint::cold_path;
+
 use super::{Chip, Stop};
 use crate::Cycle;
-use crate::core::Core;
+use crate::core::Cores;
 use crate::kernel::event::{DATA, Event, UNITS};
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
@@ -25,7 +27,7 @@ impl Chip {
         let edge = until.min(bounds.pause).min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
-        self.quiescence.wake_before(self.fabric.horizon.min(edge));
+        self.wake_before(edge);
         while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(until, lines, observer) {
             let time = self.fabric.events.next_time();
             // A frame that leaves may have brought the end nearer.
@@ -37,9 +39,16 @@ impl Chip {
                 return Some(stop);
             }
             // Time may have passed, and a frame have left.
-            self.quiescence.wake_before(self.fabric.horizon.min(edge));
+            self.wake_before(edge);
         }
         self.fault_stop()
+    }
+
+    /// The event loop does nothing but to handle events before this cycle, the end of the run
+    /// or the next try to skip time.
+    fn wake_before(&mut self, edge: Cycle) {
+        self.quiescence.wake_before(self.fabric.horizon.min(edge));
+        self.fabric.events.set_alarm(self.quiescence.wake_at);
     }
 
     /// The fault that stands.
@@ -62,8 +71,11 @@ impl Chip {
     ) -> bool {
         loop {
             let time = self.fabric.events.next_time();
-            if time >= self.quiescence.wake_at {
-                return true;
+            if self.fabric.events.is_alarm(time) {
+                if time >= self.quiescence.wake_at {
+                    return true;
+                }
+                self.fabric.events.bring_near(time);
             }
             if !self.cycle::<OBSERVED>(time, until, lines, observer) {
                 return false;
@@ -82,10 +94,11 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> bool {
-        let bucket = self.fabric.events.come_to(time);
+        let bucket = self.fabric.events.step_to(time);
         // A microengine that runs ahead sets it to a later cycle only where nothing else
         // happens before that, so after the last event of this one.
         self.fabric.now = time;
+        self.quiescence.handled += 1;
         loop {
             let pending = self.fabric.events.pending_in(bucket);
             let is_turn = pending.is_turns_only();
@@ -119,7 +132,6 @@ impl Chip {
                     self.stir();
                 }
             }
-            self.quiescence.handled += 1;
             if OBSERVED && self.fabric.journal.is_full() {
                 self.fabric.events.leave_if_empty(bucket);
                 let sure = self.fabric.events.next_time().min(until);
@@ -147,7 +159,7 @@ impl Chip {
     /// A microengine's turn, which is no event in the queue but stands in one for others.
     #[inline]
     fn turn<const OBSERVED: bool>(&mut self, me: u8) {
-        let microengine = &mut self.microengines[me as usize];
+        let microengine = self.microengines.at(me);
         if OBSERVED {
             self.fabric.journal.begin_turn();
             microengine.run(&mut self.fabric);
@@ -186,7 +198,9 @@ impl Chip {
             journal_signals(me, context, 1 << signal, cause, fabric);
         }
         fabric.raisers.note(fabric.now, (me, context, signal), by);
-        self.microengines[me as usize].signal(context, 1 << signal, fabric);
+        self.microengines
+            .at(me)
+            .signal(context, 1 << signal, fabric);
     }
 
     /// Something else than data and signals reaches a microengine.
@@ -194,16 +208,16 @@ impl Chip {
     fn handle_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
+            Event::Timer { me, context } => self.microengines.at(me).timer(context, fabric),
             Event::NnPut {
                 me,
                 index,
                 value,
                 ring,
             } => {
-                self.microengines[me as usize].nn_put(index, value, ring, fabric);
+                self.microengines.at(me).nn_put(index, value, ring, fabric);
             }
-            Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
+            Event::StallOver(me) => self.microengines.at(me).stall_over(fabric),
             _ => unreachable!("an event in another queue than its own"),
         }
     }
@@ -215,17 +229,23 @@ impl Chip {
         match event {
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Turn(target) => self.units.turn(target, &mut self.fabric),
-            // Apart, so that two comparisons find the others.
-            event => self.handle_unit_rarely(event),
+            Event::CommandBus(cluster) => {
+                cold_path();
+                self.fabric.command_bus(cluster);
+            }
+            // Apart, so that three comparisons find the others.
+            event => {
+                cold_path();
+                self.handle_unit_rarely(event);
+            }
         }
     }
 
-    /// A unit has served a command, or a command bus may be free.
+    /// A unit has served a command.
     #[inline(never)]
     fn handle_unit_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
         match event {
-            Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Ready(slot) => {
                 let outside = Outside {
                     registers: &mut self.microengines,
@@ -251,6 +271,7 @@ impl Chip {
             Event::Media(code) => {
                 self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
                 self.quiescence.end_before(fabric.horizon);
+                fabric.events.set_alarm(self.quiescence.wake_at);
             }
             Event::Gpp(task) => {
                 self.quiescence.outside += 1;
@@ -294,7 +315,7 @@ impl Chip {
             if OBSERVED {
                 journal_pull(slot, fabric);
             }
-            self.microengines[me as usize].pulled(slot, fabric);
+            self.microengines.at(me).pulled(slot, fabric);
         }
         self.units.pulled(slot, &mut self.fabric);
     }
@@ -305,7 +326,7 @@ impl Chip {
     fn pulled_late<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let command = fabric.flight(slot).command;
-        let me = &mut self.microengines[command.transfer_me as usize];
+        let me = self.microengines.at(command.transfer_me);
         let signals = command.pull_signals;
         let late = if signals == 0 { 0 } else { fabric.late(slot) };
         if late == 0 {
@@ -326,12 +347,16 @@ impl Chip {
         if OBSERVED {
             journal_push(slot, fabric);
         }
-        self.microengines[me as usize].pushed(slot, fabric);
-        fabric.retire(slot);
+        self.microengines.at(me).pushed(slot, fabric);
+        if OBSERVED {
+            fabric.retire(slot);
+        } else {
+            fabric.retire_unseen(slot);
+        }
     }
 }
 
-impl TransferRegisters for Vec<Box<dyn Core>> {
+impl TransferRegisters for Cores {
     fn give_away(&mut self, me: u8, register: u8, words: u8) {
         if let Some(microengine) = self.get_mut(usize::from(me)) {
             microengine.claim_in(TransferKind::S, register, words);

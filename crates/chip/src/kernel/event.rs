@@ -162,6 +162,10 @@ pub struct EventQueue {
     next: Cycle,
     /// While `base` is no later than this, all of `far` lies beyond the wheel's span.
     reach: Cycle,
+    /// The event loop has something else to do at this cycle.
+    wake: Cycle,
+    /// That cycle, or the first one beyond `reach`.
+    alarm: Cycle,
     /// Events that were posted to `far`.
     sequence: u64,
 }
@@ -181,6 +185,8 @@ impl Default for EventQueue {
             next_far: Cycle::MAX,
             next: Cycle::MAX,
             reach: Cycle::MAX,
+            wake: 0,
+            alarm: 0,
             sequence: 0,
         }
     }
@@ -249,7 +255,7 @@ impl EventQueue {
 
     #[inline]
     fn insert_turn(&mut self, time: Cycle, me: usize) {
-        let bucket = (time & MASK) as usize;
+        let bucket = time as usize % SPAN;
         let pending = self.pending[bucket];
         self.pending[bucket] = pending | 1 << (TURNS + me as u32);
         if pending == 0 {
@@ -312,13 +318,27 @@ impl EventQueue {
     fn see_far(&mut self) {
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
         self.reach = self.next_far.saturating_sub(SPAN as Cycle);
+        self.set_alarm(self.wake);
+    }
+
+    /// The event loop has something else to do at this cycle.
+    pub(crate) fn set_alarm(&mut self, wake: Cycle) {
+        self.wake = wake;
+        self.alarm = wake.min(self.reach.saturating_add(1));
+    }
+
+    /// Whether at a cycle there is more to do than to [step](Self::step_to) to it: what was
+    /// set, or to [bring near](Self::bring_near) what was far.
+    #[inline]
+    pub(crate) const fn is_alarm(&self, time: Cycle) -> bool {
+        time >= self.alarm
     }
 
     /// Puts an event of the wheel's span behind those of its queue.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
-        let bucket = (time & MASK) as usize;
+        let bucket = time as usize % SPAN;
         let queue = queue % QUEUES;
         let pending = self.pending[bucket];
         if pending >> queue & 1 != 0 {
@@ -405,13 +425,25 @@ impl EventQueue {
     }
 
     /// The time comes to that of the next event, which there is; gives its bucket.
+    fn come_to(&mut self, time: Cycle) -> usize {
+        self.bring_near(time);
+        self.step_to(time)
+    }
+
+    /// The same where nothing that was far comes near.
     #[inline]
-    pub(crate) fn come_to(&mut self, time: Cycle) -> usize {
+    pub(crate) fn step_to(&mut self, time: Cycle) -> usize {
+        debug_assert!(time <= self.reach, "something comes near");
+        self.base = time;
+        time as usize % SPAN
+    }
+
+    /// Brings what was far into the wheel where the time comes to this cycle.
+    pub(crate) fn bring_near(&mut self, time: Cycle) {
         self.base = time;
         if time > self.reach {
             self.come_near();
         }
-        (time & MASK) as usize
     }
 
     /// What is pending in the present cycle, whose bucket this is.

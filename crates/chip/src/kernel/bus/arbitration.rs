@@ -31,8 +31,10 @@ pub(crate) enum Admission {
 pub(crate) struct Grant {
     pub slot: Slot,
     pub arrival: Cycle,
-    /// A microengine that stalled on its full FIFO, and when it has room.
-    pub wake: Option<(u8, Cycle)>,
+    /// Its microengine.
+    pub me: usize,
+    /// It stalled on its full FIFO, which has room now.
+    pub stalls: bool,
 }
 
 impl Buses {
@@ -305,7 +307,8 @@ impl Buses {
     ) -> Option<Grant> {
         let state = &self.clusters[cluster % CLUSTERS];
         let slot = self.clock(now);
-        if state.held == 0 || state.posted || state.command_free > slot {
+        debug_assert!(state.held != 0 && !state.posted, "it may not arbitrate");
+        if state.command_free > slot {
             return None;
         }
         let (holds, turn) = (state.holds, u32::from(state.turn));
@@ -314,15 +317,34 @@ impl Buses {
         let among = holds.rotate_right(turn);
         let after = NonZeroU16::new(among)?.trailing_zeros();
         let me = first + ((turn + after) % 16) as usize;
-        let target = self.fifos.get(me)?.first.as_ref()?.target;
-        // Nearly always that is the one, and no other need be looked at.
-        let may_go = self.has_room(target, cluster) && self.may_share(target, cluster, slot);
-        let me = if may_go {
-            me
-        } else {
-            self.choose(slot, cluster, among, turn)?
-        };
-        self.grant(slot, (cluster, me), journal)
+        let fifo = self.fifos.get_mut(me)?;
+        let held = fifo.first?;
+        // Nearly always that is the one, no other need be looked at, and nothing is promised.
+        if !self.is_open(held.target, slot) {
+            return self.grant_rarely(slot, cluster, journal);
+        }
+        let grant = self.leave_fifo(slot, (cluster, me), &held);
+        self.book((slot, held.since), cluster, held.target);
+        self.booked(cluster, journal);
+        Some(grant)
+    }
+
+    /// The same where the command of the microengine whose turn it is cannot go, or goes to a
+    /// place that was promised.
+    #[inline(never)]
+    fn grant_rarely(
+        &mut self,
+        slot: Cycle,
+        cluster: usize,
+        journal: &mut Journal,
+    ) -> Option<Grant> {
+        let state = &self.clusters[cluster % CLUSTERS];
+        let turn = u32::from(state.turn);
+        let me = self.choose(slot, cluster, state.holds.rotate_right(turn), turn)?;
+        let held = self.fifos.get(me)?.first?;
+        let grant = self.leave_fifo(slot, (cluster, me), &held);
+        self.depart((slot, held.since), cluster, held.target, journal);
+        Some(grant)
     }
 
     /// The first of some microengines of a cluster whose first command can go; the one after
@@ -352,21 +374,15 @@ impl Buses {
         }
     }
 
-    /// The first command of a microengine leaves its FIFO.
+    /// The first command of a microengine leaves its FIFO in a bus clock.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of arbitrating.
-    fn grant(
-        &mut self,
-        slot: Cycle,
-        (cluster, me): (usize, usize),
-        journal: &mut Journal,
-    ) -> Option<Grant> {
+    fn leave_fifo(&mut self, slot: Cycle, (cluster, me): (usize, usize), held: &Held) -> Grant {
         let place = me - cluster * usize::from(self.per_cluster);
-        let fifo = self.fifos.get_mut(me)?;
-        let first = fifo.first.take()?;
-        let stalls = fifo.stalled.is_some();
+        let fifo = &mut self.fifos[me];
         let state = &mut self.clusters[cluster % CLUSTERS];
         if fifo.behind.is_empty() {
+            fifo.first = None;
             state.holds &= !(1 << (place & 15));
         } else {
             fifo.first = fifo.behind.pop_front();
@@ -375,65 +391,65 @@ impl Buses {
         state.held -= 1;
         let after = place as u8 + 1;
         state.turn = if after == self.per_cluster { 0 } else { after };
-        let arrival = self.depart((slot, first.since), cluster, first.target, journal);
-        if first.refused {
-            self.pressure[first.target.index()].held += slot - first.since;
+        if held.refused {
+            self.pressure[held.target.index()].held += slot - held.since;
         }
-        let wake = if stalls { self.unstall(me, slot) } else { None };
-        Some(Grant {
-            slot: first.slot,
-            arrival,
-            wake,
-        })
+        Grant {
+            slot: held.slot,
+            arrival: slot + self.issue_to_inlet,
+            me,
+            stalls: fifo.stalled.is_some(),
+        }
     }
 
-    /// A microengine whose FIFO was full has room from a cycle on.
+    /// A microengine whose FIFO was full has room from a cycle on; gives the cycle.
     #[cold]
     #[inline(never)]
-    fn unstall(&mut self, me: usize, at: Cycle) -> Option<(u8, Cycle)> {
+    pub(crate) fn unstall(&mut self, me: usize, now: Cycle) -> Option<Cycle> {
+        let at = self.clock(now);
         let (since, blame) = self.fifos[me].stalled.take()?;
         let stalled = at - since;
         match blame {
             Some(target) => self.pressure[target.index()].stalled += stalled,
             None => self.stalled_by_bus += stalled,
         }
-        Some((me as u8, at))
+        Some(at)
     }
 
-    /// Books a slot of the command bus, which is free; gives the arrival at the
-    /// inlet.
-    #[inline]
+    /// Books a slot of the command bus, which is free; gives the arrival at the inlet. A place
+    /// at the target may have been promised to the cluster.
+    #[inline(never)]
     fn depart(
         &mut self,
-        (granted, since): (Cycle, Cycle),
+        times: (Cycle, Cycle),
         cluster: usize,
         target: Target,
         journal: &mut Journal,
     ) -> Cycle {
-        let at = target.index();
-        self.waiting[at] += 1;
-        self.granted_last[at] = cluster as u8;
-        if self.promised[at] == Some(cluster as u8) {
-            self.promised[at] = None;
+        let promised = &mut self.promised[target.index()];
+        if *promised == Some(cluster as u8) {
+            *promised = None;
         }
+        if self.inlets.is_shared(target) && self.shared_promised == Some(cluster as u8) {
+            self.shared_promised = None;
+        }
+        self.book(times, cluster, target);
         self.see_room(target);
-        if self.inlets.is_shared(target) {
-            self.shared_free = granted + self.bus_cycle;
-            if self.shared_promised == Some(cluster as u8) {
-                self.shared_promised = None;
-            }
-        }
-        let end = granted + self.bus_cycle;
+        self.booked(cluster, journal);
+        times.0 + self.issue_to_inlet
+    }
+
+    /// A slot of a cluster's command bus was booked while no arbitration is posted.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of arbitrating.
+    fn booked(&mut self, cluster: usize, journal: &mut Journal) {
         let state = &mut self.clusters[cluster % CLUSTERS];
-        state.command_free = end;
-        state.command.busy += self.bus_cycle;
-        state.command.waiting += granted - since;
-        // No arbitration is posted now.
-        if state.held == 0 && !self.is_uneven && !self.is_watched {
+        let end = state.command_free;
+        if self.is_watched {
+            note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
+        } else if state.held == 0 && !self.is_uneven {
             state.open_from = end;
         }
-        note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
-        granted + self.issue_to_inlet
     }
 
     /// The general-purpose core sends a command over the first cluster's bus,

@@ -16,28 +16,49 @@ impl Buses {
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn depart_at_once(&mut self, now: Cycle, me: u8, target: Target) -> Option<Cycle> {
         let cluster = self.cluster_of(me);
-        let state = &mut self.clusters[cluster % CLUSTERS];
-        let clocks = self.bus_cycle;
         // No cluster is open where a clock is no power of two.
         let slot = (now + self.rest_of_clock) & self.clocks;
-        let at = target.index();
-        if state.open_from > slot || self.open[at] == 0 {
+        if self.clusters[cluster].open_from > slot || !self.is_open(target, slot) {
             return None;
         }
+        let end = self.book((slot, now), cluster, target);
+        self.clusters[cluster].open_from = end;
+        Some(slot + self.issue_to_inlet)
+    }
+
+    /// Whether a target has room for a command in a bus clock, whichever cluster it comes
+    /// from.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(super) fn is_open(&self, target: Target, slot: Cycle) -> bool {
+        self.open[target.index()] != 0
+            && (!self.inlets.is_shared(target)
+                || self.shared_free <= slot && self.shared_promised.is_none())
+    }
+
+    /// Books a slot of the command bus for a command that waited since a cycle, and a place at
+    /// its target, which has one for it; gives the end of the slot.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(super) fn book(
+        &mut self,
+        (slot, since): (Cycle, Cycle),
+        cluster: usize,
+        target: Target,
+    ) -> Cycle {
+        let clocks = self.bus_cycle;
         let end = slot + clocks;
         if self.inlets.is_shared(target) {
-            if self.shared_free > slot || self.shared_promised.is_some() {
-                return None;
-            }
             self.shared_free = end;
         }
-        self.open[at] -= 1;
+        let at = target.index();
+        self.open[at] = self.open[at].wrapping_sub(1);
         self.waiting[at] += 1;
         self.granted_last[at] = cluster as u8;
+        let state = &mut self.clusters[cluster % CLUSTERS];
         state.command_free = end;
-        state.open_from = end;
         state.command.busy += clocks;
-        state.command.waiting += slot - now;
-        Some(slot + self.issue_to_inlet)
+        state.command.waiting += slot - since;
+        end
     }
 }

@@ -143,6 +143,15 @@ impl Fabric {
         }
     }
 
+    /// A microengine whose FIFO was full issues the command again that it holds.
+    #[cold]
+    #[inline(never)]
+    fn unstall(&mut self, me: usize) {
+        if let Some(at) = self.buses.unstall(me, self.now) {
+            self.events.post(at, Event::Microengine(me as u8));
+        }
+    }
+
     /// A cluster arbitrates among the commands that wait for its bus.
     pub fn command_bus(&mut self, cluster: u8) {
         self.buses.arbitration_came(cluster as usize);
@@ -161,8 +170,8 @@ impl Fabric {
         // One grant a bus clock; the next one takes another arbitration.
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
-            if let Some((me, cycle)) = grant.wake {
-                self.events.post(cycle, Event::Microengine(me));
+            if grant.stalls {
+                self.unstall(grant.me);
             }
         }
         if self.buses.may_arbitrate(cluster)
