@@ -5,7 +5,7 @@ use std::hint::cold_path;
 use super::{Chip, Stop};
 use crate::Cycle;
 use crate::core::Cores;
-use crate::kernel::event::{DATA, Event, UNITS};
+use crate::kernel::event::{DATA, Event, Pending, UNITS};
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::neighbours::TransferRegisters;
@@ -99,53 +99,82 @@ impl Chip {
         // happens before that, so after the last event of this one.
         self.fabric.now = time;
         self.quiescence.handled += 1;
+        let mut pending = self.fabric.events.pending_in(bucket);
         loop {
-            let pending = self.fabric.events.pending_in(bucket);
-            let is_turn = pending.is_turns_only();
-            if is_turn {
+            if !pending.is_turns_only() {
+                self.event::<OBSERVED>(bucket, pending, lines);
+                if !self.goes_on::<OBSERVED>(bucket, until, observer) {
+                    return false;
+                }
+                pending = self.fabric.events.pending_in(bucket);
+            } else if pending.is_none() {
                 // Only microengines ask when the next event is, so it is found when their turns
                 // are taken, or here.
-                if pending.is_none() {
-                    self.fabric.events.leave();
-                    return true;
-                }
+                self.fabric.events.leave();
+                return true;
+            } else {
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
-            } else {
-                // The queues of most events are known here, so that little is left of taking
-                // them, and few kinds are to be told apart.
-                let may_write = if pending.has(DATA) {
-                    let event = self.fabric.events.take(bucket, DATA, pending);
-                    self.handle_data::<OBSERVED>(event)
-                } else if pending.has(UNITS) {
-                    let event = self.fabric.events.take(bucket, UNITS, pending);
-                    self.handle_unit::<OBSERVED>(event);
-                    true
-                } else {
-                    self.handle_other(bucket, lines);
-                    true
-                };
-                // Whatever put a word on a ring, a microengine or a loader's register write:
-                // the core's tasks that poll doze until then, since polls that find nothing
-                // need no events. In its turn a microengine reaches no unit.
-                if may_write && self.units.scratch.is_ring_written() {
-                    self.stir();
+                if !self.goes_on::<OBSERVED>(bucket, until, observer) {
+                    return false;
+                }
+                pending = self.fabric.events.pending_in(bucket);
+                if pending.is_none() {
+                    return true;
                 }
             }
-            if OBSERVED && self.fabric.journal.is_full() {
-                self.fabric.events.leave_if_empty(bucket);
-                let sure = self.fabric.events.next_time().min(until);
-                self.fabric.journal.hand_on(sure, observer);
-            }
-            // Nothing may happen after a fault, so that state and counts are those of its
-            // cycle.
-            if self.fabric.checks.stands() {
-                self.fabric.events.leave_if_empty(bucket);
-                return false;
-            }
-            if is_turn && self.fabric.events.next_time() != time {
-                return true;
-            }
+        }
+    }
+
+    /// Whether the cycle goes on: nothing may happen after a fault, so that state and counts
+    /// are those of its cycle.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    fn goes_on<const OBSERVED: bool>(
+        &mut self,
+        bucket: usize,
+        until: Cycle,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        if OBSERVED && self.fabric.journal.is_full() {
+            self.fabric.events.leave_if_empty(bucket);
+            let sure = self.fabric.events.next_time().min(until);
+            self.fabric.journal.hand_on(sure, observer);
+        }
+        if self.fabric.checks.stands() {
+            self.fabric.events.leave_if_empty(bucket);
+            return false;
+        }
+        true
+    }
+
+    /// Handles the first event of a cycle, which is no turn.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    fn event<const OBSERVED: bool>(
+        &mut self,
+        bucket: usize,
+        pending: Pending,
+        lines: &mut dyn Lines,
+    ) {
+        // The queues of most events are known here, so that little is left of taking them, and
+        // few kinds are to be told apart.
+        let may_write = if pending.has(DATA) {
+            let event = self.fabric.events.take(bucket, DATA, pending);
+            self.handle_data::<OBSERVED>(event)
+        } else if pending.has(UNITS) {
+            let event = self.fabric.events.take(bucket, UNITS, pending);
+            self.handle_unit::<OBSERVED>(event);
+            true
+        } else {
+            self.handle_other(bucket, lines);
+            true
+        };
+        // Whatever put a word on a ring, a microengine or a loader's register write: the core's
+        // tasks that poll doze until then, since polls that find nothing need no events. In its
+        // turn a microengine reaches no unit.
+        if may_write && self.units.scratch.is_ring_written() {
+            self.stir();
         }
     }
 

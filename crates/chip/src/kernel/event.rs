@@ -8,7 +8,7 @@
 //! Nearly all events lie less than a thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
 //! next bucket that is not empty. Three of four events find the queue of their rank
-//! empty, and nearly all others find one event there, so the first two of the ranks that
+//! empty, and nearly all others find one event or two there, so the first three of the ranks that
 //! are not rare stand in the bucket itself, and only those behind them are linked. Later
 //! events wait in a heap and move to the wheel when their time comes near, before anything
 //! else can be posted there, so that the order of posting holds for them too.
@@ -16,6 +16,7 @@
 //! Turns of microengines, two of five events, are last in their cycle and one each, so
 //! in the wheel they are but a bit for each microengine.
 
+mod behind;
 mod cancel;
 mod count;
 mod kind;
@@ -44,12 +45,14 @@ const NEVER: Cycle = Cycle::MAX;
 
 /// Bit q of [`EventQueue::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
-/// Its bit `MORE + q`: there are two or more in queue q, of the first [`PAIRS`].
+/// Its bit `MORE + q`: there are two or more in queue q, of the first [`TRIPLES`].
 const MORE: u32 = 8;
+/// Its bit `THIRD + q`: there are three or more in it.
+const THIRD: u32 = 10;
 /// Its bit `LINKED + q`: others are linked behind those of queue q that stand in the bucket.
 const LINKED: u32 = 12;
-/// Queues of which two events stand in the bucket: data and signals, and units.
-const PAIRS: usize = 2;
+/// Queues of which three events stand in the bucket: data and signals, and units.
+const TRIPLES: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
@@ -64,12 +67,12 @@ pub(crate) const UNITS: usize = 1;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket {
-    /// The last linked node of each queue that has any; it is followed by the first of them.
-    last: [u16; QUEUES],
     /// The first event of each queue that is not empty.
     first: [Event; QUEUES],
     /// The second event.
-    second: [Event; PAIRS],
+    second: [Event; TRIPLES],
+    /// The third.
+    third: [Event; TRIPLES],
 }
 
 /// What is pending in a cycle.
@@ -106,9 +109,9 @@ impl Pending {
 }
 
 const EMPTY: Bucket = Bucket {
-    last: [NIL; QUEUES],
     first: [Event::Microengine(0); QUEUES],
-    second: [Event::Microengine(0); PAIRS],
+    second: [Event::Microengine(0); TRIPLES],
+    third: [Event::Microengine(0); TRIPLES],
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +153,9 @@ pub struct EventQueue {
     /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
+    /// The last linked node of each queue of a cycle that has any; it is followed by the first
+    /// of them.
+    last: [[u16; QUEUES]; SPAN],
     free: u16,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
@@ -178,6 +184,7 @@ impl Default for EventQueue {
             pending: [0; SPAN],
             occupied: [0; WORDS],
             nodes: Vec::new(),
+            last: [[NIL; QUEUES]; SPAN],
             free: NIL,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
@@ -351,56 +358,6 @@ impl EventQueue {
         }
     }
 
-    /// Puts an event into a queue that is not empty.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // Its callers know the queue.
-    fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
-        let pending = &mut self.pending[bucket];
-        if let Some(second) = self.buckets[bucket].second.get_mut(queue)
-            && *pending >> (MORE + queue as u32) & 1 == 0
-        {
-            *pending |= 1 << (MORE + queue as u32);
-            *second = event;
-        } else {
-            self.link(bucket, queue, event);
-        }
-    }
-
-    /// Puts an event behind those of a queue that stand in the bucket.
-    #[inline(never)]
-    fn link(&mut self, bucket: usize, queue: usize, event: Event) {
-        if self.free == NIL {
-            self.grow();
-        }
-        let index = self.free;
-        self.free = self.nodes[usize::from(index)].next;
-        let pending = &mut self.pending[bucket];
-        let last = std::mem::replace(&mut self.buckets[bucket].last[queue], index);
-        let mut next = index;
-        if *pending >> (LINKED + queue as u32) & 1 != 0 {
-            next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
-        }
-        *pending |= 1 << (LINKED + queue as u32);
-        self.nodes[usize::from(index)] = Node { event, next };
-    }
-
-    /// Takes the node behind one out of a queue; gives its event.
-    #[inline]
-    fn unlink(&mut self, bucket: usize, queue: usize, before: u16) -> Event {
-        let index = self.nodes[usize::from(before)].next;
-        let Node { event, next } = self.nodes[usize::from(index)];
-        self.nodes[usize::from(before)].next = next;
-        self.nodes[usize::from(index)].next = self.free;
-        self.free = index;
-        let last = &mut self.buckets[bucket].last[queue];
-        if index == before {
-            self.pending[bucket] &= !(1 << (LINKED + queue as u32));
-        } else if index == *last {
-            *last = before;
-        }
-        event
-    }
-
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
     #[must_use]
     #[inline]
@@ -466,37 +423,6 @@ impl EventQueue {
             self.move_up(bucket, queue);
         }
         event
-    }
-
-    /// The second event of a queue becomes its first.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn move_up(&mut self, bucket: usize, queue: usize) {
-        let it = &mut self.buckets[bucket];
-        if let Some(&second) = it.second.get(queue) {
-            it.first[queue] = second;
-            self.take_second(bucket, queue);
-        } else {
-            self.buckets[bucket].first[queue] = self.take_linked(bucket, queue);
-        }
-    }
-
-    /// The place of the second event of a queue that has one is free for the third.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn take_second(&mut self, bucket: usize, queue: usize) {
-        if self.pending[bucket] >> (LINKED + queue as u32) & 1 == 0 {
-            self.pending[bucket] &= !(1 << (MORE + queue as u32));
-        } else {
-            self.buckets[bucket].second[queue] = self.take_linked(bucket, queue);
-        }
-    }
-
-    /// Takes the first linked event of a queue, which there is.
-    #[inline(never)]
-    fn take_linked(&mut self, bucket: usize, queue: usize) -> Event {
-        let last = self.buckets[bucket].last[queue];
-        self.unlink(bucket, queue, last)
     }
 
     /// Takes the first turn of the present cycle, in which nothing else is pending.
@@ -565,21 +491,6 @@ impl EventQueue {
             }
         }
         self.see_far();
-    }
-
-    /// Adds a free node; there never are more than were pending at one time.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        assert!(
-            self.nodes.len() < usize::from(NIL),
-            "too many events in a cycle"
-        );
-        self.free = self.nodes.len() as u16;
-        self.nodes.push(Node {
-            event: Event::Microengine(0),
-            next: NIL,
-        });
     }
 
     /// The earliest time in the wheel from `base` on, else in the heap.

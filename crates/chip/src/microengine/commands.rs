@@ -112,10 +112,13 @@ impl Microengine {
         if !clear {
             return self.command_rarely(number, address, fabric);
         }
-        let to = (order.unit, address);
-        let Issue::Accepted(target) = fabric.send(self.cycle, &order.command, to) else {
+        let target = fabric.buses.target_of(order.unit, address);
+        let to = (target, address);
+        if !fabric.sends_at_once(self.cycle, &order.command, to)
+            && fabric.send_in_turn(self.cycle, &order.command, to) == Issue::Held
+        {
             return Err(Flow::Held);
-        };
+        }
         for moved in [out, into] {
             self.claims.add_moved(moved, self.cycle);
         }

@@ -1,6 +1,6 @@
 //! Events that are taken back.
 
-use super::{Event, EventQueue, LINKED, MASK, MORE, Pending, SPAN};
+use super::{Event, EventQueue, LINKED, MASK, MORE, Pending, SPAN, THIRD};
 use crate::Cycle;
 
 impl EventQueue {
@@ -64,10 +64,14 @@ impl EventQueue {
             self.take_second(bucket, queue);
             return true;
         }
+        if pending >> (THIRD + queue as u32) & 1 != 0 && it.third[queue] == event {
+            self.take_third(bucket, queue);
+            return true;
+        }
         if pending >> (LINKED + queue as u32) & 1 == 0 {
             return false;
         }
-        let last = it.last[queue];
+        let last = self.last[bucket][queue];
         let mut before = last;
         loop {
             let index = self.nodes[usize::from(before)].next;

@@ -1,7 +1,5 @@
 //! The way of commands from their issue until they set out for their unit.
 
-use npsim_isa::Unit;
-
 use super::{BusCommand, Fabric, Issue, Slot, UNASKED};
 use crate::Cycle;
 use crate::kernel::bus::Admission;
@@ -13,49 +11,43 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
-        let to = (command.op.info().unit, command.address);
-        self.send(now, command, to)
-    }
-
-    /// Issues a command to a unit that is known but for its address.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
-    pub(crate) fn send(
-        &mut self,
-        now: Cycle,
-        command: &BusCommand,
-        (unit, address): (Unit, u32),
-    ) -> Issue {
-        let target = self.buses.target_of(unit, address);
-        match self.send_at_once(now, command, (target, address)) {
-            Some(()) => Issue::Accepted(target),
-            None => self.send_in_turn(now, command, (target, address)),
+        let (unit, address) = (command.op.info().unit, command.address);
+        let to = (self.buses.target_of(unit, address), address);
+        if self.sends_at_once(now, command, to) {
+            return Issue::Accepted(to.0);
         }
+        self.send_in_turn(now, command, to)
     }
 
-    /// The same where nothing is in its way and nobody watches: then no cluster is open.
+    /// Issues a command that is known but for its address, if nothing is in its way and nobody
+    /// watches, since then no cluster is open. If it does not, it is to be sent in turn.
+    #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
-    fn send_at_once(
+    pub(crate) fn sends_at_once(
         &mut self,
         now: Cycle,
         command: &BusCommand,
         (target, address): (Target, u32),
-    ) -> Option<()> {
+    ) -> bool {
         debug_assert!(!self.journal.is_open() || self.buses.is_watched());
-        let free = self.free.first()?;
+        let Some(free) = self.free.first() else {
+            return false;
+        };
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
-        let arrival = self.buses.depart_at_once(now, command.me, target)?;
+        let Some(arrival) = self.buses.depart_at_once(now, command.me, target) else {
+            return false;
+        };
         let slot = self.free.take_from(free);
         self.flights[slot].fill(command, address, now);
         self.events.post(arrival, Event::Arrive(slot));
-        Some(())
+        true
     }
 
     /// The same where something may be in the way, or somebody watches.
     #[inline(never)]
-    fn send_in_turn(
+    pub(crate) fn send_in_turn(
         &mut self,
         now: Cycle,
         command: &BusCommand,
