@@ -50,12 +50,25 @@ struct Cluster {
 
 /// A command that waits in its microengine's FIFO.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Held {
+pub(crate) struct Held {
     slot: Slot,
     target: Target,
     since: Cycle,
     /// Its unit was full when it could have gone.
     refused: bool,
+}
+
+impl Held {
+    /// One that waits from now on for a unit that has room.
+    #[inline]
+    pub const fn new(slot: Slot, target: Target, since: Cycle) -> Self {
+        Self {
+            slot,
+            target,
+            since,
+            refused: false,
+        }
+    }
 }
 
 /// Commands of one microengine on their way to the command bus.

@@ -139,7 +139,11 @@ impl Microengine {
         address: u32,
         fabric: &mut Fabric,
     ) -> Result<Option<Swap>, Flow> {
-        if self.lane().order(number).swap.is_some() {
+        let order = self.lane().order(number);
+        if order.carries_data() {
+            return self.fast_write(number, address, fabric);
+        }
+        if order.swap.is_some() {
             self.refuse_in_slot(fabric)?;
         }
         let order = self.lane().order(number);
@@ -163,6 +167,29 @@ impl Microengine {
         }
         self.send_off(&prepared, swap, fabric)?;
         Ok(swap.map(|(_, swap)| swap))
+    }
+
+    /// Issues a command that carries its data above its address, and moves no more.
+    fn fast_write(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Option<Swap>, Flow> {
+        let order = self.lane().order(number);
+        let command = BusCommand {
+            immediate: Some(address >> 16),
+            ..order.command
+        };
+        let address = address & 0xffff;
+        let to = (fabric.buses.target_of(order.unit, address), address);
+        if !fabric.sends_at_once(self.cycle, &command, to)
+            && fabric.send_in_turn(self.cycle, &command, to) == Issue::Held
+        {
+            return Err(Flow::Held);
+        }
+        self.stats.references[to.0.index()] += 1;
+        Ok(None)
     }
 
     /// Applies the override word, which also says how much is moved.

@@ -73,6 +73,16 @@ pub(super) struct Order {
     pub completion: Completion,
 }
 
+impl Order {
+    /// Whether it is complete but for the data that it carries above its address, moves no
+    /// registers and lets its context go on.
+    #[inline]
+    pub const fn carries_data(&self) -> bool {
+        let moves = self.pulled.claim.words != 0 || self.pushed.claim.words != 0;
+        self.open.data && !self.open.overridden && !moves && self.swap.is_none()
+    }
+}
+
 /// The transfer registers that a command moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {

@@ -268,7 +268,7 @@ impl Buses {
     /// When a command may go to a target that has room for it, from a clock on in which the
     /// cluster's bus is free.
     #[inline]
-    fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
+    pub(super) fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
         if self.may_share(target, cluster, soonest) {
             soonest
         } else {

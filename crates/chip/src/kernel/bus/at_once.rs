@@ -5,7 +5,7 @@
 //! nothing waits for it, and how many places a target has that are not promised to anyone.
 //! Who finds one of them closed goes the long way, which looks at everything.
 
-use super::{Buses, CLUSTERS};
+use super::{Buses, CLUSTERS, Held};
 use crate::Cycle;
 use crate::kernel::target::Target;
 
@@ -24,6 +24,42 @@ impl Buses {
         let end = self.book((slot, now), cluster, target);
         self.clusters[cluster].open_from = end;
         Some(slot + self.issue_to_inlet)
+    }
+
+    /// Takes a command into its microengine's FIFO for which only the bus is in the way, nobody
+    /// watching; gives its cluster, and when that is to arbitrate if no arbitration is posted
+    /// already.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(crate) fn hold_at_once(&mut self, me: u8, held: &Held) -> Option<(usize, Option<Cycle>)> {
+        let cluster = self.cluster_of(me);
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        let slot = (held.since + self.rest_of_clock) & self.clocks;
+        // Others that wait without an arbitration wait for room.
+        let waits_for_bus = state.posted || state.held == 0 && state.command_free > slot;
+        let fifo = self.fifos.get_mut(usize::from(me))?;
+        if !waits_for_bus
+            || self.is_uneven
+            || self.is_watched
+            || self.open[held.target.index()] == 0
+            || fifo.first.is_some()
+        {
+            return None;
+        }
+        fifo.first = Some(*held);
+        self.waits += 1;
+        self.held += 1;
+        let place = usize::from(me) - cluster * usize::from(self.per_cluster);
+        state.holds |= 1 << (place & 15);
+        state.held += 1;
+        state.command.queue_peak = state.command.queue_peak.max(state.held);
+        state.open_from = Cycle::MAX;
+        if state.posted {
+            return Some((cluster, None));
+        }
+        state.posted = true;
+        let soonest = (state.command_free + self.rest_of_clock) & self.clocks;
+        Some((cluster, Some(self.may_go(held.target, cluster, soonest))))
     }
 
     /// Whether a target has room for a command in a bus clock, whichever cluster it comes

@@ -2,8 +2,9 @@
 
 use super::{BusCommand, Fabric, Issue, Slot, UNASKED};
 use crate::Cycle;
-use crate::kernel::bus::Admission;
+use crate::kernel::bus::{Admission, Held};
 use crate::kernel::event::Event;
+use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::target::Target;
 use crate::kernel::trace_event::{Kind, TraceEvent};
 
@@ -45,9 +46,33 @@ impl Fabric {
         true
     }
 
-    /// The same where something may be in the way, or somebody watches.
+    /// The same where something may be in the way, or somebody watches. Nearly always it is
+    /// but the bus, and the command waits for that.
     #[inline(never)]
     pub(crate) fn send_in_turn(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (target, address): (Target, u32),
+    ) -> Issue {
+        let Some(free) = self.free.first() else {
+            return self.send_rarely(now, command, (target, address));
+        };
+        let held = Held::new(FreeSlots::lowest(free), target, now);
+        let Some((cluster, at)) = self.buses.hold_at_once(command.me, &held) else {
+            return self.send_rarely(now, command, (target, address));
+        };
+        let slot = self.free.take_from(free);
+        self.flights[slot].fill(command, address, now);
+        if let Some(at) = at {
+            self.events.post(at, Event::CommandBus(cluster as u8));
+        }
+        Issue::Accepted(target)
+    }
+
+    /// The same where more than the bus may be in the way, or somebody watches.
+    #[inline(never)]
+    fn send_rarely(
         &mut self,
         now: Cycle,
         command: &BusCommand,
