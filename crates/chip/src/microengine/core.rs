@@ -8,7 +8,7 @@ use npsim_isa::Operand;
 
 use super::Program;
 use super::ahead::Thrown;
-use super::registers::{Claim, SLOTS, transfer_file};
+use super::registers::{Claim, Here, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{
@@ -138,17 +138,14 @@ impl Core for Microengine {
         let flight = fabric.flight(slot);
         let command = &flight.command;
         let first = transfer_file(command.transfer_kind, true) + u16::from(command.transfer & 127);
-        let (words, data) = (flight.words, &flight.data);
-        let Some(slots) = self.claims.ending(first, words) else {
-            return self.pushed_rarely(slot, fabric);
+        let is_done = if flight.words == 1 {
+            self.push_one(first, flight.data[0])
+        } else {
+            self.push_few(first, flight.words, &flight.data)
         };
-        if words == 1 {
-            self.datapath.file[usize::from(first) % SLOTS] = data[0];
-        } else if let Some((data, file)) = few(data, &mut self.datapath.file, first, words) {
-            copy_few(file, data);
+        if !is_done {
+            return self.pushed_rarely(slot, fabric);
         }
-        self.initialised.mark_here(slots);
-        self.claims.end(first, slots);
         let (context, signals) = (command.signal_context, command.push_signals);
         if signals != 0 {
             self.raise(context, signals, fabric);
@@ -159,16 +156,14 @@ impl Core for Microengine {
         let flight = fabric.flight_mut(slot);
         let command = &flight.command;
         let first = transfer_file(command.transfer_kind, false) + u16::from(command.transfer & 127);
-        let (words, data) = (flight.words, &mut flight.data);
-        let Some(slots) = self.claims.ending(first, words) else {
-            return self.pulled_rarely(slot, fabric);
+        let is_done = if flight.words == 1 {
+            self.pull_one(first, &mut flight.data[0])
+        } else {
+            self.pull_few(first, flight.words, &mut flight.data)
         };
-        if words == 1 {
-            data[0] = self.datapath.file[usize::from(first) % SLOTS];
-        } else if let Some((data, file)) = few_mut(data, &self.datapath.file, first, words) {
-            copy_few(data, file);
+        if !is_done {
+            return self.pulled_rarely(slot, fabric);
         }
-        self.claims.end(first, slots);
         let (context, signals) = (command.signal_context, command.pull_signals);
         if signals != 0 {
             self.raise(context, signals, fabric);
@@ -383,6 +378,68 @@ impl Core for Microengine {
 }
 
 impl Microengine {
+    /// One longword reaches an IN register, if the claim is what it nearly always is; whether
+    /// it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn push_one(&mut self, first: u16, word: u32) -> bool {
+        if !self.claims.has_alone(first, 1) {
+            return false;
+        }
+        self.datapath.file[usize::from(first) % SLOTS] = word;
+        self.initialised.mark_here(Here::one(first));
+        self.claims.end(first, Here::one(first));
+        true
+    }
+
+    /// The same for another number of longwords, in registers that are bits of one word.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn push_few(&mut self, first: u16, words: u8, data: &[u32; 32]) -> bool {
+        let Some(slots) = Here::new(first, words) else {
+            return false;
+        };
+        if !self.claims.has_alone(first, words) {
+            return false;
+        }
+        if let Some((data, file)) = few(data, &mut self.datapath.file, first, words) {
+            copy_few(file, data);
+        }
+        self.initialised.mark_here(slots);
+        self.claims.end(first, slots);
+        true
+    }
+
+    /// One longword leaves an OUT register, if the claim is what it nearly always is; whether
+    /// it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn pull_one(&mut self, first: u16, word: &mut u32) -> bool {
+        if !self.claims.has_alone(first, 1) {
+            return false;
+        }
+        *word = self.datapath.file[usize::from(first) % SLOTS];
+        self.claims.end(first, Here::one(first));
+        true
+    }
+
+    /// The same for another number of longwords, in registers that are bits of one word.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn pull_few(&mut self, first: u16, words: u8, data: &mut [u32; 32]) -> bool {
+        let Some(slots) = Here::new(first, words) else {
+            return false;
+        };
+        if !self.claims.has_alone(first, words) {
+            return false;
+        }
+        if let Some((data, file)) = few_mut(data, &self.datapath.file, first, words) {
+            copy_few(data, file);
+        }
+        self.claims.end(first, slots);
+        true
+    }
+
     /// The same where the registers are no bits of one word, or a claim is not what it
     /// nearly always is.
     #[cold]

@@ -424,23 +424,15 @@ impl Claims {
         self.all().find(|claim| claim.covers(slot))
     }
 
-    /// The slots of a claim of so many words from a slot on that is to end, if it is what
-    /// nearly all are: there is such a one, its slots are bits of one word, and none shares
-    /// slots with another.
+    /// Whether there is a claim of so many words from a slot on, and none that shares slots
+    /// with another, as it nearly always is.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of moving data.
-    pub fn ending(&self, first: u16, words: u8) -> Option<Here> {
-        let claim = &self.places[usize::from(first) % PLACES];
-        if claim.words != words || !self.shared.is_empty() {
-            return None;
-        }
-        if words == 1 {
-            return Some(Here::one(first));
-        }
-        Here::new(first, words)
+    pub fn has_alone(&self, first: u16, words: u8) -> bool {
+        self.places[usize::from(first) % PLACES].words == words && self.shared.is_empty()
     }
 
-    /// Ends a claim from a slot on, of [these](Self::ending) slots.
+    /// Ends a [claim](Self::has_alone) from a slot on, of these slots.
     #[inline]
     pub fn end(&mut self, first: u16, slots: Here) {
         self.place(first).words = 0;

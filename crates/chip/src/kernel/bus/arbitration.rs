@@ -278,7 +278,6 @@ impl Buses {
 
     /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
     /// commands could go. The arbitration is posted then.
-    #[inline(never)]
     pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
         // None is posted for a command whose unit is full: the unit's release asks again.
@@ -311,35 +310,8 @@ impl Buses {
         if state.command_free > slot {
             return None;
         }
-        let (holds, turn) = (state.holds, u32::from(state.turn));
-        let first = cluster * usize::from(self.per_cluster);
-        // The one after that which was granted last comes to bit 0.
-        let among = holds.rotate_right(turn);
-        let after = NonZeroU16::new(among)?.trailing_zeros();
-        let me = first + ((turn + after) % 16) as usize;
-        let fifo = self.fifos.get_mut(me)?;
-        let held = fifo.first?;
-        // Nearly always that is the one, no other need be looked at, and nothing is promised.
-        if !self.is_open(held.target, slot) {
-            return self.grant_rarely(slot, cluster, journal);
-        }
-        let grant = self.leave_fifo(slot, (cluster, me), &held);
-        self.book((slot, held.since), cluster, held.target);
-        self.booked(cluster, journal);
-        Some(grant)
-    }
-
-    /// The same where the command of the microengine whose turn it is cannot go, or goes to a
-    /// place that was promised.
-    #[inline(never)]
-    fn grant_rarely(
-        &mut self,
-        slot: Cycle,
-        cluster: usize,
-        journal: &mut Journal,
-    ) -> Option<Grant> {
-        let state = &self.clusters[cluster % CLUSTERS];
         let turn = u32::from(state.turn);
+        // The one after that which was granted last comes to bit 0.
         let me = self.choose(slot, cluster, state.holds.rotate_right(turn), turn)?;
         let held = self.fifos.get(me)?.first?;
         let grant = self.leave_fifo(slot, (cluster, me), &held);
@@ -349,7 +321,6 @@ impl Buses {
 
     /// The first of some microengines of a cluster whose first command can go; the one after
     /// that which was granted last is bit 0.
-    #[inline(never)]
     fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16, turn: u32) -> Option<usize> {
         let first = cluster * usize::from(self.per_cluster);
         loop {
@@ -375,8 +346,6 @@ impl Buses {
     }
 
     /// The first command of a microengine leaves its FIFO in a bus clock.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of arbitrating.
     fn leave_fifo(&mut self, slot: Cycle, (cluster, me): (usize, usize), held: &Held) -> Grant {
         let place = me - cluster * usize::from(self.per_cluster);
         let fifo = &mut self.fifos[me];
@@ -433,23 +402,12 @@ impl Buses {
         if self.inlets.is_shared(target) && self.shared_promised == Some(cluster as u8) {
             self.shared_promised = None;
         }
-        self.book(times, cluster, target);
+        let end = self.book(times, cluster, target);
         self.see_room(target);
-        self.booked(cluster, journal);
+        // No arbitration is posted now.
+        self.see_cluster(cluster);
+        note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         times.0 + self.issue_to_inlet
-    }
-
-    /// A slot of a cluster's command bus was booked while no arbitration is posted.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of arbitrating.
-    fn booked(&mut self, cluster: usize, journal: &mut Journal) {
-        let state = &mut self.clusters[cluster % CLUSTERS];
-        let end = state.command_free;
-        if self.is_watched {
-            note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
-        } else if state.held == 0 && !self.is_uneven {
-            state.open_from = end;
-        }
     }
 
     /// The general-purpose core sends a command over the first cluster's bus,

@@ -184,16 +184,35 @@ impl Fabric {
 
     #[inline(never)]
     fn arbitrate_now(&mut self, cluster: usize) {
+        let Some((slot, arrival)) = self.buses.grant_at_once(self.now, cluster) else {
+            return self.arbitrate_rarely(cluster);
+        };
+        self.events.post(arrival, Event::Arrive(slot));
         // One grant a bus clock; the next one takes another arbitration.
+        if self.buses.may_arbitrate(cluster) {
+            self.plan(cluster);
+        }
+    }
+
+    /// The same where something may be in the way of the next command, or more than it waits.
+    #[inline(never)]
+    fn arbitrate_rarely(&mut self, cluster: usize) {
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if grant.stalls {
                 self.unstall(grant.me);
             }
         }
-        if self.buses.may_arbitrate(cluster)
-            && let Some(at) = self.buses.plan(self.now, cluster)
-        {
+        if self.buses.may_arbitrate(cluster) {
+            self.plan(cluster);
+        }
+    }
+
+    /// Posts the next arbitration of a cluster that may arbitrate, if one of its commands
+    /// could go.
+    #[inline(never)]
+    fn plan(&mut self, cluster: usize) {
+        if let Some(at) = self.buses.plan(self.now, cluster) {
             self.events.post(at, Event::CommandBus(cluster as u8));
         }
     }
