@@ -3,7 +3,8 @@
 //!
 //! What could be in the way is kept in few words: from when on a cluster's bus is free and
 //! nothing waits for it, and how many places a target has that are not promised to anyone.
-//! Who finds one of them closed goes the long way, which looks at everything.
+//! Who finds one of them closed goes the long way, which looks at everything. Nearly all who do
+//! wait for the bus alone: these are held, and granted the bus, in a step of its own, too.
 
 use std::num::NonZeroU16;
 
