@@ -47,8 +47,9 @@ const NEVER: Cycle = Cycle::MAX;
 const ANY: u32 = (1 << QUEUES) - 1;
 /// Its bit `MORE + q`: there are two or more in queue q, of the first [`TRIPLES`].
 const MORE: u32 = 8;
-/// Its bit `THIRD + q`: there are three or more in it.
-const THIRD: u32 = 10;
+/// Its bit `THIRD + q`: there are three or more in it. Like `MORE + q` it has a place for every
+/// queue, though it is clear for those behind the first [`TRIPLES`].
+const THIRD: u32 = 4;
 /// Its bit `LINKED + q`: others are linked behind those of queue q that stand in the bucket.
 const LINKED: u32 = 12;
 /// Queues of which three events stand in the bucket: data and signals, and units.
