@@ -6,7 +6,7 @@ mod events;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind};
+use crate::core::{Core, CoreKind, Cores};
 use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
@@ -75,7 +75,7 @@ pub struct Chip {
     pub(crate) fabric: Fabric,
     /// The microengines in the order of their index. Each saves its state itself.
     #[serde(skip)]
-    pub(crate) microengines: Vec<Box<dyn Core>>,
+    pub(crate) microengines: Cores,
     /// Memories, media interface and the other units.
     pub(crate) units: Units,
     /// The general-purpose core.
@@ -166,7 +166,7 @@ impl Chip {
     /// The same seed gives the same values; without one the register begins at 1
     /// in all of them.
     pub fn seed(&mut self, seed: u64) {
-        for (index, microengine) in (0..).zip(&mut self.microengines) {
+        for (index, microengine) in (0..).zip(self.microengines.iter_mut()) {
             microengine.seed_random(start_value(seed, index));
         }
     }
@@ -323,7 +323,7 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        self.fabric.journal.set(observer.wants());
+        self.fabric.watch(observer.wants());
         let observed = self.fabric.journal.is_open();
         let bounds = Bounds {
             until,
@@ -335,7 +335,7 @@ impl Chip {
         } else {
             self.advance::<false>(bounds, lines, observer)
         };
-        for core in &mut self.microengines {
+        for core in self.microengines.iter_mut() {
             core.forget_before(self.fabric.now);
         }
         if !observed {
@@ -375,7 +375,7 @@ impl Chip {
     /// that still waits for a signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
-        for (me, microengine) in (0..).zip(&self.microengines) {
+        for (me, microengine) in (0..).zip(self.microengines.iter()) {
             for context in 0..8 {
                 let Some(wait) = microengine
                     .waiting(context)

@@ -26,6 +26,8 @@
 //! - The same calls give the same state. A core never asks for the host's time,
 //!   and its state is what [`Core::save`] writes.
 
+mod absent;
+mod cores;
 pub(crate) mod inside;
 mod report;
 mod stats;
@@ -35,6 +37,7 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use cores::Cores;
 pub use inside::{DeferSlots, IndexName, IndexWrite, Inside, Owner};
 pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};
@@ -192,6 +195,11 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// Takes the turn that [`Event::Microengine`] gives. While the fabric's journal
     /// is open, every instruction and every change of a context is written there.
     fn run(&mut self, fabric: &mut Fabric);
+
+    /// The same where the journal is closed.
+    fn run_unobserved(&mut self, fabric: &mut Fabric) {
+        self.run(fabric);
+    }
 
     /// Signals reach a context: bit s of `mask` is signal s.
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric);

@@ -85,7 +85,7 @@ pub(crate) struct Quiescence {
     /// No event before this cycle needs more than to be handled: the next try is not before
     /// it, nor the end of the run, nor a pause or a breath.
     pub wake_at: Cycle,
-    /// Events handled.
+    /// Cycles handled.
     pub handled: u64,
     /// Jobs of tasks and events of the media interface: whatever can reach the outside.
     pub outside: u64,
@@ -489,7 +489,7 @@ impl Chip {
     /// What the microengines do, in one number.
     fn pulse(&self, now: Cycle) -> Option<u64> {
         let mut pulse = self.fabric.events.len() as u64;
-        for me in &self.microengines {
+        for me in self.microengines.iter() {
             pulse = pulse.rotate_left(5) ^ me.pulse(now)?;
             pulse = pulse.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }

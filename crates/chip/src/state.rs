@@ -48,7 +48,7 @@ impl Chip {
             return Err(StateError::OtherChip("microengines, units or commands"));
         }
         chip.fabric.profile = self.fabric.profile.clone();
-        chip.fabric.buses.complete();
+        chip.fabric.complete();
         for (core, (saved, state)) in self.microengines.iter().zip(&cores) {
             let own = core.kind().name;
             if own != saved {

@@ -1,9 +1,11 @@
 //! The event loop: cycle by cycle, what happens in each, and whom it is handed to.
 
+use std::hint::cold_path;
+
 use super::{Chip, Stop};
 use crate::Cycle;
-use crate::core::Core;
-use crate::kernel::event::{DATA, Event, UNITS};
+use crate::core::Cores;
+use crate::kernel::event::{DATA, Event, Pending, UNITS};
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::neighbours::TransferRegisters;
@@ -25,7 +27,7 @@ impl Chip {
         let edge = until.min(bounds.pause).min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
-        self.quiescence.wake_before(self.fabric.horizon.min(edge));
+        self.wake_before(edge);
         while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(until, lines, observer) {
             let time = self.fabric.events.next_time();
             // A frame that leaves may have brought the end nearer.
@@ -37,9 +39,16 @@ impl Chip {
                 return Some(stop);
             }
             // Time may have passed, and a frame have left.
-            self.quiescence.wake_before(self.fabric.horizon.min(edge));
+            self.wake_before(edge);
         }
         self.fault_stop()
+    }
+
+    /// The event loop does nothing but to handle events before this cycle, the end of the run
+    /// or the next try to skip time.
+    fn wake_before(&mut self, edge: Cycle) {
+        self.quiescence.wake_before(self.fabric.horizon.min(edge));
+        self.fabric.events.set_alarm(self.quiescence.wake_at);
     }
 
     /// The fault that stands.
@@ -62,8 +71,11 @@ impl Chip {
     ) -> bool {
         loop {
             let time = self.fabric.events.next_time();
-            if time >= self.quiescence.wake_at {
-                return true;
+            if self.fabric.events.is_alarm(time) {
+                if time >= self.quiescence.wake_at {
+                    return true;
+                }
+                self.fabric.events.bring_near(time);
             }
             if !self.cycle::<OBSERVED>(time, until, lines, observer) {
                 return false;
@@ -82,49 +94,87 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> bool {
-        let bucket = self.fabric.events.come_to(time);
+        let bucket = self.fabric.events.step_to(time);
         // A microengine that runs ahead sets it to a later cycle only where nothing else
         // happens before that, so after the last event of this one.
         self.fabric.now = time;
+        self.quiescence.handled += 1;
+        let mut pending = self.fabric.events.pending_in(bucket);
         loop {
-            let pending = self.fabric.events.pending_in(bucket);
-            if pending.is_turns_only() {
+            if !pending.is_turns_only() {
+                self.event::<OBSERVED>(bucket, pending, lines);
+                if !self.goes_on::<OBSERVED>(bucket, until, observer) {
+                    return false;
+                }
+                pending = self.fabric.events.pending_in(bucket);
+            } else if pending.is_none() {
+                // Only microengines ask when the next event is, so it is found when their turns
+                // are taken, or here.
+                self.fabric.events.leave();
+                return true;
+            } else {
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
-            } else {
-                // The queues of most events are known here, so that little is left of taking
-                // them, and few kinds are to be told apart.
-                let may_write = if pending.has(DATA) {
-                    let event = self.fabric.events.take(bucket, DATA, pending);
-                    self.handle_data::<OBSERVED>(event)
-                } else if pending.has(UNITS) {
-                    let event = self.fabric.events.take(bucket, UNITS, pending);
-                    self.handle_unit::<OBSERVED>(event);
-                    true
-                } else {
-                    self.handle_other(bucket, lines);
-                    true
-                };
-                // Whatever put a word on a ring, a microengine or a loader's register write:
-                // the core's tasks that poll doze until then, since polls that find nothing
-                // need no events. In its turn a microengine reaches no unit.
-                if may_write && self.units.scratch.is_ring_written() {
-                    self.stir();
+                if !self.goes_on::<OBSERVED>(bucket, until, observer) {
+                    return false;
+                }
+                pending = self.fabric.events.pending_in(bucket);
+                if pending.is_none() {
+                    return true;
                 }
             }
-            self.quiescence.handled += 1;
-            if OBSERVED && self.fabric.journal.is_full() {
-                let sure = self.fabric.events.next_time().min(until);
-                self.fabric.journal.hand_on(sure, observer);
-            }
-            // Nothing may happen after a fault, so that state and counts are those of its
-            // cycle.
-            if self.fabric.checks.stands() {
-                return false;
-            }
-            if self.fabric.events.next_time() != time {
-                return true;
-            }
+        }
+    }
+
+    /// Whether the cycle goes on: nothing may happen after a fault, so that state and counts
+    /// are those of its cycle.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    fn goes_on<const OBSERVED: bool>(
+        &mut self,
+        bucket: usize,
+        until: Cycle,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        if OBSERVED && self.fabric.journal.is_full() {
+            self.fabric.events.leave_if_empty(bucket);
+            let sure = self.fabric.events.next_time().min(until);
+            self.fabric.journal.hand_on(sure, observer);
+        }
+        if self.fabric.checks.stands() {
+            self.fabric.events.leave_if_empty(bucket);
+            return false;
+        }
+        true
+    }
+
+    /// Handles the first event of a cycle, which is no turn.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    fn event<const OBSERVED: bool>(
+        &mut self,
+        bucket: usize,
+        pending: Pending,
+        lines: &mut dyn Lines,
+    ) {
+        // The queues of most events are known here, so that little is left of taking them, and
+        // few kinds are to be told apart.
+        let may_write = if pending.has(DATA) {
+            let event = self.fabric.events.take(bucket, DATA, pending);
+            self.handle_data::<OBSERVED>(event)
+        } else if pending.has(UNITS) {
+            let event = self.fabric.events.take(bucket, UNITS, pending);
+            self.handle_unit::<OBSERVED>(event);
+            true
+        } else {
+            self.handle_other(bucket, lines);
+            true
+        };
+        // Whatever put a word on a ring, a microengine or a loader's register write: the core's
+        // tasks that poll doze until then, since polls that find nothing need no events. In its
+        // turn a microengine reaches no unit.
+        if may_write && self.units.scratch.is_ring_written() {
+            self.stir();
         }
     }
 
@@ -138,10 +188,13 @@ impl Chip {
     /// A microengine's turn, which is no event in the queue but stands in one for others.
     #[inline]
     fn turn<const OBSERVED: bool>(&mut self, me: u8) {
+        let microengine = self.microengines.at(me);
         if OBSERVED {
             self.fabric.journal.begin_turn();
+            microengine.run(&mut self.fabric);
+        } else {
+            microengine.run_unobserved(&mut self.fabric);
         }
-        self.microengines[me as usize].run(&mut self.fabric);
     }
 
     /// Data or a signal reaches a microengine; whether a unit got some.
@@ -174,7 +227,9 @@ impl Chip {
             journal_signals(me, context, 1 << signal, cause, fabric);
         }
         fabric.raisers.note(fabric.now, (me, context, signal), by);
-        self.microengines[me as usize].signal(context, 1 << signal, fabric);
+        self.microengines
+            .at(me)
+            .signal(context, 1 << signal, fabric);
     }
 
     /// Something else than data and signals reaches a microengine.
@@ -182,16 +237,16 @@ impl Chip {
     fn handle_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
+            Event::Timer { me, context } => self.microengines.at(me).timer(context, fabric),
             Event::NnPut {
                 me,
                 index,
                 value,
                 ring,
             } => {
-                self.microengines[me as usize].nn_put(index, value, ring, fabric);
+                self.microengines.at(me).nn_put(index, value, ring, fabric);
             }
-            Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
+            Event::StallOver(me) => self.microengines.at(me).stall_over(fabric),
             _ => unreachable!("an event in another queue than its own"),
         }
     }
@@ -203,17 +258,23 @@ impl Chip {
         match event {
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Turn(target) => self.units.turn(target, &mut self.fabric),
-            // Apart, so that two comparisons find the others.
-            event => self.handle_unit_rarely(event),
+            Event::CommandBus(cluster) => {
+                cold_path();
+                self.fabric.command_bus(cluster);
+            }
+            // Apart, so that three comparisons find the others.
+            event => {
+                cold_path();
+                self.handle_unit_rarely(event);
+            }
         }
     }
 
-    /// A unit has served a command, or a command bus may be free.
+    /// A unit has served a command.
     #[inline(never)]
     fn handle_unit_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
         match event {
-            Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Ready(slot) => {
                 let outside = Outside {
                     registers: &mut self.microengines,
@@ -233,10 +294,13 @@ impl Chip {
         let Some(queue) = pending.queue() else {
             return;
         };
-        match fabric.events.take(bucket, queue, pending) {
+        let event = fabric.events.take(bucket, queue, pending);
+        fabric.events.leave_if_empty(bucket);
+        match event {
             Event::Media(code) => {
                 self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
                 self.quiescence.end_before(fabric.horizon);
+                fabric.events.set_alarm(self.quiescence.wake_at);
             }
             Event::Gpp(task) => {
                 self.quiescence.outside += 1;
@@ -280,7 +344,7 @@ impl Chip {
             if OBSERVED {
                 journal_pull(slot, fabric);
             }
-            self.microengines[me as usize].pulled(slot, fabric);
+            self.microengines.at(me).pulled(slot, fabric);
         }
         self.units.pulled(slot, &mut self.fabric);
     }
@@ -291,7 +355,7 @@ impl Chip {
     fn pulled_late<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let command = fabric.flight(slot).command;
-        let me = &mut self.microengines[command.transfer_me as usize];
+        let me = self.microengines.at(command.transfer_me);
         let signals = command.pull_signals;
         let late = if signals == 0 { 0 } else { fabric.late(slot) };
         if late == 0 {
@@ -312,12 +376,16 @@ impl Chip {
         if OBSERVED {
             journal_push(slot, fabric);
         }
-        self.microengines[me as usize].pushed(slot, fabric);
-        fabric.retire(slot);
+        self.microengines.at(me).pushed(slot, fabric);
+        if OBSERVED {
+            fabric.retire(slot);
+        } else {
+            fabric.retire_unseen(slot);
+        }
     }
 }
 
-impl TransferRegisters for Vec<Box<dyn Core>> {
+impl TransferRegisters for Cores {
     fn give_away(&mut self, me: u8, register: u8, words: u8) {
         if let Some(microengine) = self.get_mut(usize::from(me)) {
             microengine.claim_in(TransferKind::S, register, words);

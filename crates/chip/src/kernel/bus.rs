@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
-use crate::kernel::command::Slot;
+use crate::kernel::command::{Slot, TransferKind};
 use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
@@ -50,12 +50,25 @@ struct Cluster {
 
 /// A command that waits in its microengine's FIFO.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Held {
+pub(crate) struct Held {
     slot: Slot,
     target: Target,
     since: Cycle,
     /// Its unit was full when it could have gone.
     refused: bool,
+}
+
+impl Held {
+    /// One that waits from now on for a unit that has room.
+    #[inline]
+    pub const fn new(slot: Slot, target: Target, since: Cycle) -> Self {
+        Self {
+            slot,
+            target,
+            since,
+            refused: false,
+        }
+    }
 }
 
 /// Commands of one microengine on their way to the command bus.
@@ -134,6 +147,18 @@ pub struct Buses {
     /// A bus clock is no power of two. Who departs at once does not divide: on such a chip
     /// all commands go the long way.
     is_uneven: bool,
+    /// Somebody watches, who is told of commands on the long way alone.
+    #[serde(skip)]
+    is_watched: bool,
+    /// The cycles of a bus clock but one, and a mask of the bits above them, where a clock
+    /// is a power of two.
+    #[serde(skip)]
+    rest_of_clock: Cycle,
+    #[serde(skip)]
+    clocks: Cycle,
+    /// The data bus of each kind of registers of each microengine.
+    #[serde(skip)]
+    data_bus: [[u8; MICROENGINES]; 2],
     issue_to_inlet: Cycle,
     transfer_latency: Cycle,
     s_ahead: Cycle,
@@ -183,6 +208,10 @@ impl Buses {
             inlets,
             bus_cycle: profile.bus_cycle(),
             is_uneven: !profile.bus_cycle().is_power_of_two(),
+            is_watched: false,
+            rest_of_clock: 0,
+            clocks: 0,
+            data_bus: [[0; MICROENGINES]; 2],
             issue_to_inlet: profile.issue_to_inlet(),
             transfer_latency: profile.transfer_latency(),
             s_ahead: profile.s_push_fifo() * profile.bus_cycle(),
@@ -200,6 +229,10 @@ impl Buses {
     /// Makes anew what is not saved.
     pub(crate) fn complete(&mut self) {
         self.last_push = self.pushes.iter().map(|bus| bus.free).max().unwrap_or(0);
+        self.rest_of_clock = self.bus_cycle.wrapping_sub(1);
+        self.clocks = !self.rest_of_clock;
+        self.data_bus[TransferKind::S as usize] = self.cluster_of;
+        self.data_bus[TransferKind::D as usize] = [D_BUS as u8; MICROENGINES];
         for cluster in 0..self.clusters() {
             let fifos = self.fifos_of(cluster).iter().zip(0..);
             let holds = fifos.map(|(fifo, place)| u16::from(fifo.first.is_some()) << place);
@@ -210,6 +243,17 @@ impl Buses {
             self.see_room(Target::new(target as u8));
         }
         self.push_ahead = self.s_ahead.min(self.d_ahead);
+    }
+
+    /// From now on somebody watches, or nobody.
+    pub(crate) fn watch(&mut self, is_watched: bool) {
+        self.is_watched = is_watched;
+        (0..CLUSTERS).for_each(|cluster| self.see_cluster(cluster));
+    }
+
+    /// Whether somebody watches.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     /// Whether these are the buses of a chip like that of `other`, and what is

@@ -5,10 +5,10 @@
 //! microengines last, so a microengine that looks at a cycle sees everything
 //! that happened up to and at that cycle.
 //!
-//! Nearly all events lie less than four thousand cycles ahead. They stand in a
+//! Nearly all events lie less than a thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
 //! next bucket that is not empty. Three of four events find the queue of their rank
-//! empty, and nearly all others find one event there, so the first two of the ranks that
+//! empty, and nearly all others find one event or two there, so the first three of the ranks that
 //! are not rare stand in the bucket itself, and only those behind them are linked. Later
 //! events wait in a heap and move to the wheel when their time comes near, before anything
 //! else can be posted there, so that the order of posting holds for them too.
@@ -16,6 +16,7 @@
 //! Turns of microengines, two of five events, are last in their cycle and one each, so
 //! in the wheel they are but a bit for each microengine.
 
+mod behind;
 mod cancel;
 mod count;
 mod kind;
@@ -31,7 +32,7 @@ pub use kind::Event;
 use kind::QUEUES;
 
 /// Cycles that the wheel covers, a power of two.
-const SPAN: usize = 64 * 64;
+const SPAN: usize = 16 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
 /// Microengines of the largest chip.
@@ -44,12 +45,15 @@ const NEVER: Cycle = Cycle::MAX;
 
 /// Bit q of [`EventQueue::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
-/// Its bit `MORE + q`: there are two or more in queue q, of the first [`PAIRS`].
+/// Its bit `MORE + q`: there are two or more in queue q, of the first [`TRIPLES`].
 const MORE: u32 = 8;
+/// Its bit `THIRD + q`: there are three or more in it. Like `MORE + q` it has a place for every
+/// queue, though it is clear for those behind the first [`TRIPLES`].
+const THIRD: u32 = 4;
 /// Its bit `LINKED + q`: others are linked behind those of queue q that stand in the bucket.
 const LINKED: u32 = 12;
-/// Queues of which two events stand in the bucket: data and signals, and units.
-const PAIRS: usize = 2;
+/// Queues of which three events stand in the bucket: data and signals, and units.
+const TRIPLES: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
@@ -64,12 +68,12 @@ pub(crate) const UNITS: usize = 1;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket {
-    /// The last linked node of each queue that has any; it is followed by the first of them.
-    last: [u16; QUEUES],
     /// The first event of each queue that is not empty.
     first: [Event; QUEUES],
     /// The second event.
-    second: [Event; PAIRS],
+    second: [Event; TRIPLES],
+    /// The third.
+    third: [Event; TRIPLES],
 }
 
 /// What is pending in a cycle.
@@ -106,9 +110,9 @@ impl Pending {
 }
 
 const EMPTY: Bucket = Bucket {
-    last: [NIL; QUEUES],
     first: [Event::Microengine(0); QUEUES],
-    second: [Event::Microengine(0); PAIRS],
+    second: [Event::Microengine(0); TRIPLES],
+    third: [Event::Microengine(0); TRIPLES],
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,13 +147,16 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
-    buckets: Box<[Bucket; SPAN]>,
+    buckets: [Bucket; SPAN],
     /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
     /// since of a cycle that has but turns nothing else is looked at.
-    pending: Box<[u32; SPAN]>,
+    pending: [u32; SPAN],
     /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
     nodes: Vec<Node>,
+    /// The last linked node of each queue of a cycle that has any; it is followed by the first
+    /// of them.
+    last: [[u16; QUEUES]; SPAN],
     free: u16,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
@@ -162,17 +169,23 @@ pub struct EventQueue {
     next: Cycle,
     /// While `base` is no later than this, all of `far` lies beyond the wheel's span.
     reach: Cycle,
+    /// The event loop has something else to do at this cycle.
+    wake: Cycle,
+    /// That cycle, or the first one beyond `reach`.
+    alarm: Cycle,
     /// Events that were posted to `far`.
     sequence: u64,
 }
 
 impl Default for EventQueue {
+    #[allow(clippy::large_stack_arrays)] // Few are made, and to find them costs each event.
     fn default() -> Self {
         Self {
-            buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
-            pending: vec![0; SPAN].try_into().expect("one for each cycle"),
+            buckets: [EMPTY; SPAN],
+            pending: [0; SPAN],
             occupied: [0; WORDS],
             nodes: Vec::new(),
+            last: [[NIL; QUEUES]; SPAN],
             free: NIL,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
@@ -180,6 +193,8 @@ impl Default for EventQueue {
             next_far: Cycle::MAX,
             next: Cycle::MAX,
             reach: Cycle::MAX,
+            wake: 0,
+            alarm: 0,
             sequence: 0,
         }
     }
@@ -248,7 +263,7 @@ impl EventQueue {
 
     #[inline]
     fn insert_turn(&mut self, time: Cycle, me: usize) {
-        let bucket = (time & MASK) as usize;
+        let bucket = time as usize % SPAN;
         let pending = self.pending[bucket];
         self.pending[bucket] = pending | 1 << (TURNS + me as u32);
         if pending == 0 {
@@ -311,13 +326,27 @@ impl EventQueue {
     fn see_far(&mut self) {
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
         self.reach = self.next_far.saturating_sub(SPAN as Cycle);
+        self.set_alarm(self.wake);
+    }
+
+    /// The event loop has something else to do at this cycle.
+    pub(crate) fn set_alarm(&mut self, wake: Cycle) {
+        self.wake = wake;
+        self.alarm = wake.min(self.reach.saturating_add(1));
+    }
+
+    /// Whether at a cycle there is more to do than to [step](Self::step_to) to it: what was
+    /// set, or to [bring near](Self::bring_near) what was far.
+    #[inline]
+    pub(crate) const fn is_alarm(&self, time: Cycle) -> bool {
+        time >= self.alarm
     }
 
     /// Puts an event of the wheel's span behind those of its queue.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
-        let bucket = (time & MASK) as usize;
+        let bucket = time as usize % SPAN;
         let queue = queue % QUEUES;
         let pending = self.pending[bucket];
         if pending >> queue & 1 != 0 {
@@ -328,56 +357,6 @@ impl EventQueue {
         if pending == 0 {
             self.occupy(bucket, time);
         }
-    }
-
-    /// Puts an event into a queue that is not empty.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // Its callers know the queue.
-    fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
-        let pending = &mut self.pending[bucket];
-        if let Some(second) = self.buckets[bucket].second.get_mut(queue)
-            && *pending >> (MORE + queue as u32) & 1 == 0
-        {
-            *pending |= 1 << (MORE + queue as u32);
-            *second = event;
-        } else {
-            self.link(bucket, queue, event);
-        }
-    }
-
-    /// Puts an event behind those of a queue that stand in the bucket.
-    #[inline(never)]
-    fn link(&mut self, bucket: usize, queue: usize, event: Event) {
-        if self.free == NIL {
-            self.grow();
-        }
-        let index = self.free;
-        self.free = self.nodes[usize::from(index)].next;
-        let pending = &mut self.pending[bucket];
-        let last = std::mem::replace(&mut self.buckets[bucket].last[queue], index);
-        let mut next = index;
-        if *pending >> (LINKED + queue as u32) & 1 != 0 {
-            next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
-        }
-        *pending |= 1 << (LINKED + queue as u32);
-        self.nodes[usize::from(index)] = Node { event, next };
-    }
-
-    /// Takes the node behind one out of a queue; gives its event.
-    #[inline]
-    fn unlink(&mut self, bucket: usize, queue: usize, before: u16) -> Event {
-        let index = self.nodes[usize::from(before)].next;
-        let Node { event, next } = self.nodes[usize::from(index)];
-        self.nodes[usize::from(before)].next = next;
-        self.nodes[usize::from(index)].next = self.free;
-        self.free = index;
-        let last = &mut self.buckets[bucket].last[queue];
-        if index == before {
-            self.pending[bucket] &= !(1 << (LINKED + queue as u32));
-        } else if index == *last {
-            *last = before;
-        }
-        event
     }
 
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
@@ -399,17 +378,30 @@ impl EventQueue {
             Some(queue) => self.take(bucket, queue, pending),
             None => Event::Microengine(self.take_turn(bucket, pending)),
         };
+        self.leave_if_empty(bucket);
         Some((time, event))
     }
 
     /// The time comes to that of the next event, which there is; gives its bucket.
+    fn come_to(&mut self, time: Cycle) -> usize {
+        self.bring_near(time);
+        self.step_to(time)
+    }
+
+    /// The same where nothing that was far comes near.
     #[inline]
-    pub(crate) fn come_to(&mut self, time: Cycle) -> usize {
+    pub(crate) fn step_to(&mut self, time: Cycle) -> usize {
+        debug_assert!(time <= self.reach, "something comes near");
+        self.base = time;
+        time as usize % SPAN
+    }
+
+    /// Brings what was far into the wheel where the time comes to this cycle.
+    pub(crate) fn bring_near(&mut self, time: Cycle) {
         self.base = time;
         if time > self.reach {
             self.come_near();
         }
-        (time & MASK) as usize
     }
 
     /// What is pending in the present cycle, whose bucket this is.
@@ -419,62 +411,19 @@ impl EventQueue {
         Pending(self.pending[bucket % SPAN])
     }
 
-    /// Takes the first event of a queue that is not empty, in the present cycle.
+    /// Takes the first event of a queue that is not empty. Who takes the last of a cycle
+    /// [leaves](Self::leave) it then.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop, which knows the queue.
     pub(crate) fn take(&mut self, bucket: usize, queue: usize, pending: Pending) -> Event {
-        let (event, left) = self.take_first(bucket % SPAN, queue, pending);
-        if left.is_none() {
-            self.leave();
-        }
-        event
-    }
-
-    /// Takes the first event of a queue; gives what is left in the bucket, too.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn take_first(&mut self, bucket: usize, queue: usize, pending: Pending) -> (Event, Pending) {
-        let queue = queue % QUEUES;
+        let (bucket, queue) = (bucket % SPAN, queue % QUEUES);
         let event = self.buckets[bucket].first[queue];
         if pending.0 >> queue & (1 << MORE | 1 << LINKED) == 0 {
-            let left = pending.0 & !(1 << queue);
-            self.pending[bucket] = left;
-            (event, Pending(left))
+            self.pending[bucket] = pending.0 & !(1 << queue);
         } else {
             self.move_up(bucket, queue);
-            (event, pending)
         }
-    }
-
-    /// The second event of a queue becomes its first.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn move_up(&mut self, bucket: usize, queue: usize) {
-        let it = &mut self.buckets[bucket];
-        if let Some(&second) = it.second.get(queue) {
-            it.first[queue] = second;
-            self.take_second(bucket, queue);
-        } else {
-            self.buckets[bucket].first[queue] = self.take_linked(bucket, queue);
-        }
-    }
-
-    /// The place of the second event of a queue that has one is free for the third.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn take_second(&mut self, bucket: usize, queue: usize) {
-        if self.pending[bucket] >> (LINKED + queue as u32) & 1 == 0 {
-            self.pending[bucket] &= !(1 << (MORE + queue as u32));
-        } else {
-            self.buckets[bucket].second[queue] = self.take_linked(bucket, queue);
-        }
-    }
-
-    /// Takes the first linked event of a queue, which there is.
-    #[inline(never)]
-    fn take_linked(&mut self, bucket: usize, queue: usize) -> Event {
-        let last = self.buckets[bucket].last[queue];
-        self.unlink(bucket, queue, last)
+        event
     }
 
     /// Takes the first turn of the present cycle, in which nothing else is pending.
@@ -492,11 +441,19 @@ impl EventQueue {
         me as u8
     }
 
-    /// The last event of the present cycle has been taken. As long as there are more the
-    /// next is of this cycle too, and no bitmap need be read.
+    /// Leaves the present cycle if nothing is pending in it any more.
+    #[inline(never)]
+    pub(crate) fn leave_if_empty(&mut self, bucket: usize) {
+        if self.pending_in(bucket).is_none() {
+            self.leave();
+        }
+    }
+
+    /// The last event of the present cycle has been taken. Until it is left it counts as the
+    /// next, and no bitmap need be read.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         // Found anew: once in a cycle this is cheaper than to have it at hand all the time.
         let base = self.base;
         let (at, bit) = ((base & MASK) as usize / 64, base % 64);
@@ -535,21 +492,6 @@ impl EventQueue {
             }
         }
         self.see_far();
-    }
-
-    /// Adds a free node; there never are more than were pending at one time.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        assert!(
-            self.nodes.len() < usize::from(NIL),
-            "too many events in a cycle"
-        );
-        self.free = self.nodes.len() as u16;
-        self.nodes.push(Node {
-            event: Event::Microengine(0),
-            next: NIL,
-        });
     }
 
     /// The earliest time in the wheel from `base` on, else in the heap.

@@ -14,6 +14,7 @@
 //! ([`Event::Ready`]).
 
 mod data;
+mod flights;
 mod setting_out;
 mod validate;
 
@@ -32,14 +33,16 @@ use crate::kernel::lines::Tag;
 use crate::kernel::raiser::{Raiser, Raisers, Twice};
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::{Cause, Kind, RingName, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, Kinds, RingName, TraceEvent};
 use crate::profile::Profile;
+use flights::Flights;
 
 // What the fabric takes and gives, for those that know it alone.
 pub use crate::kernel::command::{BusCommand, Slot, TransferKind};
 
-/// A command with its data.
+/// A command with its data. It fills lines of the host's cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
 pub struct InFlight {
     /// The command.
     pub command: BusCommand,
@@ -147,7 +150,11 @@ pub struct Fabric {
     /// A command has given its signals to another context than its own.
     pub(crate) signals_others: bool,
     late: Latecomers,
-    slots: Vec<InFlight>,
+    /// Somebody watches the data buses, or completions come late. It follows from the journal
+    /// and the latecomers.
+    #[serde(skip)]
+    special_data: bool,
+    flights: Flights,
     free: FreeSlots,
 }
 
@@ -173,7 +180,8 @@ impl Fabric {
             raisers: Raisers::new(microengines),
             signals_others: false,
             late: Latecomers::default(),
-            slots: Vec::new(),
+            special_data: false,
+            flights: Flights::default(),
             free: FreeSlots::default(),
         }
     }
@@ -182,9 +190,27 @@ impl Fabric {
     pub(crate) fn take_rest(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.profile, &mut from.profile);
         std::mem::swap(&mut self.journal, &mut from.journal);
-        self.buses.complete();
+        self.complete();
         self.horizon = from.horizon;
         self.clock_readings = from.clock_readings;
+    }
+
+    /// Makes anew what is not saved and follows from the rest.
+    pub(crate) fn complete(&mut self) {
+        self.buses.watch(self.journal.is_open());
+        self.buses.complete();
+        self.see_data();
+    }
+
+    /// From now on somebody watches who wants these events, or nobody.
+    pub(crate) fn watch(&mut self, wanted: Kinds) {
+        self.journal.set(wanted);
+        self.buses.watch(self.journal.is_open());
+        self.see_data();
+    }
+
+    fn see_data(&mut self) {
+        self.special_data = self.journal.wants(Kind::Bus) || self.late.is_on();
     }
 
     /// A context's timer was set to a count that comes so many steps of the timestamp
@@ -231,7 +257,7 @@ impl Fabric {
     #[allow(clippy::inline_always)] // It is a part of what each of its few callers does.
     pub(crate) fn ring_carries(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
         if let Some(buffers) = &mut self.buffers {
-            let flight = &self.slots[slot.0 as usize];
+            let flight = &self.flights[slot];
             let command = &flight.command;
             let by = Raiser::at(command.me, command.context, command.pc);
             buffers.carried(&flight.data[..count], by);
@@ -327,6 +353,7 @@ impl Fabric {
     /// Lets completions come late from now on.
     pub fn disturb(&mut self, late: Lateness) {
         self.late = Latecomers::new(late);
+        self.see_data();
     }
 
     /// How late completions are at most.
@@ -408,12 +435,12 @@ impl Fabric {
     /// A command in flight.
     #[must_use]
     pub fn flight(&self, slot: Slot) -> &InFlight {
-        &self.slots[slot.0 as usize]
+        &self.flights[slot]
     }
 
     /// A command in flight.
     pub(crate) fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
-        &mut self.slots[slot.0 as usize]
+        &mut self.flights[slot]
     }
 
     /// All commands in flight.
@@ -424,14 +451,14 @@ impl Fabric {
     /// The same with their slots, ascending.
     pub(crate) fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
-        let slots = (0..).map(Slot).zip(&self.slots);
+        let slots = (0..).map(Slot).zip(self.flights.all());
         slots.filter(move |(slot, _)| free.binary_search(slot).is_err())
     }
 
     /// Number of commands in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.flights.len() - self.free.len()
     }
 
     /// The unit will have served the command at `at`: [`Event::Ready`].
@@ -455,6 +482,13 @@ impl Fabric {
         if self.journal.wants(Kind::Done) {
             self.tell_done(slot);
         }
+        self.free.push(slot);
+    }
+
+    /// The same where nobody watches.
+    #[inline]
+    pub(crate) fn retire_unseen(&mut self, slot: Slot) {
+        debug_assert!(!self.journal.is_open(), "somebody watches");
         self.free.push(slot);
     }
 

@@ -29,11 +29,17 @@ impl FreeSlots {
         NonZeroU64::new(self.first)
     }
 
+    /// The lowest of those.
+    #[inline]
+    pub fn lowest(first: NonZeroU64) -> Slot {
+        Slot(first.trailing_zeros())
+    }
+
     /// Takes the lowest place out of those, which are all that are free of them.
     #[inline]
     pub fn take_from(&mut self, first: NonZeroU64) -> Slot {
         self.first = first.get() & (first.get() - 1);
-        Slot(first.trailing_zeros())
+        Self::lowest(first)
     }
 
     /// Takes the lowest place out.

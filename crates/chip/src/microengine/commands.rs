@@ -4,7 +4,7 @@ use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit
 
 use super::control::Outcome;
 use super::registers::{Claim, transfer_file};
-use super::template::{awaited, registers_of, signals_of, words_of};
+use super::template::{Swap, awaited, registers_of, signals_of, words_of};
 use super::{Flow, Microengine, slow};
 use crate::kernel::fabric::{BusCommand, Fabric, Issue};
 
@@ -43,12 +43,12 @@ impl Prepared {
 
 /// What a context waits for that gives up the pipeline with a command, and after how many
 /// slots.
-fn swap_of(command: &BusCommand, completion: Completion) -> Option<(u16, u8)> {
+fn swap_of(command: &BusCommand, completion: Completion) -> Option<(u16, Swap)> {
     let Completion::CtxSwap { signal, defer } = completion else {
         return None;
     };
     let mask = awaited(command.pull_signals, command.push_signals, signal);
-    Some((mask, defer))
+    Some((mask, Swap::after(defer)))
 }
 
 impl Microengine {
@@ -99,7 +99,7 @@ impl Microengine {
         number: u32,
         address: u32,
         fabric: &mut Fabric,
-    ) -> Result<Option<u8>, Flow> {
+    ) -> Result<Option<Swap>, Flow> {
         let lane = &self.lanes[usize::from(self.datapath.context & 7)];
         let order = lane.order(number);
         let (out, into) = (&order.pulled, &order.pushed);
@@ -112,19 +112,22 @@ impl Microengine {
         if !clear {
             return self.command_rarely(number, address, fabric);
         }
-        let to = (order.unit, address);
-        let Issue::Accepted(target) = fabric.send(self.cycle, &order.command, to) else {
+        let target = fabric.buses.target_of(order.unit, address);
+        let to = (target, address);
+        if !fabric.sends_at_once(self.cycle, &order.command, to)
+            && fabric.send_in_turn(self.cycle, &order.command, to) == Issue::Held
+        {
             return Err(Flow::Held);
-        };
+        }
         for moved in [out, into] {
             self.claims.add_moved(moved, self.cycle);
         }
         self.stats.references[target.index()] += 1;
-        let Some((mask, defer)) = order.swap else {
+        let Some((mask, swap)) = order.swap else {
             return Ok(None);
         };
         self.waits_for(mask, false);
-        Ok(Some(defer))
+        Ok(Some(swap))
     }
 
     /// The same where something may be wrong with its registers or its place, where they
@@ -135,8 +138,12 @@ impl Microengine {
         number: u32,
         address: u32,
         fabric: &mut Fabric,
-    ) -> Result<Option<u8>, Flow> {
-        if self.lane().order(number).swap.is_some() {
+    ) -> Result<Option<Swap>, Flow> {
+        let order = self.lane().order(number);
+        if order.carries_data() {
+            return self.fast_write(number, address, fabric);
+        }
+        if order.swap.is_some() {
             self.refuse_in_slot(fabric)?;
         }
         let order = self.lane().order(number);
@@ -159,7 +166,30 @@ impl Microengine {
             swap = swap_of(&prepared.command, completion);
         }
         self.send_off(&prepared, swap, fabric)?;
-        Ok(swap.map(|(_, defer)| defer))
+        Ok(swap.map(|(_, swap)| swap))
+    }
+
+    /// Issues a command that carries its data above its address, and moves no more.
+    fn fast_write(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Option<Swap>, Flow> {
+        let order = self.lane().order(number);
+        let command = BusCommand {
+            immediate: Some(address >> 16),
+            ..order.command
+        };
+        let address = address & 0xffff;
+        let to = (fabric.buses.target_of(order.unit, address), address);
+        if !fabric.sends_at_once(self.cycle, &command, to)
+            && fabric.send_in_turn(self.cycle, &command, to) == Issue::Held
+        {
+            return Err(Flow::Held);
+        }
+        self.stats.references[to.0.index()] += 1;
+        Ok(None)
     }
 
     /// Applies the override word, which also says how much is moved.
@@ -193,7 +223,7 @@ impl Microengine {
     fn send_off(
         &mut self,
         prepared: &Prepared,
-        swap: Option<(u16, u8)>,
+        swap: Option<(u16, Swap)>,
         fabric: &mut Fabric,
     ) -> Result<Outcome, Flow> {
         if self.uses_own(prepared) {
@@ -211,13 +241,13 @@ impl Microengine {
 
     /// What comes after a command that was handed over; `swap` as for [`send_off`](Self::send_off).
     #[inline]
-    fn sent(&mut self, swap: Option<(u16, u8)>) -> Outcome {
-        let Some((mask, defer)) = swap else {
+    fn sent(&mut self, swap: Option<(u16, Swap)>) -> Outcome {
+        let Some((mask, swap)) = swap else {
             return Outcome::Sequential;
         };
         self.waits_for(mask, false);
         Outcome::Swap {
-            defer,
+            defer: swap.slots(),
             resume: None,
         }
     }

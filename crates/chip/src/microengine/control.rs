@@ -64,8 +64,8 @@ impl Microengine {
             }
             Kind::Command => {
                 let swap = self.template_command(op.x, self.address(op), fabric)?;
-                Ok(swap.map_or(Outcome::Sequential, |defer| Outcome::Swap {
-                    defer,
+                Ok(swap.map_or(Outcome::Sequential, |swap| Outcome::Swap {
+                    defer: swap.slots(),
                     resume: None,
                 }))
             }

@@ -91,7 +91,15 @@ impl Core for Microengine {
     }
 
     fn run(&mut self, fabric: &mut Fabric) {
-        self.take_turn(fabric);
+        if fabric.journal.is_open() {
+            self.run_as::<true>(fabric);
+        } else {
+            self.run_unobserved(fabric);
+        }
+    }
+
+    fn run_unobserved(&mut self, fabric: &mut Fabric) {
+        self.run_as::<false>(fabric);
     }
 
     #[inline]
@@ -101,17 +109,14 @@ impl Core for Microengine {
 
     fn timer(&mut self, context: u8, fabric: &mut Fabric) {
         let it = &mut self.contexts[context];
-        if it.timer_due == Some(fabric.now) {
-            it.timer_due = None;
-            let mask = 1 << (it.future_signal & 15);
-            let signal = it.future_signal & 15;
-            let at = (self.index, context & 7, signal);
-            if fabric.journal.is_open() {
-                tell_timer(at, fabric);
-            }
-            fabric.raisers.note(fabric.now, at, Raiser::TIMER);
-            self.raise(context & 7, mask, fabric);
+        if it.timer_due != Some(fabric.now) {
+            return;
         }
+        it.timer_due = None;
+        if fabric.journal.is_open() {
+            return self.timer_in_sight(context & 7, fabric);
+        }
+        self.timer_raises(context & 7, fabric);
     }
 
     fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
@@ -120,33 +125,49 @@ impl Core for Microengine {
 
     #[inline]
     fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
-        let first = transfer_file(kind, true) + u16::from(register & 127);
-        let [word] = words else {
-            return self.push_words(first, words);
-        };
-        self.datapath.file[usize::from(first) % SLOTS] = *word;
-        let slot = Here::one(first);
-        self.initialised.mark_here(slot);
-        self.claims.release_here(first, 1, slot);
+        self.push_words(transfer_file(kind, true) + u16::from(register & 127), words);
     }
 
     #[inline]
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
-        let first = transfer_file(kind, false) + u16::from(register & 127);
-        let [word] = out else {
-            return self.pull_words(first, out);
-        };
-        *word = self.datapath.file[usize::from(first) % SLOTS];
-        self.claims.release_here(first, 1, Here::one(first));
+        self.pull_words(transfer_file(kind, false) + u16::from(register & 127), out);
     }
 
-    // Here and not by default, so that they are compiled with the rest of this crate.
+    // What is rare is a function's end, so that nothing need be kept beyond a call.
     fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
-        push_to(self, slot, fabric);
+        let flight = fabric.flight(slot);
+        let command = &flight.command;
+        let first = transfer_file(command.transfer_kind, true) + u16::from(command.transfer & 127);
+        let is_done = if flight.words == 1 {
+            self.push_one(first, flight.data[0])
+        } else {
+            self.push_few(first, flight.words, &flight.data)
+        };
+        if !is_done {
+            return self.pushed_rarely(slot, fabric);
+        }
+        let (context, signals) = (command.signal_context, command.push_signals);
+        if signals != 0 {
+            self.raise(context, signals, fabric);
+        }
     }
 
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        pull_from(self, slot, fabric);
+        let flight = fabric.flight_mut(slot);
+        let command = &flight.command;
+        let first = transfer_file(command.transfer_kind, false) + u16::from(command.transfer & 127);
+        let is_done = if flight.words == 1 {
+            self.pull_one(first, &mut flight.data[0])
+        } else {
+            self.pull_few(first, flight.words, &mut flight.data)
+        };
+        if !is_done {
+            return self.pulled_rarely(slot, fabric);
+        }
+        let (context, signals) = (command.signal_context, command.pull_signals);
+        if signals != 0 {
+            self.raise(context, signals, fabric);
+        }
     }
 
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
@@ -357,26 +378,84 @@ impl Core for Microengine {
 }
 
 impl Microengine {
-    /// Data of another length than one longword reaches IN registers.
-    #[inline(never)]
-    fn push_words(&mut self, first: u16, words: &[u32]) {
-        let Some(slots) = here(first, words) else {
-            return self.push_far(first, words);
-        };
-        if let Some(file) = self.datapath.file.get_mut(usize::from(first)..)
-            && let Some(file) = file.get_mut(..words.len())
-        {
-            copy_few(file, words);
+    /// One longword reaches an IN register, if the claim is what it nearly always is; whether
+    /// it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn push_one(&mut self, first: u16, word: u32) -> bool {
+        if !self.claims.has_alone(first, 1) {
+            return false;
         }
-        self.initialised.mark_here(slots);
-        self.claims.release_here(first, words.len() as u8, slots);
+        self.datapath.file[usize::from(first) % SLOTS] = word;
+        self.initialised.mark_here(Here::one(first));
+        self.claims.end(first, Here::one(first));
+        true
     }
 
-    /// The same where the registers are not bits of one word. More words than a command
-    /// moves come only from the host.
+    /// The same for another number of longwords, in registers that are bits of one word.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn push_few(&mut self, first: u16, words: u8, data: &[u32; 32]) -> bool {
+        let Some(slots) = Here::new(first, words) else {
+            return false;
+        };
+        if !self.claims.has_alone(first, words) {
+            return false;
+        }
+        if let Some((data, file)) = few(data, &mut self.datapath.file, first, words) {
+            copy_few(file, data);
+        }
+        self.initialised.mark_here(slots);
+        self.claims.end(first, slots);
+        true
+    }
+
+    /// One longword leaves an OUT register, if the claim is what it nearly always is; whether
+    /// it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn pull_one(&mut self, first: u16, word: &mut u32) -> bool {
+        if !self.claims.has_alone(first, 1) {
+            return false;
+        }
+        *word = self.datapath.file[usize::from(first) % SLOTS];
+        self.claims.end(first, Here::one(first));
+        true
+    }
+
+    /// The same for another number of longwords, in registers that are bits of one word.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn pull_few(&mut self, first: u16, words: u8, data: &mut [u32; 32]) -> bool {
+        let Some(slots) = Here::new(first, words) else {
+            return false;
+        };
+        if !self.claims.has_alone(first, words) {
+            return false;
+        }
+        if let Some((data, file)) = few_mut(data, &self.datapath.file, first, words) {
+            copy_few(data, file);
+        }
+        self.claims.end(first, slots);
+        true
+    }
+
+    /// The same where the registers are no bits of one word, or a claim is not what it
+    /// nearly always is.
     #[cold]
     #[inline(never)]
-    fn push_far(&mut self, first: u16, words: &[u32]) {
+    fn pushed_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
+        push_to(self, slot, fabric);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pulled_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
+        pull_from(self, slot, fabric);
+    }
+
+    /// Data reaches IN registers, from a slot on.
+    fn push_words(&mut self, first: u16, words: &[u32]) {
         for (slot, &word) in slots_from(first).zip(words) {
             self.datapath.file[slot] = word;
             self.initialised.mark(slot);
@@ -384,41 +463,73 @@ impl Microengine {
         self.claims.release(first);
     }
 
-    /// Data of another length than one longword leaves OUT registers.
-    #[inline(never)]
+    /// Data leaves OUT registers, from a slot on.
     fn pull_words(&mut self, first: u16, out: &mut [u32]) {
-        let Some(slots) = here(first, out) else {
-            return self.pull_far(first, out);
-        };
-        if let Some(file) = self.datapath.file.get(usize::from(first)..)
-            && let Some(file) = file.get(..out.len())
-        {
-            copy_few(out, file);
-        }
-        self.claims.release_here(first, out.len() as u8, slots);
-    }
-
-    /// The same where the registers are not bits of one word.
-    #[cold]
-    #[inline(never)]
-    fn pull_far(&mut self, first: u16, out: &mut [u32]) {
         for (slot, word) in slots_from(first).zip(out) {
             *word = self.datapath.file[slot];
         }
         self.claims.release(first);
     }
+
+    /// The timer of a context has come.
+    #[inline]
+    fn timer_raises(&mut self, context: u8, fabric: &mut Fabric) {
+        let signal = self.contexts[context].future_signal & 15;
+        let at = (self.index, context, signal);
+        fabric.raisers.note(fabric.now, at, Raiser::TIMER);
+        self.raise(context, 1 << signal, fabric);
+    }
+
+    /// The same while somebody watches.
+    #[cold]
+    #[inline(never)]
+    fn timer_in_sight(&mut self, context: u8, fabric: &mut Fabric) {
+        let (me, signal) = (self.index, self.contexts[context].future_signal & 15);
+        fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+            me,
+            context,
+            signals: 1 << signal,
+            cause: Cause::Timer,
+        });
+        self.timer_raises(context, fabric);
+    }
 }
 
-/// Most longwords that a command moves.
-const MOST: usize = 32;
+/// Slots whose bits are one word.
+const BITS: usize = 64;
 
-/// The slots of no more words than a command moves, from one on, if they are bits of one
-/// word and so do not go round in their file.
-#[inline]
-fn here(first: u16, words: &[u32]) -> Option<Here> {
-    (words.len() <= MOST)
-        .then(|| Here::new(first, words.len() as u8))
-        .flatten()
+/// The words of a command's data that count, and as many registers.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of moving data.
+fn few<'a>(
+    data: &'a [u32; 32],
+    file: &'a mut [u32; SLOTS],
+    first: u16,
+    words: u8,
+) -> Option<(&'a [u32], &'a mut [u32])> {
+    let (from, words) = (usize::from(first) % BITS, usize::from(words));
+    let (file, _) = file.as_chunks_mut::<BITS>();
+    let file = file
+        .get_mut(usize::from(first) / BITS % (SLOTS / BITS))?
+        .get_mut(from..from + words)?;
+    Some((data.get(..words)?, file))
+}
+
+/// The same the other way.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of moving data.
+fn few_mut<'a>(
+    data: &'a mut [u32; 32],
+    file: &'a [u32; SLOTS],
+    first: u16,
+    words: u8,
+) -> Option<(&'a mut [u32], &'a [u32])> {
+    let (from, words) = (usize::from(first) % BITS, usize::from(words));
+    let (file, _) = file.as_chunks::<BITS>();
+    let file = file
+        .get(usize::from(first) / BITS % (SLOTS / BITS))?
+        .get(from..from + words)?;
+    Some((data.get_mut(..words)?, file))
 }
 
 /// Copies as many words as commands move without a call. Where their number is no power
@@ -445,18 +556,6 @@ fn copy_ends<const N: usize>(to: &mut [u32], from: &[u32]) {
     if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk::<N>()) {
         *to = *from;
     }
-}
-
-/// Writes down for whoever watches that a timer raises a signal.
-#[cold]
-#[inline(never)]
-fn tell_timer((me, context, signal): (u8, u8, u8), fabric: &mut Fabric) {
-    fabric.journal.tell(fabric.now, || TraceEvent::Signal {
-        me,
-        context,
-        signals: 1 << signal,
-        cause: Cause::Timer,
-    });
 }
 
 /// The slots of a file of transfer registers from one on, round to its first.

@@ -293,11 +293,11 @@ macro_rules! interpreter_loop {
                                 Err(flow) => return flow,
                             };
                             self.took_a_cycle::<OBSERVED>(fabric);
-                            let Some(defer) = swap else {
+                            let Some(swap) = swap else {
                                 self.pc += 1;
                                 continue 'again;
                             };
-                            defer
+                            swap.slots()
                         }
                         Polls::GiveUp => {
                             if poll.what & Op::KEEP_MASK == 0 {

@@ -261,8 +261,8 @@ impl Here {
     /// Up to 63 slots; `None` where they are bits of two words, or wrap in their file.
     #[inline]
     pub fn new(first: u16, words: u8) -> Option<Self> {
-        let shift = first % 64;
-        (shift + u16::from(words) <= 64).then(|| Self {
+        let shift = usize::from(first) % 64;
+        (shift + usize::from(words) <= 64).then(|| Self {
             word: first / 64,
             bits: ((1 << (words & 63)) - 1) << shift,
         })
@@ -424,16 +424,19 @@ impl Claims {
         self.all().find(|claim| claim.covers(slot))
     }
 
-    /// Ends the oldest claim that begins at the first of some neighbouring slots. Nearly
-    /// always it is of as many words as these are.
+    /// Whether there is a claim of so many words from a slot on, and none that shares slots
+    /// with another, as it nearly always is.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    pub fn has_alone(&self, first: u16, words: u8) -> bool {
+        self.places[usize::from(first) % PLACES].words == words && self.shared.is_empty()
+    }
+
+    /// Ends a [claim](Self::has_alone) from a slot on, of these slots.
     #[inline]
-    pub fn release_here(&mut self, first: u16, words: u8, slots: Here) {
-        if self.place(first).words == words && self.shared.is_empty() {
-            self.place(first).words = 0;
-            self.owned[slots.word()] &= !slots.bits;
-        } else {
-            self.release(first);
-        }
+    pub fn end(&mut self, first: u16, slots: Here) {
+        self.place(first).words = 0;
+        self.owned[slots.word()] &= !slots.bits;
     }
 
     /// Ends the oldest claim that begins at a slot.

@@ -1,6 +1,8 @@
 //! What is known of a command before it is issued: the unit and its operation,
 //! how many longwords it moves, and which signals it raises.
 
+use std::num::NonZeroU8;
+
 use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit};
 
 use super::registers::{Claim, Here, transfer_file};
@@ -29,8 +31,28 @@ pub(super) struct Template {
     transfers: bool,
     open: Open,
     completion: Completion,
-    /// The context gives up the pipeline until these signals, after so many slots.
-    swap: Option<(u16, u8)>,
+    /// The context gives up the pipeline until these signals.
+    swap: Option<(u16, Swap)>,
+}
+
+/// A context gives up the pipeline, after so many slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Swap {
+    /// One more, so that what says whether there is one takes no room beside it.
+    slots: NonZeroU8,
+}
+
+impl Swap {
+    /// After so many slots.
+    pub const fn after(slots: u8) -> Self {
+        let slots = NonZeroU8::MIN.saturating_add(slots);
+        Self { slots }
+    }
+
+    /// After how many slots.
+    pub const fn slots(self) -> u8 {
+        self.slots.get() - 1
+    }
 }
 
 /// A command of one context, but for its address.
@@ -45,10 +67,20 @@ pub(super) struct Order {
     /// Nothing but its address is open, and the slots of each are bits of one word.
     pub fits: bool,
     /// As in the template.
-    pub swap: Option<(u16, u8)>,
+    pub swap: Option<(u16, Swap)>,
     pub transfers: bool,
     pub open: Open,
     pub completion: Completion,
+}
+
+impl Order {
+    /// Whether it is complete but for the data that it carries above its address, moves no
+    /// registers and lets its context go on.
+    #[inline]
+    pub const fn carries_data(&self) -> bool {
+        let moves = self.pulled.claim.words != 0 || self.pushed.claim.words != 0;
+        self.open.data && !self.open.overridden && !moves && self.swap.is_none()
+    }
 }
 
 /// The transfer registers that a command moves.
@@ -151,7 +183,8 @@ impl Template {
             completion: command.completion,
             swap: match command.completion {
                 Completion::CtxSwap { signal, defer } => {
-                    Some((awaited(pull_signals, push_signals, signal), defer))
+                    let mask = awaited(pull_signals, push_signals, signal);
+                    Some((mask, Swap::after(defer)))
                 }
                 Completion::Silent | Completion::SigDone(_) => None,
             },

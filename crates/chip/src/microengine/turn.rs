@@ -17,18 +17,9 @@ const QUANTUM: Cycle = 1 << 14;
 const _: () = assert!(QUANTUM <= PATIENCE);
 
 impl Microengine {
-    /// Takes the turn that [`Event::Microengine`] gives.
-    pub(super) fn take_turn(&mut self, fabric: &mut Fabric) {
-        if fabric.journal.is_open() {
-            self.run_as::<true>(fabric);
-        } else {
-            self.run_as::<false>(fabric);
-        }
-    }
-
-    /// All that follows is compiled twice: with a journal to write into, and
+    /// Takes a turn. All that follows is compiled twice: with a journal to write into, and
     /// without any trace of one.
-    fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+    pub(super) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
         // Most turns go by the limit of one before. It may only have become too large since
         // by what the end of the run does: the patience with who runs ends no sooner than it

@@ -31,8 +31,10 @@ pub(crate) enum Admission {
 pub(crate) struct Grant {
     pub slot: Slot,
     pub arrival: Cycle,
-    /// A microengine that stalled on its full FIFO, and when it has room.
-    pub wake: Option<(u8, Cycle)>,
+    /// Its microengine.
+    pub me: usize,
+    /// It stalled on its full FIFO, which has room now.
+    pub stalls: bool,
 }
 
 impl Buses {
@@ -43,8 +45,7 @@ impl Buses {
         if self.is_uneven {
             return self.uneven_clock(at);
         }
-        let last = self.bus_cycle - 1;
-        (at + last) & !last
+        (at + self.rest_of_clock) & self.clocks
     }
 
     #[cold]
@@ -217,7 +218,7 @@ impl Buses {
     /// Finds anew from when on nothing of a cluster is in the way of a command.
     pub(super) fn see_cluster(&mut self, cluster: usize) {
         let state = &mut self.clusters[cluster % CLUSTERS];
-        state.open_from = if state.posted || state.held != 0 || self.is_uneven {
+        state.open_from = if state.posted || state.held != 0 || self.is_uneven || self.is_watched {
             Cycle::MAX
         } else {
             state.command_free
@@ -267,7 +268,7 @@ impl Buses {
     /// When a command may go to a target that has room for it, from a clock on in which the
     /// cluster's bus is free.
     #[inline]
-    fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
+    pub(super) fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
         if self.may_share(target, cluster, soonest) {
             soonest
         } else {
@@ -277,7 +278,6 @@ impl Buses {
 
     /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
     /// commands could go. The arbitration is posted then.
-    #[inline(never)]
     pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
         // None is posted for a command whose unit is full: the unit's release asks again.
@@ -306,29 +306,21 @@ impl Buses {
     ) -> Option<Grant> {
         let state = &self.clusters[cluster % CLUSTERS];
         let slot = self.clock(now);
-        if state.held == 0 || state.posted || state.command_free > slot {
+        debug_assert!(state.held != 0 && !state.posted, "it may not arbitrate");
+        if state.command_free > slot {
             return None;
         }
-        let (holds, turn) = (state.holds, u32::from(state.turn));
-        let first = cluster * usize::from(self.per_cluster);
+        let turn = u32::from(state.turn);
         // The one after that which was granted last comes to bit 0.
-        let among = holds.rotate_right(turn);
-        let after = NonZeroU16::new(among)?.trailing_zeros();
-        let me = first + ((turn + after) % 16) as usize;
-        let target = self.fifos.get(me)?.first.as_ref()?.target;
-        // Nearly always that is the one, and no other need be looked at.
-        let may_go = self.has_room(target, cluster) && self.may_share(target, cluster, slot);
-        let me = if may_go {
-            me
-        } else {
-            self.choose(slot, cluster, among, turn)?
-        };
-        self.grant(slot, (cluster, me), journal)
+        let me = self.choose(slot, cluster, state.holds.rotate_right(turn), turn)?;
+        let held = self.fifos.get(me)?.first?;
+        let grant = self.leave_fifo(slot, (cluster, me), &held);
+        self.depart((slot, held.since), cluster, held.target, journal);
+        Some(grant)
     }
 
     /// The first of some microengines of a cluster whose first command can go; the one after
     /// that which was granted last is bit 0.
-    #[inline(never)]
     fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16, turn: u32) -> Option<usize> {
         let first = cluster * usize::from(self.per_cluster);
         loop {
@@ -353,21 +345,13 @@ impl Buses {
         }
     }
 
-    /// The first command of a microengine leaves its FIFO.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of arbitrating.
-    fn grant(
-        &mut self,
-        slot: Cycle,
-        (cluster, me): (usize, usize),
-        journal: &mut Journal,
-    ) -> Option<Grant> {
+    /// The first command of a microengine leaves its FIFO in a bus clock.
+    fn leave_fifo(&mut self, slot: Cycle, (cluster, me): (usize, usize), held: &Held) -> Grant {
         let place = me - cluster * usize::from(self.per_cluster);
-        let fifo = self.fifos.get_mut(me)?;
-        let first = fifo.first.take()?;
-        let stalls = fifo.stalled.is_some();
+        let fifo = &mut self.fifos[me];
         let state = &mut self.clusters[cluster % CLUSTERS];
         if fifo.behind.is_empty() {
+            fifo.first = None;
             state.holds &= !(1 << (place & 15));
         } else {
             fifo.first = fifo.behind.pop_front();
@@ -376,65 +360,54 @@ impl Buses {
         state.held -= 1;
         let after = place as u8 + 1;
         state.turn = if after == self.per_cluster { 0 } else { after };
-        let arrival = self.depart((slot, first.since), cluster, first.target, journal);
-        if first.refused {
-            self.pressure[first.target.index()].held += slot - first.since;
+        if held.refused {
+            self.pressure[held.target.index()].held += slot - held.since;
         }
-        let wake = if stalls { self.unstall(me, slot) } else { None };
-        Some(Grant {
-            slot: first.slot,
-            arrival,
-            wake,
-        })
+        Grant {
+            slot: held.slot,
+            arrival: slot + self.issue_to_inlet,
+            me,
+            stalls: fifo.stalled.is_some(),
+        }
     }
 
-    /// A microengine whose FIFO was full has room from a cycle on.
+    /// A microengine whose FIFO was full has room from a cycle on; gives the cycle.
     #[cold]
     #[inline(never)]
-    fn unstall(&mut self, me: usize, at: Cycle) -> Option<(u8, Cycle)> {
+    pub(crate) fn unstall(&mut self, me: usize, now: Cycle) -> Option<Cycle> {
+        let at = self.clock(now);
         let (since, blame) = self.fifos[me].stalled.take()?;
         let stalled = at - since;
         match blame {
             Some(target) => self.pressure[target.index()].stalled += stalled,
             None => self.stalled_by_bus += stalled,
         }
-        Some((me as u8, at))
+        Some(at)
     }
 
-    /// Books a slot of the command bus, which is free; gives the arrival at the
-    /// inlet.
-    #[inline]
+    /// Books a slot of the command bus, which is free; gives the arrival at the inlet. A place
+    /// at the target may have been promised to the cluster.
+    #[inline(never)]
     fn depart(
         &mut self,
-        (granted, since): (Cycle, Cycle),
+        times: (Cycle, Cycle),
         cluster: usize,
         target: Target,
         journal: &mut Journal,
     ) -> Cycle {
-        let at = target.index();
-        self.waiting[at] += 1;
-        self.granted_last[at] = cluster as u8;
-        if self.promised[at] == Some(cluster as u8) {
-            self.promised[at] = None;
+        let promised = &mut self.promised[target.index()];
+        if *promised == Some(cluster as u8) {
+            *promised = None;
         }
+        if self.inlets.is_shared(target) && self.shared_promised == Some(cluster as u8) {
+            self.shared_promised = None;
+        }
+        let end = self.book(times, cluster, target);
         self.see_room(target);
-        if self.inlets.is_shared(target) {
-            self.shared_free = granted + self.bus_cycle;
-            if self.shared_promised == Some(cluster as u8) {
-                self.shared_promised = None;
-            }
-        }
-        let end = granted + self.bus_cycle;
-        let state = &mut self.clusters[cluster % CLUSTERS];
-        state.command_free = end;
-        state.command.busy += self.bus_cycle;
-        state.command.waiting += granted - since;
         // No arbitration is posted now.
-        if state.held == 0 && !self.is_uneven {
-            state.open_from = end;
-        }
+        self.see_cluster(cluster);
         note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
-        granted + self.issue_to_inlet
+        times.0 + self.issue_to_inlet
     }
 
     /// The general-purpose core sends a command over the first cluster's bus,

@@ -3,10 +3,14 @@
 //!
 //! What could be in the way is kept in few words: from when on a cluster's bus is free and
 //! nothing waits for it, and how many places a target has that are not promised to anyone.
-//! Who finds one of them closed goes the long way, which looks at everything.
+//! Who finds one of them closed goes the long way, which looks at everything. Nearly all who do
+//! wait for the bus alone: these are held, and granted the bus, in a step of its own, too.
 
-use super::{Buses, CLUSTERS};
+use std::num::NonZeroU16;
+
+use super::{Buses, CLUSTERS, Held};
 use crate::Cycle;
+use crate::kernel::command::Slot;
 use crate::kernel::target::Target;
 
 impl Buses {
@@ -16,28 +20,124 @@ impl Buses {
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn depart_at_once(&mut self, now: Cycle, me: u8, target: Target) -> Option<Cycle> {
         let cluster = self.cluster_of(me);
-        let state = &mut self.clusters[cluster % CLUSTERS];
-        let clocks = self.bus_cycle;
         // No cluster is open where a clock is no power of two.
-        let slot = (now + (clocks - 1)) & !(clocks - 1);
-        let at = target.index();
-        if state.open_from > slot || self.open[at] == 0 {
+        let slot = (now + self.rest_of_clock) & self.clocks;
+        if self.clusters[cluster].open_from > slot || !self.is_open(target, slot) {
             return None;
         }
+        let end = self.book((slot, now), cluster, target);
+        self.clusters[cluster].open_from = end;
+        Some(slot + self.issue_to_inlet)
+    }
+
+    /// Takes a command into its microengine's FIFO for which only the bus is in the way, nobody
+    /// watching; gives its cluster, and when that is to arbitrate if no arbitration is posted
+    /// already.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(crate) fn hold_at_once(&mut self, me: u8, held: &Held) -> Option<(usize, Option<Cycle>)> {
+        let cluster = self.cluster_of(me);
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        let slot = (held.since + self.rest_of_clock) & self.clocks;
+        // Others that wait without an arbitration wait for room.
+        let waits_for_bus = state.posted || state.held == 0 && state.command_free > slot;
+        let fifo = self.fifos.get_mut(usize::from(me))?;
+        if !waits_for_bus
+            || self.is_uneven
+            || self.is_watched
+            || self.open[held.target.index()] == 0
+            || fifo.first.is_some()
+        {
+            return None;
+        }
+        fifo.first = Some(*held);
+        self.waits += 1;
+        self.held += 1;
+        let place = usize::from(me) - cluster * usize::from(self.per_cluster);
+        state.holds |= 1 << (place & 15);
+        state.held += 1;
+        state.command.queue_peak = state.command.queue_peak.max(state.held);
+        state.open_from = Cycle::MAX;
+        if state.posted {
+            return Some((cluster, None));
+        }
+        state.posted = true;
+        let soonest = (state.command_free + self.rest_of_clock) & self.clocks;
+        Some((cluster, Some(self.may_go(held.target, cluster, soonest))))
+    }
+
+    /// Sends the held command of a cluster whose microengine's turn it is, if nothing is in its
+    /// way, nobody watches and nothing waits behind it; gives its arrival at the inlet. No
+    /// arbitration of the cluster is posted.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
+    pub(crate) fn grant_at_once(&mut self, now: Cycle, cluster: usize) -> Option<(Slot, Cycle)> {
+        let state = &self.clusters[cluster % CLUSTERS];
+        let slot = (now + self.rest_of_clock) & self.clocks;
+        if state.command_free > slot || self.is_uneven || self.is_watched {
+            return None;
+        }
+        // The one after that which was granted last comes to bit 0.
+        let turn = u32::from(state.turn);
+        let after = NonZeroU16::new(state.holds.rotate_right(turn))?.trailing_zeros();
+        let place = (turn + after) % 16;
+        let me = cluster * usize::from(self.per_cluster) + place as usize;
+        let fifo = self.fifos.get(me)?;
+        let held = fifo.first?;
+        if !fifo.behind.is_empty()
+            || fifo.stalled.is_some()
+            || held.refused
+            || !self.is_open(held.target, slot)
+        {
+            return None;
+        }
+        let end = self.book((slot, held.since), cluster, held.target);
+        self.fifos.get_mut(me)?.first = None;
+        self.held -= 1;
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        state.holds &= !(1 << place);
+        state.held -= 1;
+        let after = place as u8 + 1;
+        state.turn = if after == self.per_cluster { 0 } else { after };
+        if state.held == 0 {
+            state.open_from = end;
+        }
+        Some((held.slot, slot + self.issue_to_inlet))
+    }
+
+    /// Whether a target has room for a command in a bus clock, whichever cluster it comes
+    /// from.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(super) fn is_open(&self, target: Target, slot: Cycle) -> bool {
+        self.open[target.index()] != 0
+            && (!self.inlets.is_shared(target)
+                || self.shared_free <= slot && self.shared_promised.is_none())
+    }
+
+    /// Books a slot of the command bus for a command that waited since a cycle, and a place at
+    /// its target, which has one for it; gives the end of the slot.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(super) fn book(
+        &mut self,
+        (slot, since): (Cycle, Cycle),
+        cluster: usize,
+        target: Target,
+    ) -> Cycle {
+        let clocks = self.bus_cycle;
         let end = slot + clocks;
         if self.inlets.is_shared(target) {
-            if self.shared_free > slot || self.shared_promised.is_some() {
-                return None;
-            }
             self.shared_free = end;
         }
-        self.open[at] -= 1;
+        let at = target.index();
+        self.open[at] = self.open[at].wrapping_sub(1);
         self.waiting[at] += 1;
         self.granted_last[at] = cluster as u8;
+        let state = &mut self.clusters[cluster % CLUSTERS];
         state.command_free = end;
-        state.open_from = end;
         state.command.busy += clocks;
-        state.command.waiting += slot - now;
-        Some(slot + self.issue_to_inlet)
+        state.command.waiting += slot - since;
+        end
     }
 }

@@ -51,12 +51,16 @@ impl DataBus {
     /// Books `cycles` from now or when free; gives the end.
     #[inline]
     pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
-        let waited = self.free.saturating_sub(now);
         self.used.busy += cycles;
+        let mut from = now;
+        if self.free > now {
+            let waited = self.free - now;
+            from = self.free;
+            self.used.waiting += waited;
+            self.used.queue_peak = self.used.queue_peak.max(waited);
+        }
         self.used.transfers += 1;
-        self.used.waiting += waited;
-        self.used.queue_peak = self.used.queue_peak.max(waited);
-        self.free = now + waited + cycles;
+        self.free = from + cycles;
         self.free
     }
 }

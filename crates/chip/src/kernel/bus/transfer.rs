@@ -14,7 +14,7 @@ use crate::kernel::journal::Journal;
 use crate::kernel::trace_event::Bus;
 
 use super::data_bus::{D_BUS, DATA_BUSES};
-use super::{Buses, note};
+use super::{Buses, MICROENGINES, note};
 
 /// Where data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +33,11 @@ impl Buses {
     fn carry(
         &mut self,
         now: Cycle,
-        (kind, way, cluster): (TransferKind, Way, usize),
+        (kind, way, me): (TransferKind, Way, u8),
         clocks: u8,
         journal: Option<&mut Journal>,
     ) -> Cycle {
-        let at = match kind {
-            TransferKind::S => cluster,
-            TransferKind::D => D_BUS,
-        };
+        let at = usize::from(self.data_bus[kind as usize][usize::from(me) % MICROENGINES]);
         let buses = match way {
             Way::Push => &mut self.pushes,
             Way::Pull => &mut self.pulls,
@@ -52,9 +49,10 @@ impl Buses {
         // so requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
         if way == Way::Push {
-            self.last_push = self.last_push.max(end);
+            self.see_push(end);
         }
         if let Some(journal) = journal {
+            let cluster = self.cluster_of(me);
             let name = match (kind, way) {
                 (TransferKind::S, Way::Push) => Bus::SPush(cluster as u8),
                 (TransferKind::S, Way::Pull) => Bus::SPull(cluster as u8),
@@ -64,6 +62,14 @@ impl Buses {
             note(name, end, cycles, journal);
         }
         end
+    }
+
+    /// A push bus is booked until a cycle.
+    #[inline]
+    fn see_push(&mut self, end: Cycle) {
+        if end > self.last_push {
+            self.last_push = end;
+        }
     }
 
     /// Longwords go to or come from the general-purpose core over the first
@@ -113,8 +119,7 @@ impl Buses {
         words: u8,
         journal: Option<&mut Journal>,
     ) -> Cycle {
-        let cluster = self.cluster_of(command.transfer_me);
-        let bus = (command.transfer_kind, Way::Pull, cluster);
+        let bus = (command.transfer_kind, Way::Pull, command.transfer_me);
         self.carry(now, bus, words, journal) + lead + self.transfer_latency
     }
 
@@ -131,8 +136,7 @@ impl Buses {
         words: u8,
         journal: Option<&mut Journal>,
     ) -> Cycle {
-        let cluster = self.cluster_of(command.transfer_me);
-        let bus = (command.transfer_kind, Way::Push, cluster);
+        let bus = (command.transfer_kind, Way::Push, command.transfer_me);
         self.carry(now, bus, words, journal) + lead + self.transfer_latency
     }
 

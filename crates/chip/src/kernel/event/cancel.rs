@@ -1,6 +1,6 @@
 //! Events that are taken back.
 
-use super::{Event, EventQueue, LINKED, MASK, MORE, Pending, SPAN};
+use super::{Event, EventQueue, LINKED, MASK, MORE, Pending, SPAN, THIRD};
 use crate::Cycle;
 
 impl EventQueue {
@@ -56,7 +56,7 @@ impl EventQueue {
             return false;
         }
         if it.first[queue] == event {
-            self.take_first(bucket, queue, Pending(pending));
+            self.take(bucket, queue, Pending(pending));
             self.clear_if_empty(bucket);
             return true;
         }
@@ -64,10 +64,14 @@ impl EventQueue {
             self.take_second(bucket, queue);
             return true;
         }
+        if pending >> (THIRD + queue as u32) & 1 != 0 && it.third[queue] == event {
+            self.take_third(bucket, queue);
+            return true;
+        }
         if pending >> (LINKED + queue as u32) & 1 == 0 {
             return false;
         }
-        let last = it.last[queue];
+        let last = self.last[bucket][queue];
         let mut before = last;
         loop {
             let index = self.nodes[usize::from(before)].next;

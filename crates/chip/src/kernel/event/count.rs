@@ -1,6 +1,6 @@
 //! What is pending, looked at from outside.
 
-use super::{ANY, Event, EventQueue, LINKED, MASK, MORE, QUEUES, SPAN};
+use super::{ANY, Event, EventQueue, LINKED, MASK, MORE, QUEUES, SPAN, THIRD, TRIPLES};
 use crate::Cycle;
 
 impl EventQueue {
@@ -27,14 +27,13 @@ impl EventQueue {
     }
 
     fn count_in(&self, bucket: usize) -> usize {
-        let (it, pending) = (&self.buckets[bucket], self.pending[bucket]);
+        let (last, pending) = (&self.last[bucket], self.pending[bucket]);
         let linked = (0..QUEUES).filter(|queue| pending >> LINKED >> queue & 1 == 1);
-        let linked: usize = linked
-            .map(|queue| self.linked(it.last[queue]).count())
-            .sum();
+        let linked: usize = linked.map(|queue| self.linked(last[queue]).count()).sum();
         let firsts = pending & ANY;
-        let seconds = pending >> MORE & ANY;
-        (firsts.count_ones() + seconds.count_ones()) as usize + linked
+        let [seconds, thirds] = [MORE, THIRD].map(|bit| pending >> bit & ((1 << TRIPLES) - 1));
+        let ones = [firsts, seconds, thirds].map(u32::count_ones);
+        ones.iter().sum::<u32>() as usize + linked
     }
 
     /// The linked nodes of a queue of which this is the last, in order.
@@ -62,12 +61,14 @@ impl EventQueue {
             let (it, pending) = (self.buckets[bucket], self.pending[bucket]);
             let queues = (0..QUEUES).filter(move |queue| pending >> queue & 1 == 1);
             queues.flat_map(move |queue| {
-                let last = it.last[queue];
+                let last = self.last[bucket][queue];
                 let has = |what: u32| pending >> (what + queue as u32) & 1 == 1;
                 let second = has(MORE).then(|| it.second[queue]);
+                let third = has(THIRD).then(|| it.third[queue]);
                 let linked = has(LINKED).then(|| self.linked(last));
                 let linked = linked.into_iter().flatten();
-                let all = std::iter::once(it.first[queue]).chain(second).chain(linked);
+                let all = std::iter::once(it.first[queue]).chain(second).chain(third);
+                let all = all.chain(linked);
                 all.map(move |event| (time, event))
             })
         })

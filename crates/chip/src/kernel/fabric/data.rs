@@ -4,7 +4,6 @@
 use super::{Fabric, Slot};
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::trace_event::Kind;
 
 impl Fabric {
     /// From when on a unit may start to read for a command because of the bus that takes
@@ -28,7 +27,7 @@ impl Fabric {
     #[inline(never)]
     pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         // Apart, so that nothing has to be kept for those who watch when nobody does.
-        if self.journal.wants(Kind::Bus) {
+        if self.special_data {
             self.pull_specially(slot, words, not_before);
         } else {
             self.pull_as::<false>(slot, words, not_before);
@@ -44,7 +43,7 @@ impl Fabric {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is what both of its callers do.
     fn pull_as<const SPECIAL: bool>(&mut self, slot: Slot, words: u8, not_before: Cycle) {
-        let flight = &mut self.slots[slot.0 as usize];
+        let flight = &mut self.flights[slot];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
         let journal = SPECIAL.then_some(&mut self.journal);
@@ -67,7 +66,7 @@ impl Fabric {
     #[inline(never)]
     pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         // Apart, so that nothing has to be kept for what few runs have.
-        if self.journal.wants(Kind::Bus) || self.late.is_on() {
+        if self.special_data {
             self.push_specially(slot, words, not_before);
         } else {
             self.push_as::<false>(slot, words, not_before);
@@ -84,7 +83,7 @@ impl Fabric {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is what both of its callers do.
     fn push_as<const SPECIAL: bool>(&mut self, slot: Slot, words: u8, not_before: Cycle) {
-        let flight = &mut self.slots[slot.0 as usize];
+        let flight = &mut self.flights[slot];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
         let journal = SPECIAL.then_some(&mut self.journal);

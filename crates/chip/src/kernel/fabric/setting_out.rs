@@ -1,12 +1,10 @@
 //! The way of commands from their issue until they set out for their unit.
 
-use npsim_isa::Unit;
-
-use super::{BusCommand, Fabric, InFlight, Issue, Slot, UNASKED};
+use super::{BusCommand, Fabric, Issue, Slot, UNASKED};
 use crate::Cycle;
-use crate::kernel::bus::Admission;
+use crate::kernel::bus::{Admission, Held};
 use crate::kernel::event::Event;
-use crate::kernel::lines::Tag;
+use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::target::Target;
 use crate::kernel::trace_event::{Kind, TraceEvent};
 
@@ -14,51 +12,67 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
-        let to = (command.op.info().unit, command.address);
-        self.send(now, command, to)
-    }
-
-    /// Issues a command to a unit that is known but for its address.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
-    pub(crate) fn send(
-        &mut self,
-        now: Cycle,
-        command: &BusCommand,
-        (unit, address): (Unit, u32),
-    ) -> Issue {
-        let target = self.buses.target_of(unit, address);
-        match self.send_at_once(now, command, (target, address)) {
-            Some(()) => Issue::Accepted(target),
-            None => self.send_in_turn(now, command, (target, address)),
+        let (unit, address) = (command.op.info().unit, command.address);
+        let to = (self.buses.target_of(unit, address), address);
+        if self.sends_at_once(now, command, to) {
+            return Issue::Accepted(to.0);
         }
+        self.send_in_turn(now, command, to)
     }
 
-    /// The same where nothing is in its way and nobody watches.
+    /// Issues a command that is known but for its address, if nothing is in its way and nobody
+    /// watches, since then no cluster is open. If it does not, it is to be sent in turn.
+    #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
-    fn send_at_once(
+    pub(crate) fn sends_at_once(
         &mut self,
         now: Cycle,
         command: &BusCommand,
         (target, address): (Target, u32),
-    ) -> Option<()> {
-        if self.journal.is_open() {
-            return None;
-        }
-        let free = self.free.first()?;
+    ) -> bool {
+        debug_assert!(!self.journal.is_open() || self.buses.is_watched());
+        let Some(free) = self.free.first() else {
+            return false;
+        };
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
-        let arrival = self.buses.depart_at_once(now, command.me, target)?;
+        let Some(arrival) = self.buses.depart_at_once(now, command.me, target) else {
+            return false;
+        };
         let slot = self.free.take_from(free);
-        self.slots[slot.0 as usize].fill(command, address, now);
+        self.flights[slot].fill(command, address, now);
         self.events.post(arrival, Event::Arrive(slot));
-        Some(())
+        true
     }
 
-    /// The same where something may be in the way, or somebody watches.
+    /// The same where something may be in the way, or somebody watches. Nearly always it is
+    /// but the bus, and the command waits for that.
     #[inline(never)]
-    fn send_in_turn(
+    pub(crate) fn send_in_turn(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (target, address): (Target, u32),
+    ) -> Issue {
+        let Some(free) = self.free.first() else {
+            return self.send_rarely(now, command, (target, address));
+        };
+        let held = Held::new(FreeSlots::lowest(free), target, now);
+        let Some((cluster, at)) = self.buses.hold_at_once(command.me, &held) else {
+            return self.send_rarely(now, command, (target, address));
+        };
+        let slot = self.free.take_from(free);
+        self.flights[slot].fill(command, address, now);
+        if let Some(at) = at {
+            self.events.post(at, Event::CommandBus(cluster as u8));
+        }
+        Issue::Accepted(target)
+    }
+
+    /// The same where more than the bus may be in the way, or somebody watches.
+    #[inline(never)]
+    fn send_rarely(
         &mut self,
         now: Cycle,
         command: &BusCommand,
@@ -105,25 +119,17 @@ impl Fabric {
     fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> Slot {
         let slot = match self.free.pop() {
             Some(slot) => slot,
-            None => self.grow(command),
+            None => self.grow(),
         };
-        self.slots[slot.0 as usize].fill(command, address, issued);
+        self.flights[slot].fill(command, address, issued);
         slot
     }
 
-    /// Adds a place that is not free, for a command.
+    /// Adds a place that is not free.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, command: &BusCommand) -> Slot {
-        self.slots.push(InFlight {
-            command: *command,
-            issued: 0,
-            data: [0; 32],
-            words: 0,
-            note: 0,
-            tag: Tag::default(),
-        });
-        Slot(self.slots.len() as u32 - 1)
+    fn grow(&mut self) -> Slot {
+        self.flights.grow()
     }
 
     /// A unit has taken a command from its inlet. Commands that waited for
@@ -154,6 +160,15 @@ impl Fabric {
         }
     }
 
+    /// A microengine whose FIFO was full issues the command again that it holds.
+    #[cold]
+    #[inline(never)]
+    fn unstall(&mut self, me: usize) {
+        if let Some(at) = self.buses.unstall(me, self.now) {
+            self.events.post(at, Event::Microengine(me as u8));
+        }
+    }
+
     /// A cluster arbitrates among the commands that wait for its bus.
     pub fn command_bus(&mut self, cluster: u8) {
         self.buses.arbitration_came(cluster as usize);
@@ -169,16 +184,35 @@ impl Fabric {
 
     #[inline(never)]
     fn arbitrate_now(&mut self, cluster: usize) {
+        let Some((slot, arrival)) = self.buses.grant_at_once(self.now, cluster) else {
+            return self.arbitrate_rarely(cluster);
+        };
+        self.events.post(arrival, Event::Arrive(slot));
         // One grant a bus clock; the next one takes another arbitration.
+        if self.buses.may_arbitrate(cluster) {
+            self.plan(cluster);
+        }
+    }
+
+    /// The same where something may be in the way of the next command, or more than it waits.
+    #[inline(never)]
+    fn arbitrate_rarely(&mut self, cluster: usize) {
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
-            if let Some((me, cycle)) = grant.wake {
-                self.events.post(cycle, Event::Microengine(me));
+            if grant.stalls {
+                self.unstall(grant.me);
             }
         }
-        if self.buses.may_arbitrate(cluster)
-            && let Some(at) = self.buses.plan(self.now, cluster)
-        {
+        if self.buses.may_arbitrate(cluster) {
+            self.plan(cluster);
+        }
+    }
+
+    /// Posts the next arbitration of a cluster that may arbitrate, if one of its commands
+    /// could go.
+    #[inline(never)]
+    fn plan(&mut self, cluster: usize) {
+        if let Some(at) = self.buses.plan(self.now, cluster) {
             self.events.post(at, Event::CommandBus(cluster as u8));
         }
     }

@@ -26,7 +26,7 @@ impl Fabric {
             && self.buses.is_like(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))
             && self.free.iter().all(|slot| self.has(slot))
-            && self.slots.iter().all(|flight| {
+            && self.flights.all().iter().all(|flight| {
                 flight.data.len() >= usize::from(flight.words)
                     && is_sound(&flight.command, microengines)
             })
@@ -37,7 +37,7 @@ impl Fabric {
     }
 
     fn has(&self, slot: Slot) -> bool {
-        (slot.0 as usize) < self.slots.len()
+        (slot.0 as usize) < self.flights.len()
     }
 
     fn can_happen(&self, event: Event, microengines: usize) -> bool {

@@ -135,7 +135,7 @@ impl Bench {
         // Address operand of the memory commands.
         (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
         let mut fabric = Fabric::new(profile, Units::inlets);
-        fabric.journal.set(Kinds::ALL);
+        fabric.watch(Kinds::ALL);
         Self {
             fabric,
             mes,

@@ -54,7 +54,7 @@ fn program_with(rounds: u16, last: Instruction, back: Instruction) -> [Instructi
 fn run(program: &[Instruction], watched: bool, until: Cycle, step: Cycle) -> Bench {
     let mut bench = Bench::new(program);
     if !watched {
-        bench.fabric.journal.set(Kinds::NONE);
+        bench.fabric.watch(Kinds::NONE);
     }
     bench.start(1);
     let mut at = 0;

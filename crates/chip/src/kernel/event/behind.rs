@@ -1,0 +1,134 @@
+//! What stands behind the first event of a queue: two more in the bucket, and what is linked.
+
+use super::{Event, EventQueue, LINKED, MORE, NIL, Node, QUEUES, SPAN, THIRD, TRIPLES};
+
+impl EventQueue {
+    /// Puts an event into a queue that is not empty.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Its callers know the queue.
+    pub(super) fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
+        let pending = &mut self.pending[bucket];
+        if let Some(second) = self.buckets[bucket].second.get_mut(queue)
+            && *pending >> (MORE + queue as u32) & 1 == 0
+        {
+            *pending |= 1 << (MORE + queue as u32);
+            *second = event;
+        } else {
+            self.append_third(bucket, queue, event);
+        }
+    }
+
+    /// Puts an event into a queue whose place for a second one is taken or not there.
+    #[inline(never)]
+    fn append_third(&mut self, bucket: usize, queue: usize, event: Event) {
+        let pending = &mut self.pending[bucket % SPAN];
+        if let Some(third) = self.buckets[bucket % SPAN].third.get_mut(queue)
+            && *pending >> (THIRD + queue as u32) & 1 == 0
+        {
+            *pending |= 1 << (THIRD + queue as u32);
+            *third = event;
+        } else {
+            self.link(bucket % SPAN, queue % QUEUES, event);
+        }
+    }
+
+    /// Puts an event behind those of a queue that stand in the bucket.
+    #[inline(never)]
+    fn link(&mut self, bucket: usize, queue: usize, event: Event) {
+        if self.free == NIL {
+            self.grow();
+        }
+        let index = self.free;
+        self.free = self.nodes[usize::from(index)].next;
+        let pending = &mut self.pending[bucket];
+        let last = std::mem::replace(&mut self.last[bucket][queue], index);
+        let mut next = index;
+        if *pending >> (LINKED + queue as u32) & 1 != 0 {
+            next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
+        }
+        *pending |= 1 << (LINKED + queue as u32);
+        self.nodes[usize::from(index)] = Node { event, next };
+    }
+
+    /// Takes the node behind one out of a queue; gives its event.
+    #[inline]
+    pub(super) fn unlink(&mut self, bucket: usize, queue: usize, before: u16) -> Event {
+        let index = self.nodes[usize::from(before)].next;
+        let Node { event, next } = self.nodes[usize::from(index)];
+        self.nodes[usize::from(before)].next = next;
+        self.nodes[usize::from(index)].next = self.free;
+        self.free = index;
+        let last = &mut self.last[bucket][queue];
+        if index == before {
+            self.pending[bucket] &= !(1 << (LINKED + queue as u32));
+        } else if index == *last {
+            *last = before;
+        }
+        event
+    }
+
+    /// The second event of a queue becomes its first.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    pub(super) fn move_up(&mut self, bucket: usize, queue: usize) {
+        let it = &mut self.buckets[bucket];
+        if let Some(&second) = it.second.get(queue) {
+            it.first[queue] = second;
+            self.take_second(bucket, queue);
+        } else {
+            self.buckets[bucket].first[queue] = self.take_linked(bucket, queue);
+        }
+    }
+
+    /// The place of the second event of a queue that has one is free for the third.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    pub(super) fn take_second(&mut self, bucket: usize, queue: usize) {
+        let pending = self.pending[bucket];
+        if pending >> (THIRD + queue as u32) & 1 == 0 {
+            self.pending[bucket] = pending & !(1 << (MORE + queue as u32));
+        } else {
+            self.move_third_up(bucket, queue);
+        }
+    }
+
+    /// The third event of a queue that has one becomes the second.
+    #[inline(never)]
+    fn move_third_up(&mut self, bucket: usize, queue: usize) {
+        let (bucket, queue) = (bucket % SPAN, queue % TRIPLES);
+        let it = &mut self.buckets[bucket];
+        it.second[queue] = it.third[queue];
+        self.take_third(bucket, queue);
+    }
+
+    /// The place of the third event of a queue that has one is free for the fourth.
+    pub(super) fn take_third(&mut self, bucket: usize, queue: usize) {
+        if self.pending[bucket] >> (LINKED + queue as u32) & 1 == 0 {
+            self.pending[bucket] &= !(1 << (THIRD + queue as u32));
+        } else {
+            self.buckets[bucket].third[queue] = self.take_linked(bucket, queue);
+        }
+    }
+
+    /// Takes the first linked event of a queue, which there is.
+    #[inline(never)]
+    fn take_linked(&mut self, bucket: usize, queue: usize) -> Event {
+        let last = self.last[bucket][queue];
+        self.unlink(bucket, queue, last)
+    }
+
+    /// Adds a free node; there never are more than were pending at one time.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        assert!(
+            self.nodes.len() < usize::from(NIL),
+            "too many events in a cycle"
+        );
+        self.free = self.nodes.len() as u16;
+        self.nodes.push(Node {
+            event: Event::Microengine(0),
+            next: NIL,
+        });
+    }
+}

@@ -1,0 +1,98 @@
+//! The commands in flight by their places.
+//!
+//! There is room for more than any chip can have at one time, so that a place is masked and
+//! not checked: each of these is found many times between its issue and its end.
+
+use std::ops::{Index, IndexMut};
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{BusCommand, InFlight, Slot, TransferKind};
+use crate::kernel::lines::Tag;
+
+/// Room, a power of two. FIFOs, inlets and queues of the largest chip hold less than half
+/// as many commands, and threads that wait for frames have one each.
+const MOST: usize = 1024;
+
+/// All that were ever needed at one time, and room for more.
+#[derive(Clone, Debug)]
+pub(super) struct Flights {
+    all: Box<[InFlight; MOST]>,
+    count: usize,
+}
+
+impl Default for Flights {
+    fn default() -> Self {
+        let blank = InFlight {
+            command: BusCommand::blank(CommandOp::ALL[0], TransferKind::S),
+            issued: 0,
+            data: [0; 32],
+            words: 0,
+            note: 0,
+            tag: Tag::default(),
+        };
+        let all = vec![blank; MOST].try_into().expect("one for each place");
+        Self { all, count: 0 }
+    }
+}
+
+impl Flights {
+    /// How many were ever needed.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// All that were ever needed.
+    pub fn all(&self) -> &[InFlight] {
+        &self.all[..self.count]
+    }
+
+    /// One more is needed.
+    pub fn grow(&mut self) -> Slot {
+        assert!(self.count < MOST, "too many commands in flight");
+        self.count += 1;
+        Slot(self.count as u32 - 1)
+    }
+}
+
+impl Index<Slot> for Flights {
+    type Output = InFlight;
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is an address.
+    fn index(&self, slot: Slot) -> &InFlight {
+        &self.all[slot.0 as usize % MOST]
+    }
+}
+
+impl IndexMut<Slot> for Flights {
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is an address.
+    fn index_mut(&mut self, slot: Slot) -> &mut InFlight {
+        &mut self.all[slot.0 as usize % MOST]
+    }
+}
+
+impl Serialize for Flights {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.all().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Flights {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let all = Vec::<InFlight>::deserialize(deserializer)?;
+        if all.len() > MOST {
+            return Err(de::Error::custom("more commands in flight than a chip has"));
+        }
+        let mut flights = Self {
+            count: all.len(),
+            ..Self::default()
+        };
+        for (place, flight) in flights.all.iter_mut().zip(all) {
+            *place = flight;
+        }
+        Ok(flights)
+    }
+}
