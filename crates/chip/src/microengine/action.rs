@@ -2,9 +2,12 @@
 
 use super::form::FromHand;
 use super::operation::Kind;
+#[cfg(doc)]
+use super::operation::Op;
 
 /// One line an operation: its kind, as a whole, quick, quick with A and with B at
-/// hand. One line a branch. Then one line a pair of quick operations of which the second
+/// hand. One line an operation that has a form of its own where one operand is a transfer
+/// register, which no unit may own: its kind, and that form. One line a branch. Then one line a pair of quick operations of which the second
 /// has the first's result as B: their kinds; the pair with the first's B in its register
 /// and at hand; the same where that B is the second's A too. Then one line a pair of an
 /// operation as a whole and a branch.
@@ -33,6 +36,20 @@ macro_rules! with_actions {
                 LdField WholeLdField LdFieldWithA LdFieldWithB;
                 Immed WholeImmed ImmedWithA ImmedWithB;
                 ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
+            }
+            owned {
+                B OwnedB;
+                Add OwnedAdd;
+                And OwnedAnd;
+                AndNot OwnedAndNot;
+                Or OwnedOr;
+                Xor OwnedXor;
+                Sub OwnedSub;
+                ShfB OwnedShfB;
+                ShfAnd OwnedShfAnd;
+                ShfAndNot OwnedShfAndNot;
+                ShfOr OwnedShfOr;
+                Immed OwnedImmed;
             }
             branches {
                 Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
@@ -70,6 +87,7 @@ pub(super) use with_actions;
 macro_rules! define {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        owned { $($moved:ident $owned:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -91,23 +109,27 @@ macro_rules! define {
             Ring,
             /// Another poll.
             Poll,
+            /// A pointer of the context's own to local memory is written.
+            PointerWrite,
             /// A local CSR that does not poll is read.
             CsrRead,
+            /// The low half of the timestamp is read, and the next word does nothing but take it.
+            Clock,
             /// An operation of the datapath without a form of its own here.
             Datapath,
-            /// The same with transfer registers, which no unit may own: which operand is
-            /// one, or several.
-            OwnedA,
-            OwnedB,
-            OwnedD,
+            /// The same with transfer registers, which no unit may own.
             Owned,
             /// The same with operands in local memory.
             Local,
+            /// The same with one word of local memory, which [`Op::y`] says, and with no
+            /// transfer registers.
+            LocalWord,
             /// A branch on a transfer register.
             OwnedBranch,
             /// The first operation of a line that goes round.
             Rounds,
             $($whole, $kind, $with_a, $with_b,)*
+            $($owned,)*
             $($branch,)*
             $($pair, $pair_at_hand, $same, $same_at_hand,)*
             $($decided,)*
@@ -120,6 +142,15 @@ macro_rules! define {
                     $(Kind::$kind => Self::$whole,)*
                     $(Kind::$branch => Self::$branch,)*
                     _ => Self::Datapath,
+                }
+            }
+
+            /// The action of an operation of which one operand is a transfer register, which
+            /// [`Op::y`] says; `None` if it has none of its own.
+            pub fn owned(kind: Kind) -> Option<Self> {
+                match kind {
+                    $(Kind::$moved => Some(Self::$owned),)*
+                    _ => None,
                 }
             }
 

@@ -310,7 +310,9 @@ impl Core for Microengine {
             )
         });
         let timers = self.program.timers.registers(&contexts);
-        out.add_core(&(self, &self.thrown), timers.as_ref().map(|it| &it[..]))
+        let mut thrown = self.thrown.clone();
+        thrown.forget_before(self.entered);
+        out.add_core(&(self, &thrown), timers.as_ref().map(|it| &it[..]))
     }
 
     fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {

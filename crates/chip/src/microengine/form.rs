@@ -1,11 +1,10 @@
 //! Which form of each operation the interpreter's loop runs: found once for a program, as far
 //! as it shows in the program, and then for each context by what needs attention.
 
-use npsim_isa::{Instruction, Leaves};
+use npsim_isa::{Instruction, Leaves, csr};
 
 use super::action::Action;
 use super::operation::{Kind, Op, Side};
-use super::registers::{NN, S_IN};
 
 /// Which operand is the result of the word before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,21 +89,16 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
     }
     let branches = op.kind.branches();
     if !branches && !op.kind.is_of_datapath() {
-        return outside(op);
+        return outside(op, ops.get(at + 1));
     }
     if op.marks & Op::GUARDED != 0 {
         return match (branches, op.marks & Op::LOCAL != 0) {
             (true, _) => Action::OwnedBranch,
+            (false, true) if op.word().is_some() => Action::LocalWord,
             (false, true) => Action::Local,
-            (false, false) => {
-                let [a, b, d] = [op.a, op.b, op.d].map(|slot| (S_IN..NN).contains(&slot));
-                match (a, b, d) {
-                    (true, false, false) => Action::OwnedA,
-                    (false, true, false) => Action::OwnedB,
-                    (false, false, true) => Action::OwnedD,
-                    _ => Action::Owned,
-                }
-            }
+            (false, false) => (op.transfer())
+                .and_then(|_| Action::owned(op.kind))
+                .unwrap_or(Action::Owned),
         };
     }
     let goes_on = ops.get(at + 1).is_some_and(Op::is_plain);
@@ -127,16 +121,26 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
     }
 }
 
-/// The action of an operation that leaves the datapath and is not watched.
-fn outside(op: &Op) -> Action {
+/// The action of an operation that leaves the datapath and is not watched, from the next.
+fn outside(op: &Op, next: Option<&Op>) -> Action {
     if op.marks & (Op::GUARDED | Op::FINISHES) != 0 {
         return Action::Stop;
     }
     match op.kind {
         Kind::Command => Action::Command,
         Kind::Arb => Action::GiveUp,
-        Kind::CsrWrite => Action::CsrWrite,
-        Kind::CsrRead if op.marks & Op::POLLS == 0 => Action::CsrRead,
+        Kind::CsrWrite => match op.x as u16 {
+            csr::ACTIVE_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_1 => Action::PointerWrite,
+            _ => Action::CsrWrite,
+        },
+        Kind::CsrRead if op.marks & Op::POLLS == 0 => {
+            let clock = op.x as u16 == csr::TIMESTAMP_LOW;
+            if clock && next.is_some_and(Op::only_loads) {
+                Action::Clock
+            } else {
+                Action::CsrRead
+            }
+        }
         _ if op.marks & Op::POLLS != 0 => Action::Poll,
         _ => Action::Stop,
     }

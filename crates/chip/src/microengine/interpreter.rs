@@ -18,11 +18,14 @@
 //! leaves its registers does, first leaves the line. The one before such an operation is never
 //! quick, so whoever looks finds everything as if there were no quick forms.
 
+use npsim_isa::csr;
+
 use super::action::{Action, with_actions};
 use super::datapath::{Datapath, result};
-use super::local_memory::LocalMemory;
+use super::local_csr::timestamp_at;
+use super::local_memory::{Index, LocalMemory};
 use super::operation::{Kind, Op, Side, Special};
-use super::registers::{Claims, TEMP_A, TEMP_B};
+use super::registers::{Claims, TEMP_A, TEMP_B, TEMP_D};
 use super::{Flow, Microengine, slow};
 use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
@@ -40,6 +43,7 @@ fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
 macro_rules! interpreter_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        owned { $($moved:ident $owned:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -58,14 +62,13 @@ macro_rules! interpreter_loop {
                         if let Some(refused) = refused.take() {
                             break 'poll refused;
                         }
-                        let (me, from, cycle, calm) =
-                            (self.index, usize::from(self.pc), self.cycle, self.calm);
+                        let (me, from, cycle) =
+                            (self.index, usize::from(self.pc), self.cycle);
                         let Self {
                             program, lanes, datapath, memory, claims, thrown, line, stats,
-                            slow: pending, ..
+                            slow: pending, calm, bark, timing, timestamp, timestamp_set, csr_value, ..
                         } = &mut *self;
-                        let lane = &lanes[usize::from(datapath.context) & 7];
-                        let ops = lane.ops();
+                        let ops = lanes[usize::from(datapath.context) & 7].ops();
                         let Some(words) = ops.get(from..) else {
                             return self.no_instruction(fabric);
                         };
@@ -82,6 +85,22 @@ macro_rules! interpreter_loop {
                             () => {{
                                 let at = here!();
                                 self.leave_line::<OBSERVED>(at, fabric);
+                                match self.step_apart::<OBSERVED>(fabric) {
+                                    Flow::Continue => continue 'again,
+                                    other => return other,
+                                }
+                            }};
+                        }
+                        // Writes of pointers that are due take effect before the one there, which is
+                        // looked at again; while others are on their way it is not for the loop.
+                        macro_rules! settle {
+                            () => {{
+                                let at = here!();
+                                self.leave_line::<OBSERVED>(at, fabric);
+                                self.settle_until(self.cycle);
+                                if self.slow == 0 {
+                                    continue 'again;
+                                }
                                 match self.step_apart::<OBSERVED>(fabric) {
                                     Flow::Continue => continue 'again,
                                     other => return other,
@@ -112,7 +131,16 @@ macro_rules! interpreter_loop {
                                         self.leave_line::<OBSERVED>(at, fabric);
                                         break 'poll Poll { does: Polls::GiveUp, what: mask, with: u32::from(defer) };
                                     }
-                                    Action::CsrWrite => {
+                                    Action::PointerWrite if !OBSERVED && *pending == 0 => {
+                                        let now = line.cycle_of(here!());
+                                        let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
+                                        let pointer = Index::Pointer(u8::from(second));
+                                        let words = datapath.get(op.a) >> 2 & 1023;
+                                        memory.write(pointer, words, now, timing.lm_addr_gap);
+                                        *pending = slow::PENDING;
+                                        continue 'line;
+                                    }
+                                    Action::CsrWrite | Action::PointerWrite => {
                                         let (csr, value) = (op.x as u16, datapath.get(op.a));
                                         let polls = op.marks & Op::POLLS != 0;
                                         let at = here!();
@@ -135,68 +163,99 @@ macro_rules! interpreter_loop {
                                         self.leave_line::<OBSERVED>(at, fabric);
                                         break 'poll Poll { does: Polls::Other, what: 0, with: 0 };
                                     }
-                                    Action::CsrRead => {
+                                    Action::Clock if !OBSERVED => {
+                                        let at = here!();
+                                        if *pending != 0 {
+                                            apart!();
+                                        }
+                                        let Some(next) = rest.next() else { apart!() };
+                                        let now = line.cycle_of(at);
+                                        *bark = now + PATIENCE;
+                                        fabric.clock_readings += u64::from(op.n);
+                                        let time = timestamp_at((*timestamp, *timestamp_set), now, timing.timestamp) as u32;
+                                        *csr_value = time;
+                                        datapath.plain(next, 0, time);
+                                        continue 'line;
+                                    }
+                                    Action::CsrRead | Action::Clock => {
                                         let csr = op.x as u16;
                                         let at = here!();
                                         self.leave_line::<OBSERVED>(at, fabric);
+                                        if self.slow != 0 {
+                                            self.settle_until(self.cycle);
+                                        }
                                         match self.csr_read::<OBSERVED>(csr, fabric) {
                                             Ok(()) => continue 'again,
                                             Err(flow) => return flow,
                                         }
                                     }
-                                    Action::OwnedA | Action::OwnedB | Action::OwnedD | Action::Owned => {
-                                        let owned = match op.action {
-                                            Action::OwnedA => claims.owns(op.a),
-                                            Action::OwnedB => claims.owns(op.b),
-                                            Action::OwnedD => claims.owns(op.d),
-                                            _ => claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d),
-                                        };
-                                        if owned {
+                                    Action::Owned => {
+                                        if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
                                             apart!();
                                         }
-                                        datapath.operate(op);
+                                        datapath.operate_apart(op);
                                         continue 'line;
                                     }
+                                    $(
+                                        Action::$owned => {
+                                            if claims.owns(op.y) {
+                                                apart!();
+                                            }
+                                            datapath.operate_as(Kind::$moved, op);
+                                            continue 'line;
+                                        }
+                                    )*
                                     Action::Datapath => {
                                         datapath.operate_apart(op);
                                         continue 'line;
                                     }
                                     Action::Rounds => {
-                                        let at = here!();
                                         // Whoever watches is told of each line.
-                                        let ended = if OBSERVED {
-                                            None
-                                        } else {
-                                            let account = (&mut *thrown, &mut stats.aborted);
-                                            lane.go_round(at, datapath, line, account, calm)
-                                        };
-                                        let Some(ended) = ended else {
+                                        if OBSERVED {
                                             datapath.operate_apart(op);
                                             continue 'line;
-                                        };
-                                        if ended == at {
-                                            self.leave_line::<OBSERVED>(at, fabric);
-                                            continue 'again;
                                         }
-                                        rest = ops[ended..].iter();
-                                        continue 'line;
+                                        let at = here!();
+                                        self.go_round(at);
+                                        continue 'again;
                                     }
                                     Action::Local => {
                                         if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
                                             apart!();
                                         }
-                                        let at = here!();
                                         if *pending != 0 {
-                                            memory.settle(line.cycle_of(at), &mut datapath.byte_index);
-                                            if memory.has_pending() {
-                                                apart!();
-                                            }
-                                            *pending = 0;
+                                            settle!();
                                         }
                                         let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-                                        let side = &program.sides[at];
+                                        let side = &program.sides[here!()];
                                         if owned || Self::local_step(datapath, memory, op, side).is_none() {
                                             apart!();
+                                        }
+                                        continue 'line;
+                                    }
+                                    Action::LocalWord => {
+                                        if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                                            apart!();
+                                        }
+                                        if *pending != 0 {
+                                            settle!();
+                                        }
+                                        let Some(word) = memory.word_at(op.word_there()) else {
+                                            apart!();
+                                        };
+                                        // Which operands it is shows in the slots.
+                                        if op.a == TEMP_A {
+                                            datapath.put(TEMP_A, *word);
+                                        }
+                                        if op.b == TEMP_B {
+                                            datapath.put(TEMP_B, *word);
+                                        }
+                                        match op.kind {
+                                            $(Kind::$kind => datapath.operate_as(Kind::$kind, op),)*
+                                            _ => datapath.operate_apart(op),
+                                        }
+                                        if op.d == TEMP_D {
+                                            *word = datapath.get(TEMP_D);
                                         }
                                         continue 'line;
                                     }
@@ -260,7 +319,13 @@ macro_rules! interpreter_loop {
                             };
                             let at = here!();
                             let mut slots = (0, false);
-                            if branch.n != 0 {
+                            let deferred = rest.as_slice().get(..usize::from(branch.n));
+                            if branch.n != 0 && let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) {
+                                for slot in plain {
+                                    datapath.operate_apart(slot);
+                                    slots = (slots.0 + 1, slot.marks & Op::SETS_CODES != 0);
+                                }
+                            } else if branch.n != 0 {
                                 let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
                                 let code = (ops, &program.sides[..]);
                                 let run = Self::run_slots((datapath, memory, claims), code, at, unseen);
@@ -275,7 +340,7 @@ macro_rules! interpreter_loop {
                             };
                             let target = usize::from(branch.d);
                             rest = ops[target..].iter();
-                            if line.arrived >= calm {
+                            if line.arrived >= *calm {
                                 self.leave_line::<OBSERVED>(target, fabric);
                                 continue 'again;
                             }
@@ -369,6 +434,23 @@ impl Microengine {
     pub(super) fn is_quick(&self) -> bool {
         self.cycle < self.calm
             && (self.slow == 0 || self.slow == slow::PENDING && !self.memory.aligns_late())
+    }
+
+    /// Goes round from an address of the present line on, which has been left when it comes back.
+    #[inline(never)]
+    fn go_round(&mut self, at: usize) {
+        let (line, account) = (&mut self.line, (&mut self.thrown, &mut self.stats.aborted));
+        let lane = &self.lanes[usize::from(self.datapath.context) & 7];
+        let ended = lane.go_round(at, &mut self.datapath, line, account, self.calm);
+        let ended = ended.unwrap_or_else(|| {
+            self.datapath.operate_apart(&lane.ops()[at]);
+            at + 1
+        });
+        self.pc = ended as u16;
+        self.cycle = self.line.cycle_of(ended);
+        if self.slow != 0 {
+            self.settle_until(self.line.before(ended));
+        }
     }
 
     /// The line is left before the instruction at an address, which is the present one.
@@ -489,9 +571,7 @@ impl Microengine {
         self.took_a_cycle::<OBSERVED>(fabric);
         self.pc += 1;
         let next = self.lane().ops().get(usize::from(self.pc)).copied();
-        let alone =
-            |op: &Op| op.kind == Kind::Immed && op.is_plain() && op.marks & Op::FINISHES == 0;
-        match next.filter(alone) {
+        match next.filter(Op::only_loads) {
             Some(op) if self.slow == 0 && self.cycle < self.limit => {
                 self.datapath.plain(&op, 0, self.csr_value);
                 self.took_a_cycle::<OBSERVED>(fabric);

@@ -92,7 +92,6 @@ impl Lane {
     /// Goes round from an address, with account of the slots that are thrown away and how many
     /// there are; gives the address at which that ended, or nothing if no line goes round from
     /// there.
-    #[inline(never)]
     pub fn go_round(
         &self,
         at: usize,

@@ -137,6 +137,13 @@ impl LocalMemory {
         Some((self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023)
     }
 
+    /// The word at a pointer and an offset; `None` where there is none.
+    #[inline]
+    pub fn word_at(&mut self, (pointer, offset): (u8, u8)) -> Option<&mut u32> {
+        let at = (self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023;
+        self.words.get_mut(at)
+    }
+
     /// The word of an operand in local memory; `None` where there is none.
     #[inline]
     pub fn word(&self, special: Special) -> Option<u32> {
