@@ -1,13 +1,11 @@
 //! What the interpreter's loop does at an address: its actions, and the tables they come from.
 
 use super::form::FromHand;
-use super::operation::Kind;
-#[cfg(doc)]
-use super::operation::Op;
+use super::operation::{Kind, Op};
 
 /// One line an operation: its kind, as a whole, quick, quick with A and with B at
 /// hand. One line an operation that has a form of its own where one operand is a transfer
-/// register, which no unit may own: its kind, and that form. One line a branch. Then one line a pair of quick operations of which the second
+/// register, which no unit may own: its kind, that form, and which field of [`Op`] names it. One line a branch. Then one line a pair of quick operations of which the second
 /// has the first's result as B: their kinds; the pair with the first's B in its register
 /// and at hand; the same where that B is the second's A too. Then one line a pair of an
 /// operation as a whole and a branch.
@@ -38,18 +36,21 @@ macro_rules! with_actions {
                 ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
             }
             owned {
-                B OwnedB;
-                Add OwnedAdd;
-                And OwnedAnd;
-                AndNot OwnedAndNot;
-                Or OwnedOr;
-                Xor OwnedXor;
-                Sub OwnedSub;
-                ShfB OwnedShfB;
-                ShfAnd OwnedShfAnd;
-                ShfAndNot OwnedShfAndNot;
-                ShfOr OwnedShfOr;
-                Immed OwnedImmed;
+                B OwnedB y;
+                Add OwnedAdd y;
+                And OwnedAnd y;
+                AndNot OwnedAndNot y;
+                Or OwnedOr y;
+                Xor OwnedXor y;
+                Sub OwnedSub y;
+                AddCarry OwnedAddCarry y;
+                ShfB OwnedShfB y;
+                ShfAnd OwnedShfAnd y;
+                ShfAndNot OwnedShfAndNot y;
+                ShfOr OwnedShfOr y;
+                LdField OwnedLdField b;
+                LdFieldCc OwnedLdFieldCc b;
+                Immed OwnedImmed y;
             }
             branches {
                 Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
@@ -87,7 +88,7 @@ pub(super) use with_actions;
 macro_rules! define {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
-        owned { $($moved:ident $owned:ident;)* }
+        owned { $($moved:ident $owned:ident $tested:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -119,6 +120,8 @@ macro_rules! define {
             Datapath,
             /// The same with transfer registers, which no unit may own.
             Owned,
+            /// A transfer register becomes another.
+            Move,
             /// The same with operands in local memory.
             Local,
             /// The same with one word of local memory, which [`Op::y`] says, and with no
@@ -145,12 +148,14 @@ macro_rules! define {
                 }
             }
 
-            /// The action of an operation of which one operand is a transfer register, which
-            /// [`Op::y`] says; `None` if it has none of its own.
-            pub fn owned(kind: Kind) -> Option<Self> {
-                match kind {
-                    $(Kind::$moved => Some(Self::$owned),)*
-                    _ => None,
+            /// The action of an operation that has transfer registers, and no other reason to
+            /// be guarded.
+            pub fn owned(op: &Op) -> Self {
+                match (op.kind, op.transfer()) {
+                    $((Kind::$moved, Some(slot)) if op.$tested == slot => Self::$owned,)*
+                    // A is nothing to it.
+                    (Kind::B, None) if !Op::is_transfer(op.a) => Self::Move,
+                    _ => Self::Owned,
                 }
             }
 

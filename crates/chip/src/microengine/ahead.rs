@@ -104,6 +104,14 @@ impl Thrown {
         });
     }
 
+    /// The cycle of the last instruction before one that executes at a cycle.
+    pub fn before(&self, cycle: Cycle) -> Cycle {
+        match self.behind.last() {
+            Some(last) if last.end == cycle => last.end - last.slots - 1,
+            _ => cycle - 1,
+        }
+    }
+
     /// Forgets those that end before a cycle.
     pub fn forget_before(&mut self, now: Cycle) {
         if self.swap.1 <= now {

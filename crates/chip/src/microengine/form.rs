@@ -96,9 +96,7 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
             (true, _) => Action::OwnedBranch,
             (false, true) if op.word().is_some() => Action::LocalWord,
             (false, true) => Action::Local,
-            (false, false) => (op.transfer())
-                .and_then(|_| Action::owned(op.kind))
-                .unwrap_or(Action::Owned),
+            (false, false) => Action::owned(op),
         };
     }
     let goes_on = ops.get(at + 1).is_some_and(Op::is_plain);

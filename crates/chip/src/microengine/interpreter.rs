@@ -43,7 +43,7 @@ fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
 macro_rules! interpreter_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
-        owned { $($moved:ident $owned:ident;)* }
+        owned { $($moved:ident $owned:ident $tested:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -65,7 +65,7 @@ macro_rules! interpreter_loop {
                         let (me, from, cycle) =
                             (self.index, usize::from(self.pc), self.cycle);
                         let Self {
-                            program, lanes, datapath, memory, claims, thrown, line, stats,
+                            lanes, datapath, memory, claims, thrown, line, stats,
                             slow: pending, calm, bark, timing, timestamp, timestamp_set, csr_value, ..
                         } = &mut *self;
                         let ops = lanes[usize::from(datapath.context) & 7].ops();
@@ -73,7 +73,7 @@ macro_rules! interpreter_loop {
                             return self.no_instruction(fabric);
                         };
                         let mut rest = words.iter();
-                        line.begin(from, cycle);
+                        line.begin::<OBSERVED>(from, cycle);
                         // The address of the operation that was taken last.
                         macro_rules! here {
                             () => {
@@ -96,7 +96,7 @@ macro_rules! interpreter_loop {
                         macro_rules! settle {
                             () => {{
                                 let at = here!();
-                                self.leave_line::<OBSERVED>(at, fabric);
+                                self.leave_at::<OBSERVED>(at, fabric);
                                 self.settle_until(self.cycle);
                                 if self.slow == 0 {
                                     continue 'again;
@@ -196,9 +196,16 @@ macro_rules! interpreter_loop {
                                         datapath.operate_apart(op);
                                         continue 'line;
                                     }
+                                    Action::Move => {
+                                        if claims.owns(op.b) || claims.owns(op.d) {
+                                            apart!();
+                                        }
+                                        datapath.operate_as(Kind::B, op);
+                                        continue 'line;
+                                    }
                                     $(
                                         Action::$owned => {
-                                            if claims.owns(op.y) {
+                                            if claims.owns(op.$tested) {
                                                 apart!();
                                             }
                                             datapath.operate_as(Kind::$moved, op);
@@ -220,18 +227,11 @@ macro_rules! interpreter_loop {
                                         continue 'again;
                                     }
                                     Action::Local => {
-                                        if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
-                                            apart!();
+                                        let at = here!();
+                                        match self.local_apart::<OBSERVED>(at, fabric) {
+                                            Flow::Continue => continue 'again,
+                                            other => return other,
                                         }
-                                        if *pending != 0 {
-                                            settle!();
-                                        }
-                                        let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-                                        let side = &program.sides[here!()];
-                                        if owned || Self::local_step(datapath, memory, op, side).is_none() {
-                                            apart!();
-                                        }
-                                        continue 'line;
                                     }
                                     Action::LocalWord => {
                                         if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
@@ -264,7 +264,12 @@ macro_rules! interpreter_loop {
                                         if claims.owns(op.b) {
                                             apart!();
                                         }
-                                        if !datapath.condition(op) {
+                                        let taken = match op.kind {
+                                            Kind::BrBitSet => datapath.decides(Kind::BrBitSet, op),
+                                            Kind::BrBitClear => datapath.decides(Kind::BrBitClear, op),
+                                            _ => datapath.condition(op),
+                                        };
+                                        if !taken {
                                             continue 'line;
                                         }
                                         break 'taken op;
@@ -306,8 +311,7 @@ macro_rules! interpreter_loop {
                                     $(
                                         Action::$decided => {
                                             let Some(branch) = rest.next() else { apart!() };
-                                            datapath.operate_as(Kind::$test, op);
-                                            if !datapath.decides(Kind::$way, branch) {
+                                            if !datapath.operate_and_decide((Kind::$test, op), Kind::$way) {
                                                 continue 'line;
                                             }
                                             break 'taken branch;
@@ -318,27 +322,30 @@ macro_rules! interpreter_loop {
                                 continue 'line;
                             };
                             let at = here!();
-                            let mut slots = (0, false);
-                            let deferred = rest.as_slice().get(..usize::from(branch.n));
-                            if branch.n != 0 && let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) {
-                                for slot in plain {
-                                    datapath.operate_apart(slot);
-                                    slots = (slots.0 + 1, slot.marks & Op::SETS_CODES != 0);
-                                }
-                            } else if branch.n != 0 {
-                                let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
-                                let code = (ops, &program.sides[..]);
-                                let run = Self::run_slots((datapath, memory, claims), code, at, unseen);
-                                let Some(sets_codes) = run else { apart!() };
-                                slots = (usize::from(branch.n), sets_codes);
-                            }
-                            stats.aborted += if OBSERVED {
-                                let (who, journal) = ((me, datapath.context), &mut fabric.journal);
-                                line.branch_in_sight((branch, at), slots, who, (journal, thrown))
-                            } else {
-                                line.branch((branch, at), slots, thrown)
-                            };
                             let target = usize::from(branch.d);
+                            macro_rules! take {
+                                ($slots:expr) => {
+                                    stats.aborted += if OBSERVED {
+                                        let (who, journal) = ((me, datapath.context), &mut fabric.journal);
+                                        line.branch_in_sight((branch, at), $slots, who, (journal, thrown))
+                                    } else {
+                                        line.branch((branch, at), $slots, thrown)
+                                    }
+                                };
+                            }
+                            if branch.n == 0 {
+                                take!((0, false));
+                            } else {
+                                let slots = usize::from(branch.n);
+                                let deferred = rest.as_slice().get(..slots);
+                                let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) else {
+                                    match self.branch_apart::<OBSERVED>(at, fabric) {
+                                        Flow::Continue => continue 'again,
+                                        other => return other,
+                                    }
+                                };
+                                take!((slots, datapath.operate_each(plain)));
+                            }
                             rest = ops[target..].iter();
                             if line.arrived >= *calm {
                                 self.leave_line::<OBSERVED>(target, fabric);
@@ -405,6 +412,7 @@ with_actions!(interpreter_loop);
 
 /// What a poll does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)] // As wide as what is beside it: else what lies between is copied by bytes.
 enum Polls {
     /// It issues a command: its number in the program, and the address.
     Command,
@@ -448,24 +456,37 @@ impl Microengine {
         });
         self.pc = ended as u16;
         self.cycle = self.line.cycle_of(ended);
-        if self.slow != 0 {
-            self.settle_until(self.line.before(ended));
-        }
+        self.settle_before();
     }
 
     /// The line is left before the instruction at an address, which is the present one.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the loop.
     fn leave_line<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
+        self.leave_at::<OBSERVED>(at, fabric);
+        self.settle_before();
+    }
+
+    /// Lets writes of index registers take effect as far as the last instruction would have done
+    /// that, if it was not one for the loop.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the loop.
+    fn settle_before(&mut self) {
+        if self.slow != 0 {
+            self.settle_until(self.thrown.before(self.cycle));
+        }
+    }
+
+    /// The same but for what is due.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the loop.
+    fn leave_at<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
         if OBSERVED {
             let who = (self.index, self.datapath.context);
             self.line.tell(who, at, &mut fabric.journal);
         }
         self.pc = at as u16;
         self.cycle = self.line.cycle_of(at);
-        if self.slow != 0 {
-            self.settle_until(self.line.before(at));
-        }
     }
 
     /// Whether the present instruction may poll; then what is due in its cycle takes effect.
@@ -482,10 +503,58 @@ impl Microengine {
         true
     }
 
+    /// The line comes to a branch at an address, which is taken and has defer slots that are not
+    /// all plain: runs them and takes it.
+    #[inline(never)]
+    fn branch_apart<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) -> Flow {
+        let ops = self.lanes[usize::from(self.datapath.context) & 7].ops();
+        let branch = ops[at];
+        let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
+        let own = (&mut self.datapath, &mut self.memory, &self.claims);
+        let Some(sets_codes) = Self::run_slots(own, (ops, &self.program.sides), at, unseen) else {
+            self.leave_line::<OBSERVED>(at, fabric);
+            return self.step_apart::<OBSERVED>(fabric);
+        };
+        let slots = (usize::from(branch.n), sets_codes);
+        let thrown = &mut self.thrown;
+        self.stats.aborted += if OBSERVED {
+            let who = (self.index, self.datapath.context);
+            let account = (&mut fabric.journal, thrown);
+            (self.line).branch_in_sight((&branch, at), slots, who, account)
+        } else {
+            self.line.branch((&branch, at), slots, thrown)
+        };
+        self.leave_line::<OBSERVED>(usize::from(branch.d), fabric);
+        Flow::Continue
+    }
+
+    /// The line comes to an operation at an address whose special operands are in local memory
+    /// and are not a single word of it.
+    #[inline(never)]
+    fn local_apart<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) -> Flow {
+        self.leave_at::<OBSERVED>(at, fabric);
+        if self.slow != 0 {
+            self.settle_until(self.cycle);
+        }
+        let seen = OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory);
+        let lane = &self.lanes[usize::from(self.datapath.context) & 7];
+        let op = &lane.ops()[at];
+        let claims = &self.claims;
+        let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
+        let side = &self.program.sides[at];
+        let (datapath, memory) = (&mut self.datapath, &mut self.memory);
+        if seen || self.slow != 0 || owned || Self::local_step(datapath, memory, op, side).is_none()
+        {
+            return self.step_apart::<OBSERVED>(fabric);
+        }
+        self.took_a_cycle::<OBSERVED>(fabric);
+        self.pc += 1;
+        Flow::Continue
+    }
+
     /// Runs the defer slots of the branch at an address; gives whether the last of them sets
     /// the codes. `None`, and nothing done, if one needs attention: whether it does must be
     /// known of all before the first is run. `unseen`: nobody watches local memory.
-    #[inline(never)]
     fn run_slots(
         (datapath, memory, claims): (&mut Datapath, &mut LocalMemory, &Claims),
         (ops, sides): (&[Op], &[Side]),
@@ -494,6 +563,16 @@ impl Microengine {
     ) -> Option<bool> {
         let slots = at + 1..=at + usize::from(ops[at].n);
         let (ops, sides) = (ops.get(slots.clone())?, sides.get(slots)?);
+        // Nearly always it is a single one with a word of local memory.
+        if let [op] = ops
+            && op.marks & (Op::WATCHED | Op::GUARDED) == Op::GUARDED
+            && let Some(at) = op.word()
+            && unseen
+            && !memory.has_pending()
+        {
+            datapath.operate_on(memory.word_at(at)?, op);
+            return Some(op.marks & Op::SETS_CODES != 0);
+        }
         let there = |special: &Special| match special {
             Special::None => true,
             // Its pointer would move before a later slot is looked at.

@@ -197,11 +197,15 @@ impl Op {
         self.kind == Kind::Immed && self.is_plain() && self.marks & Self::FINISHES == 0
     }
 
+    /// Whether a slot is a transfer register.
+    pub fn is_transfer(slot: u16) -> bool {
+        (S_IN..NN).contains(&(slot & !RELATIVE))
+    }
+
     /// The one of its operands that is a transfer register; `None` if none is, or several are.
     pub fn transfer(&self) -> Option<u16> {
-        let is_one = |slot: &u16| (S_IN..NN).contains(&(*slot & !RELATIVE));
         let slots = [self.a, self.b, self.d];
-        let mut transfers = slots.into_iter().filter(is_one);
+        let mut transfers = slots.into_iter().filter(|slot| Self::is_transfer(*slot));
         transfers.next().filter(|_| transfers.next().is_none())
     }
 
