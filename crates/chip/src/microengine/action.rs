@@ -1,14 +1,14 @@
 //! What the interpreter's loop does at an address: its actions, and the tables they come from.
 
-use super::form::FromHand;
 use super::operation::{Kind, Op};
 
-/// One line an operation: its kind, as a whole, quick, quick with A and with B at
-/// hand. One line an operation that has a form of its own where one operand is a transfer
-/// register, which no unit may own: its kind, that form, and which field of [`Op`] names it. One line a branch. Then one line a pair of quick operations of which the second
-/// has the first's result as B: their kinds; the pair with the first's B in its register
-/// and at hand; the same where that B is the second's A too. Then one line a pair of an
-/// operation as a whole and a branch.
+/// One line an operation: its kind, as a whole, and what it is in a line that goes round with A
+/// and with B at hand. One line an operation that has a form of its own where one operand is a
+/// transfer register, which no unit may own: its kind, that form, and which field of [`Op`]
+/// names it. One line a branch. Then one line a pair of quick operations of which the second
+/// has the first's result as B, for lines that go round: their kinds; the pair with the first's B
+/// in its register and at hand; the same where that B is the second's A too. Then one line a
+/// pair of an operation as a whole and a branch.
 macro_rules! with_actions {
     ($make:ident) => {
         $make! {
@@ -131,10 +131,9 @@ macro_rules! define {
             OwnedBranch,
             /// The first operation of a line that goes round.
             Rounds,
-            $($whole, $kind, $with_a, $with_b,)*
+            $($whole, $kind,)*
             $($owned,)*
             $($branch,)*
-            $($pair, $pair_at_hand, $same, $same_at_hand,)*
             $($decided,)*
         }
 
@@ -159,42 +158,11 @@ macro_rules! define {
                 }
             }
 
-            pub fn quick(kind: Kind, from_hand: FromHand) -> Self {
-                match (kind, from_hand) {
-                    $(
-                        (Kind::$kind, FromHand::Neither) => Self::$kind,
-                        (Kind::$kind, FromHand::A) => Self::$with_a,
-                        (Kind::$kind, FromHand::B) => Self::$with_b,
-                    )*
+            /// The action of the quick form of an operation that has one.
+            pub fn quick(kind: Kind) -> Self {
+                match kind {
+                    $(Kind::$kind => Self::$kind,)*
                     _ => Self::whole(kind),
-                }
-            }
-
-            /// Whether it leaves its result at hand.
-            pub fn is_quick(self) -> bool {
-                matches!(
-                    self,
-                    $(Self::$kind | Self::$with_a | Self::$with_b)|*
-                    | $(Self::$pair | Self::$pair_at_hand | Self::$same | Self::$same_at_hand)|*
-                )
-            }
-
-            /// The action of a quick operation and the quick one behind it, which has its
-            /// result as B, if they make a pair; `same`: the other operand of the second is
-            /// the first's B.
-            pub fn joined(first: Self, second: Kind, same: bool) -> Option<Self> {
-                match (first, second, same) {
-                    $(
-                        (Self::$first, Kind::$second, false) => Some(Self::$pair),
-                        (Self::$first, Kind::$second, true) => Some(Self::$same),
-                        (first, Kind::$second, false) if first == Self::quick(Kind::$first, FromHand::B) => {
-                            Some(Self::$pair_at_hand)
-                        }
-                        (first, Kind::$second, true) if first == Self::quick(Kind::$first, FromHand::B) => {
-                            Some(Self::$same_at_hand)
-                        }
-                    )*
-                    _ => None,
                 }
             }
 

@@ -5,10 +5,9 @@
 //! unread, the operation is run in its quick form, which stores the destination
 //! and nothing else.
 //!
-//! Finding what to do costs as much as doing it, so what often follows one another is
-//! one action: two quick operations of which the second takes the first's result, and
-//! an operation that sets the codes with the branch behind it that reads them. Whoever
-//! comes to the second word of such a pair finds its own action there.
+//! Finding what to do costs as much as doing it, so an operation that sets the codes is one
+//! action with the branch behind it that reads them. Whoever comes to the branch from elsewhere
+//! finds its own action there.
 //!
 //! A line that branches back to its own start is one action too, with a loop of its own
 //! ([`super::rounds`]).
@@ -31,15 +30,6 @@ use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event;
 
-/// Runs the quick form of an operation; gives its result.
-#[inline(always)]
-#[allow(clippy::inline_always)] // It is a part of the loop.
-fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
-    let result = result(kind, (op.n, op.x), x, y, datapath.get(op.y));
-    datapath.put(op.d, result);
-    result
-}
-
 macro_rules! interpreter_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
@@ -57,7 +47,7 @@ macro_rules! interpreter_loop {
             pub(super) fn interpret<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
                 // Most turns begin with the poll before which the one before had to end.
                 let mut refused = self.refused.take();
-                'again: while self.is_quick() {
+                'again: while self.is_quick() { 'on: loop {
                     let poll = 'poll: {
                         if let Some(refused) = refused.take() {
                             break 'poll refused;
@@ -113,10 +103,9 @@ macro_rules! interpreter_loop {
                                 self.leave_line::<OBSERVED>(end, fabric);
                                 return self.no_instruction(fabric);
                             };
-                            // Of a quick operation, or the second of a pair, where its result goes. All of
-                            // them end in the same place, and taken branches in another.
+                            // All quick operations end in the same place, and taken branches in another.
                             let branch = 'taken: {
-                                let (op, value) = match op.action {
+                                let value = match op.action {
                                     Action::Stop => apart!(),
                                     Action::Command => {
                                         let (number, a, b) = (op.x, op.a, op.b);
@@ -279,25 +268,9 @@ macro_rules! interpreter_loop {
                                             datapath.operate_as(Kind::$kind, op);
                                             continue 'line;
                                         }
-                                        // What is at hand would be kept in memory here, where the register is as near.
-                                        Action::$kind | Action::$with_a | Action::$with_b => {
+                                        Action::$kind => {
                                             let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            (op, result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y)))
-                                        }
-                                    )*
-                                    $(
-                                        Action::$pair | Action::$pair_at_hand => {
-                                            let Some(second) = rest.next() else { apart!() };
-                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            let first = quick(datapath, Kind::$first, op, x, y);
-                                            let x = datapath.get(second.a);
-                                            (second, result(Kind::$second, (second.n, second.x), x, first, datapath.get(second.y)))
-                                        }
-                                        Action::$same | Action::$same_at_hand => {
-                                            let Some(second) = rest.next() else { apart!() };
-                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            let first = quick(datapath, Kind::$first, op, x, y);
-                                            (second, result(Kind::$second, (second.n, second.x), y, first, datapath.get(second.y)))
+                                            result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y))
                                         }
                                     )*
                                     $(
@@ -367,7 +340,7 @@ macro_rules! interpreter_loop {
                             self.took_a_cycle::<OBSERVED>(fabric);
                             let Some(defer) = swap else {
                                 self.pc += 1;
-                                continue 'again;
+                                continue 'on;
                             };
                             defer
                         }
@@ -401,7 +374,8 @@ macro_rules! interpreter_loop {
                     if !self.swap_for::<OBSERVED>(self.timing.swap, fabric) {
                         return Flow::Over;
                     }
-                }
+                    continue 'again;
+                } }
                 Flow::Continue
             }
         }
@@ -440,8 +414,14 @@ impl Microengine {
     /// length in cycles lies before the limit.
     #[inline]
     pub(super) fn is_quick(&self) -> bool {
-        self.cycle < self.calm
-            && (self.slow == 0 || self.slow == slow::PENDING && !self.memory.aligns_late())
+        self.cycle < self.calm && (self.slow == 0 || self.is_quick_meanwhile())
+    }
+
+    /// The same where there is a reason for the attentive path.
+    #[cold]
+    #[inline(never)]
+    fn is_quick_meanwhile(&self) -> bool {
+        self.slow == slow::PENDING && !self.memory.aligns_late()
     }
 
     /// Goes round from an address of the present line on, which has been left when it comes back.
@@ -641,6 +621,7 @@ impl Microengine {
 
     /// The present instruction reads a local CSR: the next word, an `immed`, gets its value.
     /// Where nothing else is to be done there, it executes at once.
+    #[inline(never)]
     pub(super) fn csr_read<const OBSERVED: bool>(
         &mut self,
         csr: u16,
