@@ -41,7 +41,7 @@ impl Core for Microengine {
         // The limit's distance depends on the program's length.
         self.calm = 0;
         self.refused = None;
-        self.lanes = Default::default();
+        *self.lanes = Default::default();
         self.open_lane();
         self.mode = image.contexts;
         self.nn_self = image.nn_mode == NnMode::Own;

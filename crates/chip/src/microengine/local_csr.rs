@@ -277,7 +277,7 @@ impl Microengine {
         if mode != self.mode {
             self.mode = mode;
             self.program.decode(mode);
-            self.lanes = Default::default();
+            *self.lanes = Default::default();
             self.open_lane();
         }
         self.enabled = self.usable((value >> 8) as u8);
