@@ -1,13 +1,14 @@
 //! What the interpreter's loop does at an address: its actions, and the tables they come from.
 
-use super::form::FromHand;
-use super::operation::Kind;
+use super::operation::{Kind, Op};
 
-/// One line an operation: its kind, as a whole, quick, quick with A and with B at
-/// hand. One line a branch. Then one line a pair of quick operations of which the second
-/// has the first's result as B: their kinds; the pair with the first's B in its register
-/// and at hand; the same where that B is the second's A too. Then one line a pair of an
-/// operation as a whole and a branch.
+/// One line an operation: its kind, as a whole, and what it is in a line that goes round with A
+/// and with B at hand. One line an operation that has a form of its own where one operand is a
+/// transfer register, which no unit may own: its kind, that form, and which field of [`Op`]
+/// names it. One line a branch. Then one line a pair of quick operations of which the second
+/// has the first's result as B, for lines that go round: their kinds; the pair with the first's B
+/// in its register and at hand; the same where that B is the second's A too. Then one line a
+/// pair of an operation as a whole and a branch.
 macro_rules! with_actions {
     ($make:ident) => {
         $make! {
@@ -33,6 +34,23 @@ macro_rules! with_actions {
                 LdField WholeLdField LdFieldWithA LdFieldWithB;
                 Immed WholeImmed ImmedWithA ImmedWithB;
                 ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
+            }
+            owned {
+                B OwnedB y;
+                Add OwnedAdd y;
+                And OwnedAnd y;
+                AndNot OwnedAndNot y;
+                Or OwnedOr y;
+                Xor OwnedXor y;
+                Sub OwnedSub y;
+                AddCarry OwnedAddCarry y;
+                ShfB OwnedShfB y;
+                ShfAnd OwnedShfAnd y;
+                ShfAndNot OwnedShfAndNot y;
+                ShfOr OwnedShfOr y;
+                LdField OwnedLdField b;
+                LdFieldCc OwnedLdFieldCc b;
+                Immed OwnedImmed y;
             }
             branches {
                 Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
@@ -70,6 +88,7 @@ pub(super) use with_actions;
 macro_rules! define {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        owned { $($moved:ident $owned:ident $tested:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -91,25 +110,30 @@ macro_rules! define {
             Ring,
             /// Another poll.
             Poll,
+            /// A pointer of the context's own to local memory is written.
+            PointerWrite,
             /// A local CSR that does not poll is read.
             CsrRead,
+            /// The low half of the timestamp is read, and the next word does nothing but take it.
+            Clock,
             /// An operation of the datapath without a form of its own here.
             Datapath,
-            /// The same with transfer registers, which no unit may own: which operand is
-            /// one, or several.
-            OwnedA,
-            OwnedB,
-            OwnedD,
+            /// The same with transfer registers, which no unit may own.
             Owned,
+            /// A transfer register becomes another.
+            Move,
             /// The same with operands in local memory.
             Local,
+            /// The same with one word of local memory, which [`Op::y`] says, and with no
+            /// transfer registers.
+            LocalWord,
             /// A branch on a transfer register.
             OwnedBranch,
             /// The first operation of a line that goes round.
             Rounds,
-            $($whole, $kind, $with_a, $with_b,)*
+            $($whole, $kind,)*
+            $($owned,)*
             $($branch,)*
-            $($pair, $pair_at_hand, $same, $same_at_hand,)*
             $($decided,)*
         }
 
@@ -123,42 +147,22 @@ macro_rules! define {
                 }
             }
 
-            pub fn quick(kind: Kind, from_hand: FromHand) -> Self {
-                match (kind, from_hand) {
-                    $(
-                        (Kind::$kind, FromHand::Neither) => Self::$kind,
-                        (Kind::$kind, FromHand::A) => Self::$with_a,
-                        (Kind::$kind, FromHand::B) => Self::$with_b,
-                    )*
-                    _ => Self::whole(kind),
+            /// The action of an operation that has transfer registers, and no other reason to
+            /// be guarded.
+            pub fn owned(op: &Op) -> Self {
+                match (op.kind, op.transfer()) {
+                    $((Kind::$moved, Some(slot)) if op.$tested == slot => Self::$owned,)*
+                    // A is nothing to it.
+                    (Kind::B, None) if !Op::is_transfer(op.a) => Self::Move,
+                    _ => Self::Owned,
                 }
             }
 
-            /// Whether it leaves its result at hand.
-            pub fn is_quick(self) -> bool {
-                matches!(
-                    self,
-                    $(Self::$kind | Self::$with_a | Self::$with_b)|*
-                    | $(Self::$pair | Self::$pair_at_hand | Self::$same | Self::$same_at_hand)|*
-                )
-            }
-
-            /// The action of a quick operation and the quick one behind it, which has its
-            /// result as B, if they make a pair; `same`: the other operand of the second is
-            /// the first's B.
-            pub fn joined(first: Self, second: Kind, same: bool) -> Option<Self> {
-                match (first, second, same) {
-                    $(
-                        (Self::$first, Kind::$second, false) => Some(Self::$pair),
-                        (Self::$first, Kind::$second, true) => Some(Self::$same),
-                        (first, Kind::$second, false) if first == Self::quick(Kind::$first, FromHand::B) => {
-                            Some(Self::$pair_at_hand)
-                        }
-                        (first, Kind::$second, true) if first == Self::quick(Kind::$first, FromHand::B) => {
-                            Some(Self::$same_at_hand)
-                        }
-                    )*
-                    _ => None,
+            /// The action of the quick form of an operation that has one.
+            pub fn quick(kind: Kind) -> Self {
+                match kind {
+                    $(Kind::$kind => Self::$kind,)*
+                    _ => Self::whole(kind),
                 }
             }
 

@@ -10,6 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Cycle;
 
+/// More entries than most turns make.
+const MANY: usize = 32;
+
 /// The issue slots that were thrown away in the present turn, in their order. A context gives
 /// up the pipeline in the chip's present, so of those before that nothing is kept.
 #[derive(Clone, Debug, Default)]
@@ -57,12 +60,18 @@ impl Aborted {
 
 impl Thrown {
     /// A turn begins at a cycle. It can lie within the slots of the last swap, if a signal comes
-    /// during them.
+    /// during them. Those of earlier turns are forgotten once there are many.
     #[inline]
     pub fn begin_turn(&mut self, now: Cycle) {
-        if self.behind.last().is_some_and(|last| last.end <= now) {
-            self.behind.clear();
+        if self.behind.len() > MANY {
+            self.forget_turns(now);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget_turns(&mut self, now: Cycle) {
+        self.behind.retain(|slots| slots.end > now);
     }
 
     /// Slots are thrown away from a cycle on, since a context gives up the pipeline in the one
@@ -93,6 +102,14 @@ impl Thrown {
             slots,
             period,
         });
+    }
+
+    /// The cycle of the last instruction before one that executes at a cycle.
+    pub fn before(&self, cycle: Cycle) -> Cycle {
+        match self.behind.last() {
+            Some(last) if last.end == cycle => last.end - last.slots - 1,
+            _ => cycle - 1,
+        }
     }
 
     /// Forgets those that end before a cycle.

@@ -289,6 +289,14 @@ impl Microengine {
         }
     }
 
+    /// Lets all writes of index registers take effect.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle_all(&mut self) {
+        self.memory.settle_all(&mut self.datapath.byte_index);
+        self.slow &= !slow::PENDING;
+    }
+
     /// An operation of the datapath with what the interpreter's loop never sees.
     #[inline]
     fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
@@ -389,7 +397,7 @@ impl Microengine {
     /// An operation whose special operands are all in local memory, in the interpreter's
     /// loop: nothing is pending and its registers are known to be initialised.
     /// `None` when an address has no word.
-    #[inline(never)]
+    #[inline]
     pub(super) fn local_step(
         datapath: &mut Datapath,
         memory: &mut LocalMemory,
@@ -406,7 +414,7 @@ impl Microengine {
         if op.d == TEMP_D {
             datapath.put(TEMP_D, memory.word(side.special_d)?);
         }
-        datapath.operate(op);
+        datapath.operate_apart(op);
         if op.d == TEMP_D {
             memory.set_word(side.special_d, datapath.get(TEMP_D));
         }

@@ -31,20 +31,24 @@ pub(crate) fn csr_polls(address: u16, write: bool) -> bool {
 }
 
 impl Maker<'_> {
+    /// Whether there are transfer registers among its operands.
+    pub(super) fn has_transfers(&self) -> bool {
+        let mut registers = self.side.reads.iter().chain([&self.side.dest]);
+        registers.any(|it| matches!(it, Operand::STransfer(_) | Operand::DTransfer(_)))
+    }
+
     /// Whether its special operands are all in local memory or there are transfer registers
     /// among them, and nothing else about it is special.
     pub(super) fn is_guarded(&mut self, instruction: &Instruction) -> bool {
+        let transfers = self.has_transfers();
         let side = &mut self.side;
         let specials = [side.special_a, side.special_b, side.special_d];
-        let transfer =
-            |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
         let indirect =
             matches!(instruction, Instruction::LdField { .. }) && instruction.shifts_indirectly();
         side.local = specials.iter().any(|it| *it != Special::None);
         side.steps = specials
             .iter()
             .any(|it| matches!(it, Special::LocalStep { .. }));
-        let transfers = side.reads.iter().chain([&side.dest]).any(transfer);
         (side.local || transfers)
             && specials.iter().all(|it| {
                 matches!(
@@ -63,14 +67,12 @@ impl Maker<'_> {
     pub(super) fn is_of_rings(&self, instruction: &Instruction) -> bool {
         let side = &self.side;
         let specials = [side.special_a, side.special_b, side.special_d];
-        let transfer =
-            |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
         let registers = side.reads.iter().chain([&side.dest]);
         side.local
             && specials
                 .iter()
                 .all(|it| matches!(it, Special::None | Special::Ring { .. }))
-            && !registers.clone().any(transfer)
+            && !self.has_transfers()
             && !registers.clone().any(|it| matches!(it, Operand::Nn(_)))
             && !side.merges
             && !matches!(instruction, Instruction::LdField { .. })

@@ -41,7 +41,7 @@ impl Core for Microengine {
         // The limit's distance depends on the program's length.
         self.calm = 0;
         self.refused = None;
-        self.lanes = Default::default();
+        *self.lanes = Default::default();
         self.open_lane();
         self.mode = image.contexts;
         self.nn_self = image.nn_mode == NnMode::Own;
@@ -331,7 +331,9 @@ impl Core for Microengine {
             )
         });
         let timers = self.program.timers.registers(&contexts);
-        out.add_core(&(self, &self.thrown), timers.as_ref().map(|it| &it[..]))
+        let mut thrown = self.thrown.clone();
+        thrown.forget_before(self.entered);
+        out.add_core(&(self, &thrown), timers.as_ref().map(|it| &it[..]))
     }
 
     fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {

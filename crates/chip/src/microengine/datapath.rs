@@ -4,7 +4,7 @@
 use super::cam::Cam;
 use super::crc;
 use super::operation::{Kind, Op};
-use super::registers::{SLOTS, new_file, saved_file};
+use super::registers::{SLOTS, TEMP_A, TEMP_B, TEMP_D, new_file, saved_file};
 use crate::quiescence::stamp;
 use serde::{Deserialize, Serialize};
 
@@ -255,7 +255,49 @@ impl Datapath {
         self.operate_as(op.kind, op);
     }
 
-    /// The same, apart, so that the hot loop stays small.
+    /// Executes some operations that are plain; gives whether the last of them sets the codes.
+    #[inline]
+    pub fn operate_each(&mut self, plain: &[Op]) -> bool {
+        let mut sets_codes = false;
+        for op in plain {
+            self.operate_apart(op);
+            sets_codes = op.marks & Op::SETS_CODES != 0;
+        }
+        sets_codes
+    }
+
+    /// Executes an operation of which one or more operands are a word of local memory, which
+    /// shows in the slots, and the others registers.
+    #[inline]
+    pub fn operate_on(&mut self, word: &mut u32, op: &Op) {
+        if op.a == TEMP_A {
+            self.put(TEMP_A, *word);
+        }
+        if op.b == TEMP_B {
+            self.put(TEMP_B, *word);
+        }
+        self.operate_apart(op);
+        if op.d == TEMP_D {
+            *word = self.get(TEMP_D);
+        }
+    }
+
+    /// Executes an operation that is known to be of a kind; gives whether the branch behind it
+    /// is taken, of a kind that reads nothing but the codes.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // With constant kinds one of the ways is left.
+    pub fn operate_and_decide(&mut self, (kind, op): (Kind, &Op), branch: Kind) -> bool {
+        // A difference carries unless it borrows, which the compiler does not find out.
+        let unborrowed = self.get(op.a) >= self.get(op.b);
+        self.operate_as(kind, op);
+        match (kind, branch) {
+            (Kind::Sub, Kind::Bcs) => unborrowed,
+            (Kind::Sub, Kind::Bcc) => !unborrowed,
+            _ => taken(branch, 0, self.codes, 0, self.context),
+        }
+    }
+
+    /// The same as [`Self::operate`], apart, so that the hot loop stays small.
     #[inline(never)]
     pub fn operate_apart(&mut self, op: &Op) {
         self.operate(op);

@@ -5,10 +5,9 @@
 //! unread, the operation is run in its quick form, which stores the destination
 //! and nothing else.
 //!
-//! Finding what to do costs as much as doing it, so what often follows one another is
-//! one action: two quick operations of which the second takes the first's result, and
-//! an operation that sets the codes with the branch behind it that reads them. Whoever
-//! comes to the second word of such a pair finds its own action there.
+//! Finding what to do costs as much as doing it, so an operation that sets the codes is one
+//! action with the branch behind it that reads them. Whoever comes to the branch from elsewhere
+//! finds its own action there.
 //!
 //! A line that branches back to its own start is one action too, with a loop of its own
 //! ([`super::rounds`]).
@@ -18,28 +17,23 @@
 //! leaves its registers does, first leaves the line. The one before such an operation is never
 //! quick, so whoever looks finds everything as if there were no quick forms.
 
+use npsim_isa::csr;
+
 use super::action::{Action, with_actions};
-use super::datapath::{Datapath, result};
-use super::local_memory::LocalMemory;
-use super::operation::{Kind, Op, Side, Special};
-use super::registers::{Claims, TEMP_A, TEMP_B};
+use super::datapath::result;
+use super::local_csr::timestamp_at;
+use super::local_memory::Index;
+use super::operation::{Kind, Op};
+use super::registers::{TEMP_A, TEMP_B, TEMP_D};
 use super::{Flow, Microengine, slow};
 use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event;
 
-/// Runs the quick form of an operation; gives its result.
-#[inline(always)]
-#[allow(clippy::inline_always)] // It is a part of the loop.
-fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
-    let result = result(kind, (op.n, op.x), x, y, datapath.get(op.y));
-    datapath.put(op.d, result);
-    result
-}
-
 macro_rules! interpreter_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        owned { $($moved:ident $owned:ident $tested:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -53,24 +47,23 @@ macro_rules! interpreter_loop {
             pub(super) fn interpret<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
                 // Most turns begin with the poll before which the one before had to end.
                 let mut refused = self.refused.take();
-                'again: while self.is_quick() {
+                'again: while self.is_quick() { 'on: loop {
                     let poll = 'poll: {
                         if let Some(refused) = refused.take() {
                             break 'poll refused;
                         }
-                        let (me, from, cycle, calm) =
-                            (self.index, usize::from(self.pc), self.cycle, self.calm);
+                        let (me, from, cycle) =
+                            (self.index, usize::from(self.pc), self.cycle);
                         let Self {
-                            program, lanes, datapath, memory, claims, thrown, line, stats,
-                            slow: pending, ..
+                            lanes, datapath, memory, claims, thrown, line, stats,
+                            slow: pending, calm, bark, timing, timestamp, timestamp_set, csr_value, ..
                         } = &mut *self;
-                        let lane = &lanes[usize::from(datapath.context) & 7];
-                        let ops = lane.ops();
+                        let ops = lanes[usize::from(datapath.context) & 7].ops();
                         let Some(words) = ops.get(from..) else {
                             return self.no_instruction(fabric);
                         };
                         let mut rest = words.iter();
-                        line.begin(from, cycle);
+                        line.begin::<OBSERVED>(from, cycle);
                         // The address of the operation that was taken last.
                         macro_rules! here {
                             () => {
@@ -88,16 +81,31 @@ macro_rules! interpreter_loop {
                                 }
                             }};
                         }
+                        // Writes of pointers that are due take effect before the one there, which is
+                        // looked at again; while others are on their way it is not for the loop.
+                        macro_rules! settle {
+                            () => {{
+                                let at = here!();
+                                self.leave_at::<OBSERVED>(at, fabric);
+                                self.settle_until(self.cycle);
+                                if self.slow == 0 {
+                                    continue 'again;
+                                }
+                                match self.step_apart::<OBSERVED>(fabric) {
+                                    Flow::Continue => continue 'again,
+                                    other => return other,
+                                }
+                            }};
+                        }
                         'line: loop {
                             let Some(op) = rest.next() else {
                                 let end = ops.len();
                                 self.leave_line::<OBSERVED>(end, fabric);
                                 return self.no_instruction(fabric);
                             };
-                            // Of a quick operation, or the second of a pair, where its result goes. All of
-                            // them end in the same place, and taken branches in another.
+                            // All quick operations end in the same place, and taken branches in another.
                             let branch = 'taken: {
-                                let (op, value) = match op.action {
+                                let value = match op.action {
                                     Action::Stop => apart!(),
                                     Action::Command => {
                                         let (number, a, b) = (op.x, op.a, op.b);
@@ -112,7 +120,16 @@ macro_rules! interpreter_loop {
                                         self.leave_line::<OBSERVED>(at, fabric);
                                         break 'poll Poll { does: Polls::GiveUp, what: mask, with: u32::from(defer) };
                                     }
-                                    Action::CsrWrite => {
+                                    Action::PointerWrite if !OBSERVED && *pending == 0 => {
+                                        let now = line.cycle_of(here!());
+                                        let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
+                                        let pointer = Index::Pointer(u8::from(second));
+                                        let words = datapath.get(op.a) >> 2 & 1023;
+                                        memory.write(pointer, words, now, timing.lm_addr_gap);
+                                        *pending = slow::PENDING;
+                                        continue 'line;
+                                    }
+                                    Action::CsrWrite | Action::PointerWrite => {
                                         let (csr, value) = (op.x as u16, datapath.get(op.a));
                                         let polls = op.marks & Op::POLLS != 0;
                                         let at = here!();
@@ -135,68 +152,99 @@ macro_rules! interpreter_loop {
                                         self.leave_line::<OBSERVED>(at, fabric);
                                         break 'poll Poll { does: Polls::Other, what: 0, with: 0 };
                                     }
-                                    Action::CsrRead => {
+                                    Action::Clock if !OBSERVED => {
+                                        let at = here!();
+                                        if *pending != 0 {
+                                            apart!();
+                                        }
+                                        let Some(next) = rest.next() else { apart!() };
+                                        let now = line.cycle_of(at);
+                                        *bark = now + PATIENCE;
+                                        fabric.clock_readings += u64::from(op.n);
+                                        let time = timestamp_at((*timestamp, *timestamp_set), now, timing.timestamp) as u32;
+                                        *csr_value = time;
+                                        datapath.plain(next, 0, time);
+                                        continue 'line;
+                                    }
+                                    Action::CsrRead | Action::Clock => {
                                         let csr = op.x as u16;
                                         let at = here!();
                                         self.leave_line::<OBSERVED>(at, fabric);
+                                        if self.slow != 0 {
+                                            self.settle_until(self.cycle);
+                                        }
                                         match self.csr_read::<OBSERVED>(csr, fabric) {
                                             Ok(()) => continue 'again,
                                             Err(flow) => return flow,
                                         }
                                     }
-                                    Action::OwnedA | Action::OwnedB | Action::OwnedD | Action::Owned => {
-                                        let owned = match op.action {
-                                            Action::OwnedA => claims.owns(op.a),
-                                            Action::OwnedB => claims.owns(op.b),
-                                            Action::OwnedD => claims.owns(op.d),
-                                            _ => claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d),
-                                        };
-                                        if owned {
+                                    Action::Owned => {
+                                        if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
                                             apart!();
                                         }
-                                        datapath.operate(op);
+                                        datapath.operate_apart(op);
                                         continue 'line;
                                     }
+                                    Action::Move => {
+                                        if claims.owns(op.b) || claims.owns(op.d) {
+                                            apart!();
+                                        }
+                                        datapath.operate_as(Kind::B, op);
+                                        continue 'line;
+                                    }
+                                    $(
+                                        Action::$owned => {
+                                            if claims.owns(op.$tested) {
+                                                apart!();
+                                            }
+                                            datapath.operate_as(Kind::$moved, op);
+                                            continue 'line;
+                                        }
+                                    )*
                                     Action::Datapath => {
                                         datapath.operate_apart(op);
                                         continue 'line;
                                     }
                                     Action::Rounds => {
-                                        let at = here!();
                                         // Whoever watches is told of each line.
-                                        let ended = if OBSERVED {
-                                            None
-                                        } else {
-                                            let account = (&mut *thrown, &mut stats.aborted);
-                                            lane.go_round(at, datapath, line, account, calm)
-                                        };
-                                        let Some(ended) = ended else {
+                                        if OBSERVED {
                                             datapath.operate_apart(op);
                                             continue 'line;
-                                        };
-                                        if ended == at {
-                                            self.leave_line::<OBSERVED>(at, fabric);
-                                            continue 'again;
                                         }
-                                        rest = ops[ended..].iter();
-                                        continue 'line;
+                                        let at = here!();
+                                        self.go_round(at);
+                                        continue 'again;
                                     }
                                     Action::Local => {
+                                        let at = here!();
+                                        match self.local_apart::<OBSERVED>(at, fabric) {
+                                            Flow::Continue => continue 'again,
+                                            other => return other,
+                                        }
+                                    }
+                                    Action::LocalWord => {
                                         if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
                                             apart!();
                                         }
-                                        let at = here!();
                                         if *pending != 0 {
-                                            memory.settle(line.cycle_of(at), &mut datapath.byte_index);
-                                            if memory.has_pending() {
-                                                apart!();
-                                            }
-                                            *pending = 0;
+                                            settle!();
                                         }
-                                        let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-                                        let side = &program.sides[at];
-                                        if owned || Self::local_step(datapath, memory, op, side).is_none() {
+                                        let Some(word) = memory.word_at(op.word_there()) else {
                                             apart!();
+                                        };
+                                        // Which operands it is shows in the slots.
+                                        if op.a == TEMP_A {
+                                            datapath.put(TEMP_A, *word);
+                                        }
+                                        if op.b == TEMP_B {
+                                            datapath.put(TEMP_B, *word);
+                                        }
+                                        match op.kind {
+                                            $(Kind::$kind => datapath.operate_as(Kind::$kind, op),)*
+                                            _ => datapath.operate_apart(op),
+                                        }
+                                        if op.d == TEMP_D {
+                                            *word = datapath.get(TEMP_D);
                                         }
                                         continue 'line;
                                     }
@@ -205,7 +253,12 @@ macro_rules! interpreter_loop {
                                         if claims.owns(op.b) {
                                             apart!();
                                         }
-                                        if !datapath.condition(op) {
+                                        let taken = match op.kind {
+                                            Kind::BrBitSet => datapath.decides(Kind::BrBitSet, op),
+                                            Kind::BrBitClear => datapath.decides(Kind::BrBitClear, op),
+                                            _ => datapath.condition(op),
+                                        };
+                                        if !taken {
                                             continue 'line;
                                         }
                                         break 'taken op;
@@ -215,25 +268,9 @@ macro_rules! interpreter_loop {
                                             datapath.operate_as(Kind::$kind, op);
                                             continue 'line;
                                         }
-                                        // What is at hand would be kept in memory here, where the register is as near.
-                                        Action::$kind | Action::$with_a | Action::$with_b => {
+                                        Action::$kind => {
                                             let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            (op, result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y)))
-                                        }
-                                    )*
-                                    $(
-                                        Action::$pair | Action::$pair_at_hand => {
-                                            let Some(second) = rest.next() else { apart!() };
-                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            let first = quick(datapath, Kind::$first, op, x, y);
-                                            let x = datapath.get(second.a);
-                                            (second, result(Kind::$second, (second.n, second.x), x, first, datapath.get(second.y)))
-                                        }
-                                        Action::$same | Action::$same_at_hand => {
-                                            let Some(second) = rest.next() else { apart!() };
-                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            let first = quick(datapath, Kind::$first, op, x, y);
-                                            (second, result(Kind::$second, (second.n, second.x), y, first, datapath.get(second.y)))
+                                            result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y))
                                         }
                                     )*
                                     $(
@@ -247,8 +284,7 @@ macro_rules! interpreter_loop {
                                     $(
                                         Action::$decided => {
                                             let Some(branch) = rest.next() else { apart!() };
-                                            datapath.operate_as(Kind::$test, op);
-                                            if !datapath.decides(Kind::$way, branch) {
+                                            if !datapath.operate_and_decide((Kind::$test, op), Kind::$way) {
                                                 continue 'line;
                                             }
                                             break 'taken branch;
@@ -259,23 +295,32 @@ macro_rules! interpreter_loop {
                                 continue 'line;
                             };
                             let at = here!();
-                            let mut slots = (0, false);
-                            if branch.n != 0 {
-                                let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
-                                let code = (ops, &program.sides[..]);
-                                let run = Self::run_slots((datapath, memory, claims), code, at, unseen);
-                                let Some(sets_codes) = run else { apart!() };
-                                slots = (usize::from(branch.n), sets_codes);
-                            }
-                            stats.aborted += if OBSERVED {
-                                let (who, journal) = ((me, datapath.context), &mut fabric.journal);
-                                line.branch_in_sight((branch, at), slots, who, (journal, thrown))
-                            } else {
-                                line.branch((branch, at), slots, thrown)
-                            };
                             let target = usize::from(branch.d);
+                            macro_rules! take {
+                                ($slots:expr) => {
+                                    stats.aborted += if OBSERVED {
+                                        let (who, journal) = ((me, datapath.context), &mut fabric.journal);
+                                        line.branch_in_sight((branch, at), $slots, who, (journal, thrown))
+                                    } else {
+                                        line.branch((branch, at), $slots, thrown)
+                                    }
+                                };
+                            }
+                            if branch.n == 0 {
+                                take!((0, false));
+                            } else {
+                                let slots = usize::from(branch.n);
+                                let deferred = rest.as_slice().get(..slots);
+                                let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) else {
+                                    match self.branch_apart::<OBSERVED>(at, fabric) {
+                                        Flow::Continue => continue 'again,
+                                        other => return other,
+                                    }
+                                };
+                                take!((slots, datapath.operate_each(plain)));
+                            }
                             rest = ops[target..].iter();
-                            if line.arrived >= calm {
+                            if line.arrived >= *calm {
                                 self.leave_line::<OBSERVED>(target, fabric);
                                 continue 'again;
                             }
@@ -295,7 +340,7 @@ macro_rules! interpreter_loop {
                             self.took_a_cycle::<OBSERVED>(fabric);
                             let Some(swap) = swap else {
                                 self.pc += 1;
-                                continue 'again;
+                                continue 'on;
                             };
                             swap.slots()
                         }
@@ -329,7 +374,8 @@ macro_rules! interpreter_loop {
                     if !self.swap_for::<OBSERVED>(self.timing.swap, fabric) {
                         return Flow::Over;
                     }
-                }
+                    continue 'again;
+                } }
                 Flow::Continue
             }
         }
@@ -340,6 +386,7 @@ with_actions!(interpreter_loop);
 
 /// What a poll does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)] // As wide as what is beside it: else what lies between is copied by bytes.
 enum Polls {
     /// It issues a command: its number in the program, and the address.
     Command,
@@ -367,23 +414,44 @@ impl Microengine {
     /// length in cycles lies before the limit.
     #[inline]
     pub(super) fn is_quick(&self) -> bool {
-        self.cycle < self.calm
-            && (self.slow == 0 || self.slow == slow::PENDING && !self.memory.aligns_late())
+        self.cycle < self.calm && (self.slow == 0 || self.is_quick_meanwhile())
+    }
+
+    /// The same where there is a reason for the attentive path.
+    #[cold]
+    #[inline(never)]
+    fn is_quick_meanwhile(&self) -> bool {
+        self.slow == slow::PENDING && !self.memory.aligns_late()
     }
 
     /// The line is left before the instruction at an address, which is the present one.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the loop.
-    fn leave_line<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
+    pub(super) fn leave_line<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
+        self.leave_at::<OBSERVED>(at, fabric);
+        self.settle_before();
+    }
+
+    /// Lets writes of index registers take effect as far as the last instruction would have done
+    /// that, if it was not one for the loop.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the loop.
+    pub(super) fn settle_before(&mut self) {
+        if self.slow != 0 {
+            self.settle_until(self.thrown.before(self.cycle));
+        }
+    }
+
+    /// The same but for what is due.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the loop.
+    pub(super) fn leave_at<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
         if OBSERVED {
             let who = (self.index, self.datapath.context);
             self.line.tell(who, at, &mut fabric.journal);
         }
         self.pc = at as u16;
         self.cycle = self.line.cycle_of(at);
-        if self.slow != 0 {
-            self.settle_until(self.line.before(at));
-        }
     }
 
     /// Whether the present instruction may poll; then what is due in its cycle takes effect.
@@ -398,53 +466,6 @@ impl Microengine {
             self.settle_until(self.cycle);
         }
         true
-    }
-
-    /// Runs the defer slots of the branch at an address; gives whether the last of them sets
-    /// the codes. `None`, and nothing done, if one needs attention: whether it does must be
-    /// known of all before the first is run. `unseen`: nobody watches local memory.
-    #[inline(never)]
-    fn run_slots(
-        (datapath, memory, claims): (&mut Datapath, &mut LocalMemory, &Claims),
-        (ops, sides): (&[Op], &[Side]),
-        at: usize,
-        unseen: bool,
-    ) -> Option<bool> {
-        let slots = at + 1..=at + usize::from(ops[at].n);
-        let (ops, sides) = (ops.get(slots.clone())?, sides.get(slots)?);
-        let there = |special: &Special| match special {
-            Special::None => true,
-            // Its pointer would move before a later slot is looked at.
-            Special::LocalStep { .. } => false,
-            other => memory
-                .place(*other)
-                .is_some_and(|at| at < memory.words.len()),
-        };
-        let runs = |(op, side): (&Op, &Side)| {
-            if op.marks & Op::WATCHED != 0 || !op.kind.is_of_datapath() {
-                return false;
-            }
-            if op.marks & Op::GUARDED == 0 {
-                return true;
-            }
-            let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-            let specials = [side.special_a, side.special_b, side.special_d];
-            let local = op.marks & Op::LOCAL != 0;
-            !owned && (!local || unseen && !memory.has_pending() && specials.iter().all(there))
-        };
-        if !ops.iter().zip(sides).all(runs) {
-            return None;
-        }
-        let mut sets_codes = false;
-        for (op, side) in ops.iter().zip(sides) {
-            if op.marks & Op::LOCAL == 0 {
-                datapath.operate_apart(op);
-            } else {
-                Self::local_step(datapath, memory, op, side)?;
-            }
-            sets_codes = op.marks & Op::SETS_CODES != 0;
-        }
-        Some(sets_codes)
     }
 
     /// The present instruction has operands on next-neighbour rings, and its registers are
@@ -480,6 +501,7 @@ impl Microengine {
 
     /// The present instruction reads a local CSR: the next word, an `immed`, gets its value.
     /// Where nothing else is to be done there, it executes at once.
+    #[inline(never)]
     pub(super) fn csr_read<const OBSERVED: bool>(
         &mut self,
         csr: u16,
@@ -489,9 +511,7 @@ impl Microengine {
         self.took_a_cycle::<OBSERVED>(fabric);
         self.pc += 1;
         let next = self.lane().ops().get(usize::from(self.pc)).copied();
-        let alone =
-            |op: &Op| op.kind == Kind::Immed && op.is_plain() && op.marks & Op::FINISHES == 0;
-        match next.filter(alone) {
+        match next.filter(Op::only_loads) {
             Some(op) if self.slow == 0 && self.cycle < self.limit => {
                 self.datapath.plain(&op, 0, self.csr_value);
                 self.took_a_cycle::<OBSERVED>(fabric);

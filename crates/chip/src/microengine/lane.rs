@@ -92,7 +92,6 @@ impl Lane {
     /// Goes round from an address, with account of the slots that are thrown away and how many
     /// there are; gives the address at which that ended, or nothing if no line goes round from
     /// there.
-    #[inline(never)]
     pub fn go_round(
         &self,
         at: usize,
@@ -133,8 +132,8 @@ impl Lane {
         }
         let ops = Arc::make_mut(&mut self.ops);
         ops[at].marks &= !Op::WATCHED;
-        // Its neighbours may now run into it, or take its result from hand.
-        let around = at.saturating_sub(2)..(at + 3).min(ops.len());
+        // The one before may now run into it.
+        let around = at.saturating_sub(1)..at + 1;
         choose(ops, &self.forms, &self.rounds, around);
         for &round in program.rounds.iter().filter(|round| round.contains(at)) {
             self.try_round(round);

@@ -17,40 +17,28 @@ pub(super) struct Line {
     /// When the context came to it, and whether the instruction before set the codes.
     pub arrived: Cycle,
     pub with_codes: bool,
-    /// Its first address in the interpreter's loop.
+    /// Its first address in the interpreter's loop, where somebody watches.
     #[serde(skip)]
     from: usize,
     /// What is to be added to an address for its cycle.
     #[serde(skip)]
     ahead: Cycle,
-    /// The cycle of the last instruction before it in the interpreter's loop, 0 if there is none.
-    #[serde(skip)]
-    left: Cycle,
 }
 
 impl Line {
     /// The interpreter's loop begins at an address.
     #[inline]
-    pub fn begin(&mut self, from: usize, cycle: Cycle) {
-        self.from = from;
+    pub fn begin<const OBSERVED: bool>(&mut self, from: usize, cycle: Cycle) {
+        if OBSERVED {
+            self.from = from;
+        }
         self.ahead = cycle.wrapping_sub(from as Cycle);
-        self.left = 0;
     }
 
     /// The cycle of the instruction at an address of the line.
     #[inline]
     pub fn cycle_of(&self, at: usize) -> Cycle {
         self.ahead.wrapping_add(at as Cycle)
-    }
-
-    /// The cycle of the last instruction before that at an address of the line; 0 if the
-    /// interpreter's loop ran none.
-    pub fn before(&self, at: usize) -> Cycle {
-        if at > self.from {
-            self.cycle_of(at) - 1
-        } else {
-            self.left
-        }
     }
 
     /// Takes the branch at an address; gives the slots that are thrown away.
@@ -63,14 +51,12 @@ impl Line {
     ) -> Cycle {
         let cycle = self.cycle_of(at);
         let slots = penalty(op, cycle == self.arrived, self.with_codes);
-        self.left = cycle + deferred as Cycle;
-        let next = self.left + 1;
+        let next = cycle + deferred as Cycle + 1;
         if slots != 0 {
             thrown.add(next, slots);
         }
         self.with_codes = sets_codes && slots == 0;
         self.arrived = next + slots;
-        self.from = op.d as usize;
         self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
         slots
     }
@@ -88,10 +74,8 @@ impl Line {
         if slots != 0 {
             thrown.add_every(first + 1, slots, (times, period));
         }
-        self.left = first + (times - 1) * period;
         self.with_codes = false;
-        self.arrived = self.left + 1 + slots;
-        self.from = op.d as usize;
+        self.arrived = first + (times - 1) * period + 1 + slots;
         self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
         times * slots
     }
@@ -106,6 +90,7 @@ impl Line {
     ) -> Cycle {
         self.tell(who, at + deferred + 1, journal);
         let slots = self.branch((op, at), (deferred, sets_codes), thrown);
+        self.from = op.d as usize;
         if slots != 0 {
             let ((me, context), pc) = (who, at as u16);
             let aborted = TraceEvent::Aborted {

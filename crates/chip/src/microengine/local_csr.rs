@@ -27,6 +27,12 @@ mod enables {
 /// The bit of `CC_ENABLE` that lets the codes change.
 const CODES_ENABLE: u32 = 1 << 13;
 
+/// The timestamp at a cycle, which counts every so many of them since it was set.
+#[inline]
+pub(super) fn timestamp_at((value, set): (u64, Cycle), now: Cycle, divider: Cycle) -> u64 {
+    value + now.saturating_sub(set) / divider
+}
+
 impl Microengine {
     /// The context whose register a CSR is when a context names it: another one's in
     /// the INDIRECT_ views.
@@ -140,6 +146,28 @@ impl Microengine {
         value: u32,
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
+        match csr {
+            csr::ACTIVE_CTX_FUTURE_COUNT => {
+                let context = self.datapath.context & 7;
+                self.contexts[context].future_count = value as u16;
+                self.arm_timer(context, fabric);
+            }
+            csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                let context = self.datapath.context & 7;
+                self.contexts[context].future_signal = value as u8 & 15;
+                self.arm_timer(context, fabric);
+            }
+            csr::NEXT_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_add(1), value, fabric),
+            csr::PREV_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_sub(1), value, fabric),
+            csr::SAME_ME_SIGNAL => self.send_signal(Some(self.index), value, fabric),
+            _ => return self.write_other_csr(csr, value, fabric),
+        }
+        Ok(())
+    }
+
+    /// The same of those that are seldom written.
+    #[inline(never)]
+    fn write_other_csr(&mut self, csr: u16, value: u32, fabric: &mut Fabric) -> Result<(), Flow> {
         let gap = self.timing.csr_gap;
         let viewed = self.viewed(csr, self.datapath.context);
         match csr {
@@ -161,11 +189,11 @@ impl Microengine {
                 self.contexts[viewed].any = value & 1 << 16 != 0;
                 self.reconsider(viewed, fabric);
             }
-            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+            csr::INDIRECT_CTX_FUTURE_COUNT => {
                 self.contexts[viewed].future_count = value as u16;
                 self.arm_timer(viewed, fabric);
             }
-            csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+            csr::INDIRECT_FUTURE_COUNT_SIGNAL => {
                 self.contexts[viewed].future_signal = value as u8 & 15;
                 self.arm_timer(viewed, fabric);
             }
@@ -199,9 +227,6 @@ impl Microengine {
                 let low = self.timestamp_at(self.cycle) & 0xffff_ffff;
                 self.set_timestamp(u64::from(value) << 32 | low, fabric);
             }
-            csr::NEXT_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_add(1), value, fabric),
-            csr::PREV_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_sub(1), value, fabric),
-            csr::SAME_ME_SIGNAL => self.send_signal(Some(self.index), value, fabric),
             csr::CRC_REMAINDER => self.datapath.crc_remainder = value,
             csr::PROFILE_COUNT => self.profile_count = value.wrapping_sub(self.cycle as u32),
             csr::PSEUDO_RANDOM_NUMBER => {
@@ -252,7 +277,7 @@ impl Microengine {
         if mode != self.mode {
             self.mode = mode;
             self.program.decode(mode);
-            self.lanes = Default::default();
+            *self.lanes = Default::default();
             self.open_lane();
         }
         self.enabled = self.usable((value >> 8) as u8);
@@ -299,7 +324,8 @@ impl Microengine {
     }
 
     fn timestamp_at(&self, now: Cycle) -> u64 {
-        self.timestamp + now.saturating_sub(self.timestamp_set) / self.timing.timestamp
+        let set = (self.timestamp, self.timestamp_set);
+        timestamp_at(set, now, self.timing.timestamp)
     }
 
     #[cold]

@@ -137,6 +137,13 @@ impl LocalMemory {
         Some((self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023)
     }
 
+    /// The word at a pointer and an offset; `None` where there is none.
+    #[inline]
+    pub fn word_at(&mut self, (pointer, offset): (u8, u8)) -> Option<&mut u32> {
+        let at = (self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023;
+        self.words.get_mut(at)
+    }
+
     /// The word of an operand in local memory; `None` where there is none.
     #[inline]
     pub fn word(&self, special: Special) -> Option<u32> {
@@ -177,13 +184,17 @@ impl LocalMemory {
         (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
     }
 
+    /// Lets all writes take effect. What took effect before looks to later writes as if it had
+    /// always been so.
+    pub fn settle_all(&mut self, byte_index: &mut u32) {
+        self.settle(Cycle::MAX, byte_index);
+        self.effective = [0; 2];
+    }
+
     /// Takes the context's pointers out, with all writes done.
     #[inline]
-    pub fn swap_out(&mut self, context: u8, byte_index: &mut u32) {
-        if self.has_pending() {
-            self.settle(Cycle::MAX, byte_index);
-        }
-        self.effective = [0; 2];
+    pub fn swap_out(&mut self, context: u8) {
+        debug_assert!(!self.has_pending(), "writes are on their way");
         let context = usize::from(context & 7);
         if self.global == [false; 2] {
             self.saved[context] = self.pointers;
@@ -246,14 +257,14 @@ mod tests {
 
     #[test]
     fn contexts_keep_their_pointers_unless_they_are_global() {
-        let (mut memory, mut byte) = (LocalMemory::new(640), 0);
+        let mut memory = LocalMemory::new(640);
         memory.global[1] = true;
         memory.pointers = [5, 6];
-        memory.swap_out(0, &mut byte);
+        memory.swap_out(0);
         memory.swap_in(1);
         assert_eq!(memory.pointers, [0, 6]);
         memory.pointers = [7, 8];
-        memory.swap_out(1, &mut byte);
+        memory.swap_out(1);
         memory.swap_in(0);
         assert_eq!(memory.pointers, [5, 8]);
     }

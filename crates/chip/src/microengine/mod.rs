@@ -11,10 +11,11 @@
 //! program as one context runs it; `interpreter` is the loop that executes it, whose quick
 //! forms (`form`) leave out what nobody reads, and which keeps account of time by the `line`
 //! of code; an `action` is what it does at an address, and `rounds` are lines that branch
-//! back to their own start; a `template` is what is known of a command.
+//! back to their own start; what that loop leaves a line for stands in `aside`; a `template` is what is known of a command.
 
 mod action;
 mod ahead;
+mod aside;
 mod attend;
 pub(crate) mod attention;
 mod cam;
@@ -138,7 +139,7 @@ pub struct Microengine {
     program: Program,
     /// The program of each context, once the context runs.
     #[serde(skip)]
-    lanes: [Lane; 8],
+    lanes: Box<[Lane; 8]>,
     datapath: Datapath,
     memory: LocalMemory,
     initialised: Initialised,
@@ -217,7 +218,7 @@ impl Microengine {
             number: profile.number_of(index),
             timing,
             program,
-            lanes: Default::default(),
+            lanes: Box::default(),
             datapath: Datapath::new(),
             memory: LocalMemory::new(timing.local_memory_words),
             initialised: Initialised::new(),

@@ -11,6 +11,7 @@ use npsim_isa::Operand;
 
 use super::action::Action;
 use super::form::Trace;
+use super::registers::{NN, RELATIVE, S_IN};
 
 /// What an operation does. The operands named here are those of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub(super) enum Kind {
     /// Gives up the pipeline, without more ado; `n`: defer slots, `x`: the wake-up
     /// mask with [`Op::ANY`] and [`Op::KEEP_MASK`].
     Arb,
-    /// `x`: the local CSR
+    /// `x`: the local CSR; `n`: 1 if its reading is for something else than timers
     CsrRead,
     /// a: register, `x`: the local CSR
     CsrWrite,
@@ -149,7 +150,9 @@ pub(super) struct Op {
     /// Slot of B.
     pub b: u16,
     /// A further slot; for branches the slots thrown away on arrival from
-    /// elsewhere: low byte when the codes are old, high byte when they are new.
+    /// elsewhere: low byte when the codes are old, high byte when they are new. Of an
+    /// operation that needs it for nothing else, the one operand that is a transfer register,
+    /// or in local memory ([`Op::WORD`]).
     pub y: u16,
     pub x: u32,
 }
@@ -174,6 +177,10 @@ impl Op {
     /// Either of those that keep it from being an operation of registers alone.
     pub const ATTENTION: u8 = Self::WATCHED | Self::GUARDED;
 
+    /// In [`Self::y`]: a word of local memory, its pointer above the low byte and its offset
+    /// there. No slot has this bit.
+    pub const WORD: u16 = 1 << 14;
+
     /// In the mask of [`Kind::Arb`]: one of the signals is enough.
     pub const ANY: u32 = 1 << 16;
     /// There: the mask stays as it is.
@@ -183,6 +190,44 @@ impl Op {
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.marks & Self::ATTENTION == 0 && self.kind.is_of_datapath()
+    }
+
+    /// Whether it loads a value and nothing is to be done before or behind that.
+    pub fn only_loads(&self) -> bool {
+        self.kind == Kind::Immed && self.is_plain() && self.marks & Self::FINISHES == 0
+    }
+
+    /// Whether a slot is a transfer register.
+    pub fn is_transfer(slot: u16) -> bool {
+        (S_IN..NN).contains(&(slot & !RELATIVE))
+    }
+
+    /// The one of its operands that is a transfer register; `None` if none is, or several are.
+    pub fn transfer(&self) -> Option<u16> {
+        let slots = [self.a, self.b, self.d];
+        let mut transfers = slots.into_iter().filter(|slot| Self::is_transfer(*slot));
+        transfers.next().filter(|_| transfers.next().is_none())
+    }
+
+    /// Whether it needs [`Self::y`] for itself.
+    pub fn has_a_further_slot(&self) -> bool {
+        let kind = self.kind;
+        matches!(
+            kind,
+            Kind::ShfIndirect | Kind::LdField | Kind::LdFieldCc | Kind::ImmedMerge
+        ) || !kind.is_of_datapath()
+    }
+
+    /// The word of local memory in [`Self::y`], by pointer and offset, if there is one.
+    #[inline]
+    pub fn word(&self) -> Option<(u8, u8)> {
+        (self.y & (Self::WORD | RELATIVE) == Self::WORD).then(|| self.word_there())
+    }
+
+    /// The same where it is known that there is one.
+    #[inline]
+    pub fn word_there(&self) -> (u8, u8) {
+        ((self.y >> 8) as u8 & 1, self.y as u8)
     }
 }
 
@@ -259,4 +304,18 @@ pub(super) struct Side {
     pub trace: Trace,
     /// The control instruction in whose defer slots this word lies.
     pub slot_of: Option<u16>,
+}
+
+impl Side {
+    /// The word of local memory that all operands there are, by pointer and offset; `None` if
+    /// they are not one, or where one moves its pointer.
+    pub fn word(&self) -> Option<(u8, u8)> {
+        let specials = [self.special_a, self.special_b, self.special_d];
+        let mut there = specials.into_iter().filter(|it| *it != Special::None);
+        let first = there.next()?;
+        let Special::Local { pointer, offset } = first else {
+            return None;
+        };
+        there.all(|it| it == first).then_some((pointer, offset))
+    }
 }

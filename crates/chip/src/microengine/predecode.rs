@@ -452,6 +452,21 @@ impl<'a> Maker<'a> {
         ] {
             self.op.marks |= if holds { mark } else { 0 };
         }
+        if self.side.guarded && !self.op.has_a_further_slot() {
+            self.further();
+        }
+    }
+
+    /// Puts into the slot that the operation does not need which transfer register or which
+    /// word of local memory it has, where it has one and not both.
+    fn further(&mut self) {
+        let transfer = self.op.transfer();
+        let word = self.side.word().filter(|_| !self.has_transfers());
+        self.op.y = match (transfer, word) {
+            (_, Some((pointer, offset))) => Op::WORD | u16::from(pointer) << 8 | u16::from(offset),
+            (Some(slot), None) if !self.side.local => slot,
+            _ => self.op.y,
+        };
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {

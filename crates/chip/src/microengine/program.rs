@@ -212,6 +212,11 @@ impl Program {
         self.forms = forms.into();
         self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.words, limit));
+        for (op, address) in ops.iter_mut().zip(0..) {
+            if op.kind == Kind::CsrRead {
+                op.n = u8::from(!self.timers.are_all_of(address));
+            }
+        }
         self.ops = ops.into();
         self.sides = sides.into();
     }

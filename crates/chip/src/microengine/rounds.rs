@@ -10,7 +10,7 @@
 use super::action::{Action, with_actions};
 use super::ahead::Thrown;
 use super::datapath::{Codes, Datapath, result, taken};
-use super::form::{Form, FromHand};
+use super::form::Form;
 use super::line::Line;
 use super::operation::{Kind, Op};
 use super::registers::SLOTS;
@@ -52,6 +52,14 @@ pub(super) fn find_rounds(ops: &[Op], forms: &[Form]) -> Vec<Round> {
         goes.then_some(round)
     };
     ops.iter().enumerate().filter_map(round).collect()
+}
+
+/// Which operand is the result of the operation before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FromHand {
+    Neither,
+    A,
+    B,
 }
 
 /// One operation of a round, or a pair of which the second has the first's result as B.
@@ -129,7 +137,7 @@ impl<D> Step<D> {
 
 impl Step {
     fn single(op: &Op, from_hand: FromHand, registers: &mut Registers) -> Option<Self> {
-        let does = Does::of(Action::quick(op.kind, from_hand))?;
+        let does = Does::quick(op.kind, from_hand)?;
         Self::new(does, op, registers)
     }
 
@@ -139,8 +147,8 @@ impl Step {
         if !takes || has_number(op.kind) && has_number(next.kind) {
             return None;
         }
-        let first = Action::quick(op.kind, from_hand);
-        let does = Does::of(Action::joined(first, next.kind, next.a == op.b)?)?;
+        let first = Does::quick(op.kind, from_hand)?;
+        let does = first.joined(next.kind, next.a == op.b)?;
         let numbers = if has_number(next.kind) { next } else { op };
         Some(Self {
             n: numbers.n,
@@ -276,14 +284,14 @@ impl Rounds {
 macro_rules! rounds_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        owned { $($moved:ident $owned:ident $tested:ident;)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
         decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
-        /// What a step does, which is what the interpreter's loop's action of the same name does. A
-        /// type of its own has no others, so that the compiler need not ask for them.
-        #[derive(Clone, Copy, Debug)]
+        /// What a step does.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Does {
             $($kind, $with_a, $with_b,)*
             $($pair, $pair_at_hand, $same, $same_at_hand,)*
@@ -292,18 +300,28 @@ macro_rules! rounds_loop {
         }
 
         impl Does {
-            fn of(action: Action) -> Option<Self> {
-                match action {
+            /// What a quick operation does.
+            fn quick(kind: Kind, from_hand: FromHand) -> Option<Self> {
+                match (kind, from_hand) {
                     $(
-                        Action::$kind => Some(Self::$kind),
-                        Action::$with_a => Some(Self::$with_a),
-                        Action::$with_b => Some(Self::$with_b),
+                        (Kind::$kind, FromHand::Neither) => Some(Self::$kind),
+                        (Kind::$kind, FromHand::A) => Some(Self::$with_a),
+                        (Kind::$kind, FromHand::B) => Some(Self::$with_b),
                     )*
+                    _ => None,
+                }
+            }
+
+            /// What it does with the quick one behind it, which has its result as B, if they make
+            /// a pair; `same`: the other operand of the second is the first's B.
+            fn joined(self, second: Kind, same: bool) -> Option<Self> {
+                let at_hand = |kind| Self::quick(kind, FromHand::B) == Some(self);
+                match (second, same) {
                     $(
-                        Action::$pair => Some(Self::$pair),
-                        Action::$pair_at_hand => Some(Self::$pair_at_hand),
-                        Action::$same => Some(Self::$same),
-                        Action::$same_at_hand => Some(Self::$same_at_hand),
+                        (Kind::$second, false) if self == Self::$first => Some(Self::$pair),
+                        (Kind::$second, true) if self == Self::$first => Some(Self::$same),
+                        (Kind::$second, false) if at_hand(Kind::$first) => Some(Self::$pair_at_hand),
+                        (Kind::$second, true) if at_hand(Kind::$first) => Some(Self::$same_at_hand),
                     )*
                     _ => None,
                 }

@@ -195,8 +195,10 @@ impl Microengine {
         self.stats.aborted += penalty;
         self.stats.swaps += 1;
         let context = self.datapath.context;
-        self.memory.swap_out(context, &mut self.datapath.byte_index);
-        self.slow &= !slow::PENDING;
+        if self.memory.has_pending() {
+            self.settle_all();
+        }
+        self.memory.swap_out(context);
         self.contexts[context].pc = self.pc;
         let enabled = self.enabled >> (context & 7) & 1 != 0;
         self.contexts.leave(context, enabled, end);
