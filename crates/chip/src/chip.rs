@@ -83,6 +83,10 @@ pub struct Chip {
     /// Whether and when it skips time.
     #[serde(skip)]
     pub(crate) quiescence: Quiescence,
+    /// Where the run pauses, if it does: all that happens before is counted. It says how the
+    /// chip came to its state, and is no part of that.
+    #[serde(skip)]
+    paused: Cycle,
 }
 
 impl Chip {
@@ -124,6 +128,7 @@ impl Chip {
             units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
             quiescence: Quiescence::default(),
+            paused: 0,
             fabric: Fabric::new(profile, Units::inlets),
         };
         let profile = chip.fabric.profile.clone();
@@ -207,6 +212,14 @@ impl Chip {
         self.fabric.now
     }
 
+    /// The cycle up to which it has counted: where it pauses, if it does, which may lie behind
+    /// the last event before.
+    pub(crate) fn counted_to(&self) -> Cycle {
+        self.fabric
+            .now
+            .max(self.paused.min(self.fabric.events.next_time()))
+    }
+
     /// Buses, events and commands in flight.
     #[must_use]
     pub const fn fabric(&self) -> &Fabric {
@@ -277,7 +290,7 @@ impl Chip {
         self.fabric.events.next_time()
     }
 
-    /// What the chip has counted until now.
+    /// What the chip has counted until now, or until the cycle of the pause.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::collect(self)
@@ -330,11 +343,15 @@ impl Chip {
             pause,
             breath,
         };
+        self.paused = 0;
         let stop = if observed {
             self.advance::<true>(bounds, lines, observer)
         } else {
             self.advance::<false>(bounds, lines, observer)
         };
+        if stop.is_none() && self.fabric.events.next_time() >= pause {
+            self.paused = pause;
+        }
         for core in self.microengines.iter_mut() {
             core.forget_before(self.fabric.now);
         }

@@ -22,7 +22,7 @@ impl Stats {
     #[must_use]
     pub fn collect(chip: &Chip) -> Self {
         let profile = &chip.fabric.profile;
-        let (cycles, mhz) = (chip.fabric.now, profile.me_mhz());
+        let (cycles, mhz) = (chip.counted_to(), profile.me_mhz());
         let rows: Vec<_> = chip.units.counters().collect();
         let units = rows.iter().map(|&(target, counters)| {
             let pressure = chip.fabric.buses.pressure(target);
@@ -245,7 +245,7 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
 /// which has executed although its cycle is none of the run's: it counts in place of
 /// one of the slots lost with it. Where a fault stands, nothing of its cycle counts.
 fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
-    let now = chip.fabric.now;
+    let now = chip.counted_to();
     let mut counts = core.stats_at(now);
     let rests = chip.fabric.events.is_empty() && chip.fault().is_none();
     if rests && counts.aborted > 0 {

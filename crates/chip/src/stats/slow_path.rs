@@ -7,7 +7,7 @@ use crate::gpp::Memories;
 
 /// What the core has done and what its tasks keep.
 pub(super) fn gpp(chip: &Chip) -> GppStats {
-    let (gpp, now) = (&chip.gpp, chip.fabric.now);
+    let (gpp, now) = (&chip.gpp, chip.counted_to());
     let memories = Memories {
         scratch: &chip.units.scratch,
         sram: &chip.units.sram,
@@ -51,7 +51,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
 
 /// What is attached to SRAM channels.
 pub(super) fn devices(chip: &Chip) -> Devices {
-    let cycles = chip.fabric.now;
+    let cycles = chip.counted_to();
     let devices = chip.units.sram.devices();
     let stats = devices.map(|device| {
         let own = device.attachment();
