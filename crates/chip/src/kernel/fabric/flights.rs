@@ -1,7 +1,8 @@
 //! The commands in flight by their places.
 //!
-//! There is room for more than any chip can have at one time, so that a place is masked and
-//! not checked: each of these is found many times between its issue and its end.
+//! There is room for more than twice what the chips as shipped can have at one time, so that a
+//! place is masked and not checked: each of these is found many times between its issue and its
+//! end. A chip with far longer queues may need more; that is a fault which says so.
 
 use std::ops::{Index, IndexMut};
 
@@ -13,7 +14,7 @@ use crate::kernel::lines::Tag;
 
 /// Room, a power of two. FIFOs, inlets and queues of the largest chip hold less than half
 /// as many commands, and threads that wait for frames have one each.
-const MOST: usize = 1024;
+pub(super) const MOST: usize = 1024;
 
 /// All that were ever needed at one time, and room for more.
 #[derive(Clone, Debug)]
@@ -48,11 +49,13 @@ impl Flights {
         &self.all[..self.count]
     }
 
-    /// One more is needed.
-    pub fn grow(&mut self) -> Slot {
-        assert!(self.count < MOST, "too many commands in flight");
+    /// One more is needed; `None` if there is no room for it.
+    pub fn grow(&mut self) -> Option<Slot> {
+        if self.count == MOST {
+            return None;
+        }
         self.count += 1;
-        Slot(self.count as u32 - 1)
+        Some(Slot(self.count as u32 - 1))
     }
 }
 
@@ -94,5 +97,27 @@ impl<'de> Deserialize<'de> for Flights {
             *place = flight;
         }
         Ok(flights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::fabric::Fabric;
+    use crate::profile::Profile;
+    use crate::units::Units;
+
+    #[test]
+    fn more_commands_than_there_is_room_for_are_a_fault() {
+        let mut fabric = Fabric::new(Profile::load("ixp2800").unwrap(), Units::inlets);
+        let command = BusCommand::blank(CommandOp::SramRead, TransferKind::S);
+        for _ in 0..MOST {
+            fabric.open(command);
+        }
+        assert_eq!(fabric.checks.fault(), None);
+        fabric.open(command);
+        let fault = fabric.checks.fault().unwrap();
+        assert_eq!(fault.message, "more than 1024 commands are in flight");
+        assert_eq!(fabric.in_flight(), MOST);
     }
 }

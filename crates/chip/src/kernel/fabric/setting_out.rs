@@ -1,8 +1,10 @@
 //! The way of commands from their issue until they set out for their unit.
 
+use super::flights::MOST;
 use super::{BusCommand, Fabric, Issue, Slot, UNASKED};
 use crate::Cycle;
 use crate::kernel::bus::{Admission, Held};
+use crate::kernel::check::Fault;
 use crate::kernel::event::Event;
 use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::target::Target;
@@ -129,7 +131,26 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> Slot {
-        self.flights.grow()
+        self.flights.grow().unwrap_or_else(|| self.no_room())
+    }
+
+    /// The run ends here, so it does not matter whose place the command has.
+    fn no_room(&mut self) -> Slot {
+        self.checks.raise(Fault {
+            check: None,
+            cycle: self.now,
+            me: None,
+            context: None,
+            pc: None,
+            message: format!("more than {MOST} commands are in flight"),
+            notes: Vec::new(),
+            help: Some(
+                "shorten the queues of the chip profile (`inlet_depth`, `fifo_depth`, `command_fifo_depth`)"
+                    .to_owned(),
+            ),
+            also: Vec::new(),
+        });
+        Slot(MOST as u32 - 1)
     }
 
     /// A unit has taken a command from its inlet. Commands that waited for
