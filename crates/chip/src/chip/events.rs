@@ -5,7 +5,7 @@ use std::hint::cold_path;
 use super::{Chip, Stop};
 use crate::Cycle;
 use crate::core::Cores;
-use crate::kernel::event::{DATA, Event, Pending, UNITS};
+use crate::kernel::event::{DATA, Event, OTHERS, Pending, SIGNALS, UNITS};
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::neighbours::TransferRegisters;
@@ -162,6 +162,10 @@ impl Chip {
         let may_write = if pending.has(DATA) {
             let event = self.fabric.events.take(bucket, DATA, pending);
             self.handle_data::<OBSERVED>(event)
+        } else if pending.has(SIGNALS) {
+            let event = self.fabric.events.take(bucket, SIGNALS, pending);
+            self.handle_signal::<OBSERVED>(event);
+            false
         } else if pending.has(UNITS) {
             let event = self.fabric.events.take(bucket, UNITS, pending);
             self.handle_unit::<OBSERVED>(event);
@@ -197,7 +201,7 @@ impl Chip {
         }
     }
 
-    /// Data or a signal reaches a microengine; whether a unit got some.
+    /// Data reaches or leaves a microengine; whether a unit got some.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn handle_data<const OBSERVED: bool>(&mut self, event: Event) -> bool {
@@ -207,6 +211,16 @@ impl Chip {
                 self.pulled::<OBSERVED>(slot, me);
                 return true;
             }
+            _ => unreachable!("an event in another queue than its own"),
+        }
+        false
+    }
+
+    /// A signal, or something else than data, reaches a microengine.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    fn handle_signal<const OBSERVED: bool>(&mut self, event: Event) {
+        match event {
             Event::Signal {
                 me,
                 context,
@@ -215,7 +229,6 @@ impl Chip {
             } => self.signal::<OBSERVED>(me, context, signal, by),
             event => self.handle_rarely(event),
         }
-        false
     }
 
     /// A signal that no command brings reaches a context.
@@ -291,10 +304,7 @@ impl Chip {
     fn handle_other(&mut self, bucket: usize, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         let pending = fabric.events.pending_in(bucket);
-        let Some(queue) = pending.queue() else {
-            return;
-        };
-        let event = fabric.events.take(bucket, queue, pending);
+        let event = fabric.events.take(bucket, OTHERS, pending);
         fabric.events.leave_if_empty(bucket);
         match event {
             Event::Media(code) => {

@@ -1,9 +1,10 @@
 //! The event queue: what happens when, in one total order.
 //!
-//! Events order by (time, rank, sequence). The rank puts data and signals that
-//! reach registers before units, units before the media interface, and
+//! Events order by (time, rank, place, sequence). The rank puts data that reaches registers
+//! before signals, these before units, units before the media interface, and
 //! microengines last, so a microengine that looks at a cycle sees everything
-//! that happened up to and at that cycle.
+//! that happened up to and at that cycle. Only timers and signals have a place: it does not
+//! matter when they were posted.
 //!
 //! Nearly all events lie less than a thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
@@ -30,6 +31,7 @@ use std::collections::BinaryHeap;
 use crate::Cycle;
 pub use kind::Event;
 use kind::QUEUES;
+pub(crate) use kind::{DATA, OTHERS, SIGNALS, UNITS};
 
 /// Cycles that the wheel covers, a power of two.
 const SPAN: usize = 16 * 64;
@@ -52,17 +54,12 @@ const MORE: u32 = 8;
 const THIRD: u32 = 4;
 /// Its bit `LINKED + q`: others are linked behind those of queue q that stand in the bucket.
 const LINKED: u32 = 12;
-/// Queues of which three events stand in the bucket: data and signals, and units.
+/// Queues of which three events stand in the bucket: data, and units.
 const TRIPLES: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
 const _: () = assert!((TURNS as usize).is_multiple_of(MICROENGINES));
-
-/// The queue of data and signals that reach a microengine.
-pub(crate) const DATA: usize = 0;
-/// The queue of units.
-pub(crate) const UNITS: usize = 1;
 
 /// What happens in one cycle but for turns. It fills a line of the host's cache.
 #[derive(Clone, Copy, Debug)]
@@ -101,11 +98,9 @@ impl Pending {
 
     /// The queue that comes next, if any is not empty.
     #[inline]
-    pub const fn queue(self) -> Option<usize> {
-        if self.is_turns_only() {
-            return None;
-        }
-        Some(self.0.trailing_zeros() as usize)
+    pub fn queue(self) -> Option<usize> {
+        let mut all = [DATA, SIGNALS, UNITS, OTHERS].into_iter();
+        all.find(|&queue| self.has(queue))
     }
 }
 

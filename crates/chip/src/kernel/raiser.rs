@@ -29,6 +29,11 @@ impl Raiser {
         Self((me as u32 + 1) << 24 | (context as u32) << 16 | pc as u32)
     }
 
+    /// A number of its own, which orders raisers.
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
     /// Microengine, context and address, if it is an instruction.
     #[must_use]
     pub const fn place(self) -> Option<(u8, u8, u16)> {

@@ -106,6 +106,8 @@ macro_rules! define {
             GiveUp,
             /// A local CSR is written.
             CsrWrite,
+            /// A local CSR is written that only sets a timer or raises a signal.
+            CsrSend,
             /// An operation with operands on next-neighbour rings.
             Ring,
             /// Another poll.

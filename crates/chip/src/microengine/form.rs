@@ -5,6 +5,7 @@ use npsim_isa::{Instruction, Leaves, csr};
 
 use super::action::Action;
 use super::operation::{Kind, Op, Side};
+use super::sender::only_sends;
 
 /// What an operation leaves behind and what it reads of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,7 @@ fn outside(op: &Op, next: Option<&Op>) -> Action {
         Kind::Arb => Action::GiveUp,
         Kind::CsrWrite => match op.x as u16 {
             csr::ACTIVE_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_1 => Action::PointerWrite,
+            csr if only_sends(csr) => Action::CsrSend,
             _ => Action::CsrWrite,
         },
         Kind::CsrRead if op.marks & Op::POLLS == 0 => {

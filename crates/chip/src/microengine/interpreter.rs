@@ -25,6 +25,7 @@ use super::local_csr::timestamp_at;
 use super::local_memory::Index;
 use super::operation::{Kind, Op};
 use super::registers::{TEMP_A, TEMP_B, TEMP_D};
+use super::sender::Sender;
 use super::{Flow, Microengine, slow};
 use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
@@ -55,7 +56,7 @@ macro_rules! interpreter_loop {
                         let (me, from, cycle) =
                             (self.index, usize::from(self.pc), self.cycle);
                         let Self {
-                            lanes, datapath, memory, claims, thrown, line, stats,
+                            lanes, datapath, memory, claims, contexts, thrown, line, stats, mode, entered,
                             slow: pending, calm, bark, timing, timestamp, timestamp_set, csr_value, ..
                         } = &mut *self;
                         let ops = lanes[usize::from(datapath.context) & 7].ops();
@@ -119,6 +120,29 @@ macro_rules! interpreter_loop {
                                         let at = here!();
                                         self.leave_line::<OBSERVED>(at, fabric);
                                         break 'poll Poll { does: Polls::GiveUp, what: mask, with: u32::from(defer) };
+                                    }
+                                    Action::CsrSend => {
+                                        let (csr, value) = (op.x as u16, datapath.get(op.a));
+                                        let at = here!();
+                                        let now = line.cycle_of(at);
+                                        if *pending == 0 && now >= fabric.events.next_time() && now != *entered {
+                                            let number = datapath.context & 7;
+                                            let sender = Sender {
+                                                me,
+                                                number,
+                                                context: &mut contexts[number],
+                                                mode: *mode,
+                                                timing,
+                                                timestamp: (*timestamp, *timestamp_set),
+                                                now,
+                                            };
+                                            if sender.write_ahead((csr, at as u16), value, fabric) {
+                                                *bark = now + PATIENCE;
+                                                continue 'line;
+                                            }
+                                        }
+                                        self.leave_line::<OBSERVED>(at, fabric);
+                                        break 'poll Poll { does: Polls::CsrWrite, what: u32::from(csr), with: value };
                                     }
                                     Action::PointerWrite if !OBSERVED && *pending == 0 => {
                                         let now = line.cycle_of(here!());

@@ -4,14 +4,12 @@ use npsim_image::ContextMode;
 use npsim_isa::csr;
 
 use super::local_memory::Index;
+use super::sender::only_sends;
 use super::{Flow, Microengine, random, slow};
 use crate::Cycle;
 use crate::core::ContextPhase;
 use crate::kernel::check::PATIENCE;
-use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::raiser::Raiser;
-use crate::kernel::trace_event::Cause;
 
 /// Bits of `CTX_ENABLES` with a meaning here.
 mod enables {
@@ -146,26 +144,16 @@ impl Microengine {
         value: u32,
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
-        match csr {
-            csr::ACTIVE_CTX_FUTURE_COUNT => {
-                let context = self.datapath.context & 7;
-                self.contexts[context].future_count = value as u16;
-                self.arm_timer(context, fabric);
-            }
-            csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
-                let context = self.datapath.context & 7;
-                self.contexts[context].future_signal = value as u8 & 15;
-                self.arm_timer(context, fabric);
-            }
-            csr::NEXT_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_add(1), value, fabric),
-            csr::PREV_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_sub(1), value, fabric),
-            csr::SAME_ME_SIGNAL => self.send_signal(Some(self.index), value, fabric),
-            _ => return self.write_other_csr(csr, value, fabric),
+        if !only_sends(csr) {
+            return self.write_other_csr(csr, value, fabric);
         }
+        let pc = self.pc;
+        let sender = self.sender(self.datapath.context);
+        sender.write((csr, pc), value, fabric);
         Ok(())
     }
 
-    /// The same of those that are seldom written.
+    /// The same of those that do more than to send.
     #[inline(never)]
     fn write_other_csr(&mut self, csr: u16, value: u32, fabric: &mut Fabric) -> Result<(), Flow> {
         let gap = self.timing.csr_gap;
@@ -191,11 +179,11 @@ impl Microengine {
             }
             csr::INDIRECT_CTX_FUTURE_COUNT => {
                 self.contexts[viewed].future_count = value as u16;
-                self.arm_timer(viewed, fabric);
+                self.sender(viewed).arm_timer(fabric);
             }
             csr::INDIRECT_FUTURE_COUNT_SIGNAL => {
                 self.contexts[viewed].future_signal = value as u8 & 15;
-                self.arm_timer(viewed, fabric);
+                self.sender(viewed).arm_timer(fabric);
             }
             csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => {
                 self.set_pointer(0, viewed, csr, value);
@@ -335,65 +323,8 @@ impl Microengine {
         self.timestamp_set = self.cycle;
         for context in 0..8 {
             if self.contexts[context].timer_due.is_some() {
-                self.arm_timer(context, fabric);
+                self.sender(context).arm_timer(fabric);
             }
-        }
-    }
-
-    /// The timer fires once, when the low half of the timestamp next becomes the
-    /// future count.
-    fn arm_timer(&mut self, context: u8, fabric: &mut Fabric) {
-        // A timer that is set anew leaves nothing of what it was set to.
-        let timer = Event::Timer {
-            me: self.index,
-            context,
-        };
-        if let Some(due) = self.contexts[context].timer_due.take() {
-            fabric.events.cancel(due, timer);
-        }
-        let it = &self.contexts[context];
-        if it.future_signal == 0 {
-            return;
-        }
-        let counts = (self.cycle - self.timestamp_set) / self.timing.timestamp;
-        let now = (self.timestamp + counts) as u16;
-        let left = Cycle::from(it.future_count.wrapping_sub(now));
-        fabric.timer_set(self.index, context, left);
-        let due = self.timestamp_set + (counts + left) * self.timing.timestamp;
-        let due = due.max(self.cycle + 1);
-        self.contexts[context].timer_due = Some(due);
-        fabric.events.post(due, timer);
-    }
-
-    /// Raises a signal as a write of a signal CSR says.
-    fn send_signal(&mut self, me: Option<u8>, value: u32, fabric: &mut Fabric) {
-        let signal = (value >> 3 & 15) as u8;
-        let context = if value & 0x80 == 0 {
-            value as u8 & 7
-        } else {
-            let step = if self.mode == ContextMode::Four { 2 } else { 1 };
-            (self.datapath.context + step) & 7
-        };
-        let Some(me) = me.filter(|&me| usize::from(me) < fabric.nn_rings.len()) else {
-            return;
-        };
-        if signal != 0 {
-            let due = self.cycle + self.timing.signal;
-            fabric
-                .journal
-                .expect(due, (me, context, signal), || Cause::Thread {
-                    me: self.index,
-                    context: self.datapath.context,
-                });
-            fabric.events.post(
-                due,
-                Event::Signal {
-                    me,
-                    context,
-                    signal,
-                    by: Raiser::at(self.index, self.datapath.context, self.pc),
-                },
-            );
         }
     }
 

@@ -41,6 +41,7 @@ pub(crate) mod program;
 mod random;
 mod registers;
 mod rounds;
+mod sender;
 mod stall;
 mod template;
 #[cfg(test)]

@@ -7,6 +7,9 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     pub(super) fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
+        if queue >= TRIPLES {
+            return self.append_in_place(bucket, queue, event);
+        }
         let pending = &mut self.pending[bucket];
         if let Some(second) = self.buckets[bucket].second.get_mut(queue)
             && *pending >> (MORE + queue as u32) & 1 == 0
@@ -15,6 +18,38 @@ impl EventQueue {
             *second = event;
         } else {
             self.append_third(bucket, queue, event);
+        }
+    }
+
+    /// Puts an event into a queue that is not empty and whose order is not only that of posting.
+    #[inline(never)]
+    fn append_in_place(&mut self, bucket: usize, queue: usize, event: Event) {
+        let (bucket, queue) = (bucket % SPAN, queue % QUEUES);
+        if self.pending[bucket] >> (LINKED + queue as u32) & 1 != 0 {
+            return self.put_among(bucket, queue, event);
+        }
+        let first = &mut self.buckets[bucket].first[queue];
+        let second = if is_before(event, *first) {
+            std::mem::replace(first, event)
+        } else {
+            event
+        };
+        self.link(bucket, queue, second);
+    }
+
+    /// The same where there are several.
+    #[cold]
+    #[inline(never)]
+    fn put_among(&mut self, bucket: usize, queue: usize, event: Event) {
+        let mut all = vec![self.buckets[bucket].first[queue]];
+        while self.pending[bucket] >> (LINKED + queue as u32) & 1 != 0 {
+            all.push(self.take_linked(bucket, queue));
+        }
+        let at = all.partition_point(|&it| !is_before(event, it));
+        all.insert(at, event);
+        self.buckets[bucket].first[queue] = all[0];
+        for &event in &all[1..] {
+            self.link(bucket, queue, event);
         }
     }
 
@@ -131,4 +166,9 @@ impl EventQueue {
             next: NIL,
         });
     }
+}
+
+/// Whether an event comes before another of its cycle, whichever was posted first.
+const fn is_before(event: Event, other: Event) -> bool {
+    event.rank() < other.rank() || event.rank() == other.rank() && event.place() < other.place()
 }

@@ -6,8 +6,18 @@ use crate::kernel::command::Slot;
 use crate::kernel::raiser::Raiser;
 use crate::kernel::target::Target;
 
-/// Queues of a bucket, one for each rank but those of turns.
+/// Queues of a bucket: one for data, one for units, one for signals and what else reaches a
+/// microengine, one for the media interface and the general-purpose core.
 pub(super) const QUEUES: usize = 4;
+
+/// The queue of data.
+pub(crate) const DATA: usize = 0;
+/// The queue of units, which come behind signals.
+pub(crate) const UNITS: usize = 1;
+/// The queue of signals, timers and words of neighbours, which come behind data.
+pub(crate) const SIGNALS: usize = 2;
+/// The queue of the media interface and, behind it, the general-purpose core.
+pub(crate) const OTHERS: usize = 3;
 
 /// Something that happens at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +26,7 @@ pub enum Event {
     Push(Slot, u8),
     /// A command's data has been taken from the OUT registers of a microengine (rank 0).
     Pull(Slot, u8),
-    /// A signal reaches a context (rank 0).
+    /// A signal that no command brings reaches a context (rank 1).
     Signal {
         /// Index of the microengine, 0 to n - 1.
         me: u8,
@@ -27,7 +37,7 @@ pub enum Event {
         /// Who raised it.
         by: Raiser,
     },
-    /// A word reaches a microengine's next-neighbour ring (rank 0).
+    /// A word reaches a microengine's next-neighbour ring (rank 1).
     NnPut {
         /// Index of the receiving microengine.
         me: u8,
@@ -38,28 +48,28 @@ pub enum Event {
         /// A put to the ring; else a write of one register.
         ring: bool,
     },
-    /// A context's future count may have come (rank 0).
+    /// A context's future count may have come (rank 1).
     Timer {
         /// Index of the microengine, 0 to n - 1.
         me: u8,
         /// Context 0-7.
         context: u8,
     },
-    /// A stall of a context is over that held a microengine back (rank 0).
+    /// A stall of a context is over that held a microengine back (rank 1).
     StallOver(u8),
-    /// The arbiter of a cluster's command bus looks at what waits (rank 1).
+    /// The arbiter of a cluster's command bus looks at what waits (rank 2).
     CommandBus(u8),
-    /// A command reaches its unit's inlet (rank 1).
+    /// A command reaches its unit's inlet (rank 2).
     Arrive(Slot),
-    /// A unit has served a command (rank 1).
+    /// A unit has served a command (rank 2).
     Ready(Slot),
-    /// A unit that was busy can start its next command (rank 1).
+    /// A unit that was busy can start its next command (rank 2).
     Turn(Target),
-    /// The media interface has something to do: its own code (rank 2).
+    /// The media interface has something to do: its own code (rank 3).
     Media(u32),
-    /// The general-purpose core's task runs (rank 3).
+    /// The general-purpose core's task runs (rank 4).
     Gpp(u16),
-    /// A microengine goes on (rank 4, then by its number).
+    /// A microengine goes on (rank 5, then by its number).
     Microengine(u8),
 }
 
@@ -67,22 +77,45 @@ impl Event {
     #[inline]
     pub(super) const fn rank(self) -> u8 {
         match self {
-            Self::Push(..)
-            | Self::Pull(..)
-            | Self::Signal { .. }
-            | Self::Timer { .. }
-            | Self::StallOver(_)
-            | Self::NnPut { .. } => 0,
-            Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
-            Self::Media(_) => 2,
-            Self::Gpp(_) => 3,
-            Self::Microengine(me) => 4 + me,
+            Self::Push(..) | Self::Pull(..) => 0,
+            Self::Signal { .. } | Self::Timer { .. } | Self::StallOver(_) | Self::NnPut { .. } => 1,
+            Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 2,
+            Self::Media(_) => 3,
+            Self::Gpp(_) => 4,
+            Self::Microengine(me) => 5 + me,
+        }
+    }
+
+    /// Its place among those of its rank in a cycle; of the same place, what was posted first
+    /// comes first. Timers and signals have places of their own, so that it does not matter when
+    /// a microengine posts them that runs ahead of the chip.
+    #[inline]
+    pub(super) const fn place(self) -> u64 {
+        match self {
+            Self::Timer { me, context } => of_context(me, context),
+            Self::Signal {
+                me,
+                context,
+                signal,
+                by,
+            } => of_context(me, context) | (signal as u64) << 32 | by.number() as u64,
+            _ => 0,
         }
     }
 
     /// The queue of its bucket that it stands in, if it is no turn.
     #[inline]
     pub(super) const fn queue(self) -> usize {
-        self.rank() as usize % QUEUES
+        match self.rank() {
+            0 => DATA,
+            1 => SIGNALS,
+            2 => UNITS,
+            _ => OTHERS,
+        }
     }
+}
+
+/// The place of what a context is sent.
+const fn of_context(me: u8, context: u8) -> u64 {
+    1 << 63 | (me as u64) << 48 | (context as u64) << 40
 }

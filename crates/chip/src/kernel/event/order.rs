@@ -33,7 +33,7 @@ impl EventQueue {
         let turns = turns.filter(|(time, _)| *time != NEVER);
         let mut all: Vec<_> = self.near().chain(far).chain(turns).collect();
         // What was posted first comes first where time and rank are the same: a stable sort.
-        all.sort_by_key(|(time, event)| (*time, event.rank()));
+        all.sort_by_key(|(time, event)| (*time, event.rank(), event.place()));
         all
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::kernel::command::Slot;
 use crate::kernel::raiser::Raiser;
 
-/// The definition: what is the first by (time, rank, sequence).
+/// The definition: what is the first by (time, rank, place, sequence).
 #[derive(Default)]
 struct Plain {
     pending: Vec<(Cycle, Event)>,
@@ -30,7 +30,7 @@ impl Plain {
         // Of equal ones the first that was posted.
         let first = (0..self.pending.len()).min_by_key(|&at| {
             let (time, event) = self.pending[at];
-            (time, event.rank())
+            (time, event.rank(), event.place())
         })?;
         Some(self.pending.remove(first))
     }
@@ -118,10 +118,11 @@ fn ranks_order_one_cycle() {
             by: Raiser::UNKNOWN,
         },
     );
+    queue.post(5, Event::Push(Slot(4), 0));
     let order: Vec<_> = std::iter::from_fn(|| queue.pop())
         .map(|(_, event)| event.rank())
         .collect();
-    assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(order, [0, 1, 2, 3, 4, 5, 6]);
 }
 
 #[test]

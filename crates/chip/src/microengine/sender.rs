@@ -1,0 +1,149 @@
+//! Writes of local CSRs that set a timer or raise a signal, and do nothing else: what comes of
+//! them is an event at a later cycle, whose place among others does not depend on when it is
+//! posted. So a microengine that runs ahead of the chip need not wait with them.
+
+use npsim_image::ContextMode;
+use npsim_isa::csr;
+
+use super::Microengine;
+use super::context::Context;
+use super::timing::Timing;
+use crate::Cycle;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::raiser::Raiser;
+use crate::kernel::trace_event::Cause;
+
+/// Whether a write of a local CSR does nothing but set a timer of the running context or raise
+/// a signal.
+pub(super) const fn only_sends(csr: u16) -> bool {
+    sets_timer(csr)
+        || matches!(
+            csr,
+            csr::NEXT_NEIGHBOR_SIGNAL | csr::PREV_NEIGHBOR_SIGNAL | csr::SAME_ME_SIGNAL
+        )
+}
+
+const fn sets_timer(csr: u16) -> bool {
+    matches!(
+        csr,
+        csr::ACTIVE_CTX_FUTURE_COUNT | csr::ACTIVE_FUTURE_COUNT_SIGNAL
+    )
+}
+
+/// A context that executes such a write.
+pub(super) struct Sender<'a> {
+    pub me: u8,
+    pub number: u8,
+    pub context: &'a mut Context,
+    pub mode: ContextMode,
+    pub timing: &'a Timing,
+    /// `TIMESTAMP`, and when it had that value.
+    pub timestamp: (u64, Cycle),
+    /// When it does so.
+    pub now: Cycle,
+}
+
+impl Sender<'_> {
+    /// The same ahead of the chip; false, and nothing done, if it sets a timer anew that may have
+    /// come before.
+    #[inline(never)]
+    pub fn write_ahead(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
+        let due = self.context.timer_due;
+        let stands = !sets_timer(csr) || due.is_none_or(|due| due > self.now);
+        if stands {
+            self.write((csr, pc), value, fabric);
+        }
+        stands
+    }
+
+    /// Writes a CSR that [only sends](only_sends), at an address.
+    #[inline]
+    pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
+        let to = match csr {
+            csr::ACTIVE_CTX_FUTURE_COUNT => {
+                self.context.future_count = value as u16;
+                return self.arm_timer(fabric);
+            }
+            csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                self.context.future_signal = value as u8 & 15;
+                return self.arm_timer(fabric);
+            }
+            csr::NEXT_NEIGHBOR_SIGNAL => self.me.checked_add(1),
+            csr::PREV_NEIGHBOR_SIGNAL => self.me.checked_sub(1),
+            _ => Some(self.me),
+        };
+        if let Some(to) = to {
+            self.send_signal(to, pc, value, fabric);
+        }
+    }
+
+    /// The timer fires once, when the low half of the timestamp next becomes the
+    /// future count.
+    pub fn arm_timer(&mut self, fabric: &mut Fabric) {
+        // A timer that is set anew leaves nothing of what it was set to.
+        let (me, context) = (self.me, self.number);
+        let timer = Event::Timer { me, context };
+        let it = &mut *self.context;
+        if let Some(due) = it.timer_due.take() {
+            fabric.events.cancel(due, timer);
+        }
+        if it.future_signal == 0 {
+            return;
+        }
+        let (timestamp, set) = self.timestamp;
+        let counts = (self.now - set) / self.timing.timestamp;
+        let count = (timestamp + counts) as u16;
+        let left = Cycle::from(it.future_count.wrapping_sub(count));
+        fabric.timer_set(me, context, left);
+        let due = set + (counts + left) * self.timing.timestamp;
+        let due = due.max(self.now + 1);
+        it.timer_due = Some(due);
+        fabric.events.post(due, timer);
+    }
+
+    /// Raises a signal of a microengine as a write of a signal CSR says.
+    fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
+        let signal = (value >> 3 & 15) as u8;
+        let context = if value & 0x80 == 0 {
+            value as u8 & 7
+        } else {
+            let step = if self.mode == ContextMode::Four { 2 } else { 1 };
+            (self.number + step) & 7
+        };
+        if signal == 0 || usize::from(me) >= fabric.nn_rings.len() {
+            return;
+        }
+        let due = self.now + self.timing.signal;
+        let (by_me, by_context) = (self.me, self.number);
+        let cause = || Cause::Thread {
+            me: by_me,
+            context: by_context,
+        };
+        fabric.journal.expect(due, (me, context, signal), cause);
+        let by = Raiser::at(by_me, by_context, pc);
+        let raised = Event::Signal {
+            me,
+            context,
+            signal,
+            by,
+        };
+        fabric.events.post(due, raised);
+    }
+}
+
+impl Microengine {
+    /// A context as it sends at the present cycle.
+    #[inline]
+    pub(super) fn sender(&mut self, context: u8) -> Sender<'_> {
+        Sender {
+            me: self.index,
+            number: context & 7,
+            context: &mut self.contexts[context],
+            mode: self.mode,
+            timing: &self.timing,
+            timestamp: (self.timestamp, self.timestamp_set),
+            now: self.cycle,
+        }
+    }
+}
