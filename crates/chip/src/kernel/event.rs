@@ -141,8 +141,9 @@ struct Node {
 /// All pending events.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// Every event in the wheel has a time in `base .. base + SPAN`.
-    buckets: [Bucket; SPAN],
+    /// Every event in the wheel has a time in `base .. base + SPAN`. On the heap, since a chip is
+    /// handed on by value.
+    buckets: Box<[Bucket; SPAN]>,
     /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
     /// since of a cycle that has but turns nothing else is looked at.
     pending: [u32; SPAN],
@@ -151,7 +152,7 @@ pub struct EventQueue {
     nodes: Vec<Node>,
     /// The last linked node of each queue of a cycle that has any; it is followed by the first
     /// of them.
-    last: [[u16; QUEUES]; SPAN],
+    last: Box<[[u16; QUEUES]; SPAN]>,
     free: u16,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
@@ -173,14 +174,13 @@ pub struct EventQueue {
 }
 
 impl Default for EventQueue {
-    #[allow(clippy::large_stack_arrays)] // Few are made, and to find them costs each event.
     fn default() -> Self {
         Self {
-            buckets: [EMPTY; SPAN],
+            buckets: boxed(EMPTY),
             pending: [0; SPAN],
             occupied: [0; WORDS],
             nodes: Vec::new(),
-            last: [[NIL; QUEUES]; SPAN],
+            last: boxed([NIL; QUEUES]),
             free: NIL,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
@@ -193,6 +193,13 @@ impl Default for EventQueue {
             sequence: 0,
         }
     }
+}
+
+/// One for each cycle of the wheel.
+fn boxed<T: Copy>(one: T) -> Box<[T; SPAN]> {
+    Box::<[T]>::from(vec![one; SPAN])
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("it is as long"))
 }
 
 impl EventQueue {
