@@ -290,7 +290,8 @@ impl Chip {
         self.fabric.events.next_time()
     }
 
-    /// What the chip has counted until now, or until the cycle of the pause.
+    /// What the chip has counted until now, or until the cycle of the pause. One that was
+    /// restored from a state has counted to its last event until it runs.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::collect(self)

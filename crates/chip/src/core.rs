@@ -20,7 +20,9 @@
 //!   [`EventQueue::next_time`](crate::kernel::event::EventQueue::next_time) lies
 //!   after it. So the order of all such accesses is that of cycle and index,
 //!   however far a core runs ahead in between, and it does not matter to the
-//!   others which core it is.
+//!   others which core it is. What only posts an event for a later cycle, whose
+//!   place there does not depend on when it was posted (a timer, a signal of a
+//!   microengine), may execute before that.
 //! - It executes nothing at or after [`Fabric::horizon`]. A horizon one cycle
 //!   after [`Core::local_time`] is a single step.
 //! - The same calls give the same state. A core never asks for the host's time,

@@ -64,7 +64,7 @@ const LONGEST: Cycle = 1 << 16;
 const FIRST_TRY: Cycle = 1024;
 /// The most cycles for which it has to be idle, where tries come to nothing.
 const LAST_TRY: Cycle = 1 << 26;
-/// Events that have to be saved for a try to pay.
+/// Cycles with events that have to be saved for a try to pay.
 const WORTH: u64 = 8_000;
 /// Cycles that are skipped at once at most: of a run without an end the caller is to
 /// hear from time to time.
@@ -85,7 +85,7 @@ pub(crate) struct Quiescence {
     /// No event before this cycle needs more than to be handled: the next try is not before
     /// it, nor the end of the run, nor a pause or a breath.
     pub wake_at: Cycle,
-    /// Cycles handled.
+    /// Cycles with events that were handled.
     pub handled: u64,
     /// Jobs of tasks and events of the media interface: whatever can reach the outside.
     pub outside: u64,

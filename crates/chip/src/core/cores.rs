@@ -5,9 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::Core;
 use super::absent::Absent;
-
-/// Room for those of the largest chip, a power of two.
-const MOST: usize = 16;
+use crate::kernel::event::MICROENGINES as MOST;
 
 /// The cores of a chip in the order of their index. They stand in the chip itself, and behind
 /// them those that it lacks, so that nothing is asked before one gets a turn.
@@ -33,7 +31,7 @@ impl Cores {
         self.count += 1;
     }
 
-    /// One that the chip has.
+    /// One that the chip has; its index is masked.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is an address.
     pub fn at(&mut self, index: u8) -> &mut dyn Core {

@@ -9,8 +9,8 @@
 //! Nearly all events lie less than a thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
 //! next bucket that is not empty. Three of four events find the queue of their rank
-//! empty, and nearly all others find one event or two there, so the first three of the ranks that
-//! are not rare stand in the bucket itself, and only those behind them are linked. Later
+//! empty, and nearly all others find one event or two there, so the first three of data
+//! and of units stand in the bucket itself, and only those behind them are linked. Later
 //! events wait in a heap and move to the wheel when their time comes near, before anything
 //! else can be posted there, so that the order of posting holds for them too.
 //!
@@ -37,8 +37,8 @@ pub(crate) use kind::{DATA, OTHERS, SIGNALS, UNITS};
 const SPAN: usize = 16 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
-/// Microengines of the largest chip.
-const MICROENGINES: usize = 16;
+/// Microengines of the largest chip, a power of two.
+pub(crate) const MICROENGINES: usize = 16;
 /// End of the list of free nodes.
 const NIL: u16 = u16::MAX;
 
@@ -359,6 +359,12 @@ impl EventQueue {
         if pending == 0 {
             self.occupy(bucket, time);
         }
+    }
+
+    /// Whether a cycle lies in the wheel.
+    #[inline]
+    pub(crate) const fn is_near(&self, time: Cycle) -> bool {
+        time.wrapping_sub(self.base) < SPAN as Cycle
     }
 
     /// The time of the next event; `Cycle::MAX` when nothing is pending.

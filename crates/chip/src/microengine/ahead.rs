@@ -1,19 +1,20 @@
-//! What a microengine remembers of the present turn so that its counts can be cut
-//! at any cycle of it.
+//! What a microengine remembers of what it did ahead of the chip, so that its counts can be
+//! cut at any cycle of it.
 //!
 //! Microengines run ahead of the chip, and a fault elsewhere may end the run at a
 //! cycle that lies behind what they have done. What they do ahead of the chip's
-//! present issues instructions and throws slots away, and nothing else, so the slots
-//! and their cycles are enough. Those of earlier turns lie before the chip's present.
+//! present issues instructions and throws slots away; besides it only posts events behind that
+//! cycle, which then never come. So the slots and their cycles are enough.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Cycle;
 
-/// More entries than most turns make.
+/// More entries than most turns make: only where there are as many, those that lie before the
+/// chip's present are looked for and forgotten.
 const MANY: usize = 32;
 
-/// The issue slots that were thrown away in the present turn, in their order. A context gives
+/// The issue slots that were thrown away, some of them before the chip's present, in their order. A context gives
 /// up the pipeline in the chip's present, so of those before that nothing is kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thrown {

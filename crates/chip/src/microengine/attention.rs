@@ -6,7 +6,8 @@ use super::operation::Special;
 use super::predecode::Maker;
 
 /// Reads or writes of a local CSR that must happen in global order: others
-/// write the register, or its write reaches others or the event queue.
+/// write the register, or its write reaches others or the event queue. Those that
+/// [only send](super::sender::only_sends) need not where they send to a later cycle.
 pub(crate) fn csr_polls(address: u16, write: bool) -> bool {
     match address {
         csr::INDIRECT_CTX_STS

@@ -68,8 +68,7 @@ impl Context {
     /// context has entered its state, so it need not be remembered if it was.
     #[inline]
     fn spend_all(&mut self, at: Cycle) -> Cycle {
-        // What a damaged file says of a context need not be in order.
-        at.wrapping_sub(std::mem::replace(&mut self.since, at))
+        at.saturating_sub(std::mem::replace(&mut self.since, at))
     }
 
     /// Writes the time up to a cycle down.

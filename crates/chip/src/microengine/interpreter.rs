@@ -13,7 +13,7 @@
 //! ([`super::rounds`]).
 //!
 //! Commands, context swaps and local CSRs are actions of the same loop. Along a line time is
-//! kept by address alone; whoever needs the microengine's own cycle and address, as all that
+//! kept by address alone; whoever needs the microengine's own cycle and address, as most of what
 //! leaves its registers does, first leaves the line. The one before such an operation is never
 //! quick, so whoever looks finds everything as if there were no quick forms.
 

@@ -14,7 +14,7 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::raiser::Raiser;
 use crate::kernel::trace_event::Cause;
 
-/// Whether a write of a local CSR does nothing but set a timer of the running context or raise
+/// Whether a write of a local CSR, which [polls](super::attention::csr_polls), does nothing but set a timer of the running context or raise
 /// a signal.
 pub(super) const fn only_sends(csr: u16) -> bool {
     sets_timer(csr)
@@ -46,15 +46,22 @@ pub(super) struct Sender<'a> {
 
 impl Sender<'_> {
     /// The same ahead of the chip; false, and nothing done, if it sets a timer anew that may have
-    /// come before.
+    /// come before, if its signal would come at once, when it matters who of the microengines had
+    /// their turns in that cycle, or if it lies too far ahead.
     #[inline(never)]
     pub fn write_ahead(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
         let due = self.context.timer_due;
-        let stands = !sets_timer(csr) || due.is_none_or(|due| due > self.now);
-        if stands {
+        let stands = if sets_timer(csr) {
+            due.is_none_or(|due| due > self.now)
+        } else {
+            self.timing.signal != 0
+        };
+        // Else a loop of them could fill the queue.
+        let goes = stands && fabric.events.is_near(self.now);
+        if goes {
             self.write((csr, pc), value, fabric);
         }
-        stands
+        goes
     }
 
     /// Writes a CSR that [only sends](only_sends), at an address.
@@ -92,7 +99,7 @@ impl Sender<'_> {
             return;
         }
         let (timestamp, set) = self.timestamp;
-        let counts = (self.now - set) / self.timing.timestamp;
+        let counts = self.now.saturating_sub(set) / self.timing.timestamp;
         let count = (timestamp + counts) as u16;
         let left = Cycle::from(it.future_count.wrapping_sub(count));
         fabric.timer_set(me, context, left);

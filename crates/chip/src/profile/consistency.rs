@@ -2,10 +2,20 @@
 
 use super::parse::wrong;
 use super::{Profile, ProfileError};
+use crate::kernel::event::MICROENGINES;
 
 impl Profile {
     /// What no single range can say: latencies must leave room for the way.
     pub(super) fn check(&self) -> Result<(), ProfileError> {
+        let microengines = usize::from(self.clusters()) * usize::from(self.per_cluster());
+        if microengines > MICROENGINES {
+            return Err(wrong(
+                "microengine.per_cluster",
+                &format!(
+                    "{microengines} microengines are more than the {MICROENGINES} of the largest chip"
+                ),
+            ));
+        }
         let dram_access = self.dram_row_to_column()
             + self.dram_column_to_data()
             + self.dram_burst_half_cycles().div_ceil(2);

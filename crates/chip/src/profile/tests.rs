@@ -200,6 +200,13 @@ fn numbers_must_go_together() {
         ),
         (
             "ixp2800",
+            "microengine",
+            "per_cluster",
+            9,
+            "18 microengines are more than the 16 of the largest chip",
+        ),
+        (
+            "ixp2800",
             "msf",
             "bus_bytes",
             3,

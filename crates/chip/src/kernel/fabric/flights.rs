@@ -49,9 +49,14 @@ impl Flights {
         &self.all[..self.count]
     }
 
+    /// Whether there is no room for one more.
+    pub fn is_full(&self) -> bool {
+        self.count == MOST
+    }
+
     /// One more is needed; `None` if there is no room for it.
     pub fn grow(&mut self) -> Option<Slot> {
-        if self.count == MOST {
+        if self.is_full() {
             return None;
         }
         self.count += 1;

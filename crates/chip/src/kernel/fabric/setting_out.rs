@@ -84,6 +84,10 @@ impl Fabric {
         if self.buses.is_full(now, me) {
             return Issue::Held;
         }
+        if self.free.first().is_none() && self.flights.is_full() {
+            self.no_room(now, Some(command));
+            return Issue::Held;
+        }
         let admission = self.buses.admit(now, me, target, &mut self.journal);
         let slot = self.place(command, address, now);
         if self.journal.wants(Kind::Command) {
@@ -131,17 +135,23 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> Slot {
-        self.flights.grow().unwrap_or_else(|| self.no_room())
+        self.flights.grow().unwrap_or_else(|| {
+            // The run ends here, so it does not matter whose place the command has.
+            self.no_room(self.now, None);
+            Slot(MOST as u32 - 1)
+        })
     }
 
-    /// The run ends here, so it does not matter whose place the command has.
-    fn no_room(&mut self) -> Slot {
+    /// There is no place for a command of a microengine, or of a unit that pushes by itself.
+    #[cold]
+    #[inline(never)]
+    fn no_room(&mut self, now: Cycle, command: Option<&BusCommand>) {
         self.checks.raise(Fault {
             check: None,
-            cycle: self.now,
-            me: None,
-            context: None,
-            pc: None,
+            cycle: now,
+            me: command.map(|it| it.me),
+            context: command.map(|it| it.context),
+            pc: command.map(|it| it.pc),
             message: format!("more than {MOST} commands are in flight"),
             notes: Vec::new(),
             help: Some(
@@ -150,7 +160,6 @@ impl Fabric {
             ),
             also: Vec::new(),
         });
-        Slot(MOST as u32 - 1)
     }
 
     /// A unit has taken a command from its inlet. Commands that waited for

@@ -30,7 +30,8 @@ impl Incoming {
     /// Bytes of the next mpacket.
     #[must_use]
     pub fn chunk(&self, element_bytes: u16) -> usize {
-        (self.arrival.bytes.len() - self.moved).min(element_bytes as usize)
+        let left = self.arrival.bytes.len().saturating_sub(self.moved);
+        left.min(element_bytes as usize)
     }
 
     /// Cycle at which the next mpacket is in the FIFO; the last one counts when
@@ -46,7 +47,8 @@ impl Incoming {
         }
         let whole = PREAMBLE + bytes.len() as u64 + CHECK_SEQUENCE;
         let part = PREAMBLE + upto as u64;
-        start + divided_up(u128::from(end - start) * u128::from(part), whole)
+        let takes = end.saturating_sub(*start);
+        start.saturating_add(divided_up(u128::from(takes) * u128::from(part), whole))
     }
 }
 
