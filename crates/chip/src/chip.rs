@@ -83,9 +83,7 @@ pub struct Chip {
     /// Whether and when it skips time.
     #[serde(skip)]
     pub(crate) quiescence: Quiescence,
-    /// Where the run pauses, if it does: all that happens before is counted. It says how the
-    /// chip came to its state, and is no part of that.
-    #[serde(skip)]
+    /// Where the run pauses, if it does: all that happens before is counted.
     paused: Cycle,
 }
 
@@ -212,6 +210,11 @@ impl Chip {
         self.fabric.now
     }
 
+    /// A file may say anything of where the run paused.
+    pub(crate) fn limit_pause(&mut self) {
+        self.paused = self.paused.min(LAST_CYCLE);
+    }
+
     /// The cycle up to which it has counted: where it pauses, if it does, which may lie behind
     /// the last event before.
     pub(crate) fn counted_to(&self) -> Cycle {
@@ -290,8 +293,7 @@ impl Chip {
         self.fabric.events.next_time()
     }
 
-    /// What the chip has counted until now, or until the cycle of the pause. One that was
-    /// restored from a state has counted to its last event until it runs.
+    /// What the chip has counted until now, or until the cycle of the pause.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::collect(self)

@@ -67,6 +67,7 @@ impl Chip {
             return Err(StateError::Long(rest.len()));
         }
         chip.set_skipping(self.is_skipping());
+        chip.limit_pause();
         *self = chip;
         Ok(())
     }
