@@ -65,7 +65,7 @@ const FIRST_TRY: Cycle = 1024;
 /// The most cycles for which it has to be idle, where tries come to nothing.
 const LAST_TRY: Cycle = 1 << 26;
 /// Cycles with events that have to be saved for a try to pay.
-const WORTH: u64 = 8_000;
+const WORTH: u64 = 4_000;
 /// Cycles that are skipped at once at most: of a run without an end the caller is to
 /// hear from time to time.
 const FURTHEST: Cycle = 1 << 40;

@@ -155,7 +155,8 @@ fn what_stands_behind_in_one_queue_is_nothing_to_another() {
     queue.cancel(7, Event::Arrive(Slot(1)));
     queue.cancel(7, Event::Media(2));
     assert_eq!(queue.len(), 8);
-    let signals = [0, 1, 3, 4].map(|number| (7, signal(number)));
+    // By their receiver.
+    let signals = [0, 3, 1, 4].map(|number| (7, signal(number)));
     let arrivals = [0, 2, 3, 4].map(|number| (7, Event::Arrive(Slot(number))));
     for taken in signals.into_iter().chain(arrivals) {
         assert_eq!(queue.pop(), Some(taken));
