@@ -256,10 +256,10 @@ impl Chip {
             .min(now.saturating_add(FURTHEST))
             .min(LAST_CYCLE);
         let (handled, since) = quiescence.since;
-        let events = u128::from(quiescence.handled - handled) + 1;
+        let handled = u128::from(quiescence.handled - handled) + 1;
         let passed = u128::from(now.saturating_sub(since)) + 1;
         let left = u128::from(end.saturating_sub(now));
-        if events * left < passed * u128::from(WORTH) {
+        if handled * left < passed * u128::from(WORTH) {
             // What is known now is known until then.
             quiescence.try_at = end.max(now + 1);
             return None;
@@ -272,7 +272,7 @@ impl Chip {
         let settle = quiescence.settle;
         let sooner = (settle / 4 * 3).max(FIRST_TRY);
         let longer = (settle * 2).min(LAST_TRY);
-        let saved = events * u128::from(quiescence.skipped - skipped);
+        let saved = handled * u128::from(quiescence.skipped - skipped);
         (quiescence.settle, quiescence.try_at) = match done {
             Err(Failure::None) => (longer, now.saturating_add(longer)),
             // So little came of it that it did not pay.

@@ -10,6 +10,7 @@ use std::io;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::units::msf::clock::Clock;
 use npsim_net::capture::CaptureError;
 use npsim_net::egress::PcapSink;
 use npsim_net::ethernet::MIN_FRAME_BYTES;
@@ -64,8 +65,8 @@ pub struct Links<'a> {
     /// Last bit of all frames so far.
     arrivals_end: Cycle,
     hertz: u64,
-    /// Cycles and the picoseconds that they take, in lowest terms.
-    pace: (u64, u64),
+    /// Picoseconds, in cycles.
+    picoseconds: Clock,
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<PcapSink>,
@@ -176,7 +177,7 @@ impl<'a> Links<'a> {
             next: 0,
             arrivals_end: 0,
             hertz,
-            pace: in_lowest_terms(hertz, PICO),
+            picoseconds: Clock::new(hertz, PICO),
             origin_ns,
             sink,
             tap: None,
@@ -439,22 +440,8 @@ impl<'a> Links<'a> {
 
     /// Picoseconds to cycles, rounded up.
     fn cycles(&self, ps: u64) -> Cycle {
-        let (cycles, picoseconds) = self.pace;
-        // Nearly all fit, and a division of 128 bits takes many times as long.
-        match ps.checked_mul(cycles) {
-            Some(product) => product.div_ceil(picoseconds),
-            None => (u128::from(ps) * u128::from(cycles)).div_ceil(picoseconds.into()) as Cycle,
-        }
+        self.picoseconds.cycle(ps)
     }
-}
-
-/// A fraction in lowest terms, whose denominator is not 0.
-const fn in_lowest_terms(numerator: u64, denominator: u64) -> (u64, u64) {
-    let (mut divisor, mut rest) = (denominator, numerator);
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    (numerator / divisor, denominator / divisor)
 }
 
 /// Bytes that a frame has on the line, without check sequence.

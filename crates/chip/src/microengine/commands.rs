@@ -113,10 +113,7 @@ impl Microengine {
             return self.command_rarely(number, address, fabric);
         }
         let target = fabric.buses.target_of(order.unit, address);
-        let to = (target, address);
-        if !fabric.sends_at_once(self.cycle, &order.command, to)
-            && fabric.send_in_turn(self.cycle, &order.command, to) == Issue::Held
-        {
+        if !fabric.sends(self.cycle, &order.command, (target, address)) {
             return Err(Flow::Held);
         }
         for moved in [out, into] {
@@ -182,13 +179,11 @@ impl Microengine {
             ..order.command
         };
         let address = address & 0xffff;
-        let to = (fabric.buses.target_of(order.unit, address), address);
-        if !fabric.sends_at_once(self.cycle, &command, to)
-            && fabric.send_in_turn(self.cycle, &command, to) == Issue::Held
-        {
+        let target = fabric.buses.target_of(order.unit, address);
+        if !fabric.sends(self.cycle, &command, (target, address)) {
             return Err(Flow::Held);
         }
-        self.stats.references[to.0.index()] += 1;
+        self.stats.references[target.index()] += 1;
         Ok(None)
     }
 

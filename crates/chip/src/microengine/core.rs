@@ -1,6 +1,7 @@
 //! The microengine as a [`Core`]: what chip and units do with it.
 
 use std::array;
+use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_image::NnMode;
@@ -500,6 +501,15 @@ impl Microengine {
 /// Slots whose bits are one word.
 const BITS: usize = 64;
 
+/// In which word of bits so many slots from one on are, and where there.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of moving data.
+fn place(first: u16, words: u8) -> (usize, Range<usize>) {
+    let from = usize::from(first) % BITS;
+    let word = usize::from(first) / BITS % (SLOTS / BITS);
+    (word, from..from + usize::from(words))
+}
+
 /// The words of a command's data that count, and as many registers.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a part of moving data.
@@ -509,12 +519,9 @@ fn few<'a>(
     first: u16,
     words: u8,
 ) -> Option<(&'a [u32], &'a mut [u32])> {
-    let (from, words) = (usize::from(first) % BITS, usize::from(words));
-    let (file, _) = file.as_chunks_mut::<BITS>();
-    let file = file
-        .get_mut(usize::from(first) / BITS % (SLOTS / BITS))?
-        .get_mut(from..from + words)?;
-    Some((data.get(..words)?, file))
+    let (word, slots) = place(first, words);
+    let file = file.as_chunks_mut::<BITS>().0.get_mut(word)?;
+    Some((data.get(..usize::from(words))?, file.get_mut(slots)?))
 }
 
 /// The same the other way.
@@ -526,12 +533,9 @@ fn few_mut<'a>(
     first: u16,
     words: u8,
 ) -> Option<(&'a mut [u32], &'a [u32])> {
-    let (from, words) = (usize::from(first) % BITS, usize::from(words));
-    let (file, _) = file.as_chunks::<BITS>();
-    let file = file
-        .get(usize::from(first) / BITS % (SLOTS / BITS))?
-        .get(from..from + words)?;
-    Some((data.get_mut(..words)?, file))
+    let (word, slots) = place(first, words);
+    let file = file.as_chunks::<BITS>().0.get(word)?;
+    Some((data.get_mut(..usize::from(words))?, file.get(slots)?))
 }
 
 /// Copies as many words as commands move without a call. Where their number is no power

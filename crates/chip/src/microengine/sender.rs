@@ -7,6 +7,7 @@ use npsim_isa::csr;
 
 use super::Microengine;
 use super::context::Context;
+use super::local_csr::timestamp_at;
 use super::timing::Timing;
 use crate::Cycle;
 use crate::kernel::event::Event;
@@ -98,12 +99,11 @@ impl Sender<'_> {
         if it.future_signal == 0 {
             return;
         }
-        let (timestamp, set) = self.timestamp;
-        let counts = self.now.saturating_sub(set) / self.timing.timestamp;
-        let count = (timestamp + counts) as u16;
-        let left = Cycle::from(it.future_count.wrapping_sub(count));
+        let ((first, set), divider) = (self.timestamp, self.timing.timestamp);
+        let count = timestamp_at(self.timestamp, self.now, divider);
+        let left = Cycle::from(it.future_count.wrapping_sub(count as u16));
         fabric.timer_set(me, context, left);
-        let due = set + (counts + left) * self.timing.timestamp;
+        let due = set + (count - first + left) * divider;
         let due = due.max(self.now + 1);
         it.timer_due = Some(due);
         fabric.events.post(due, timer);

@@ -121,13 +121,8 @@ impl Buses {
             since: now,
             refused,
         });
-        self.held += 1;
-        let place = me - cluster * usize::from(self.per_cluster);
+        self.one_more_waits(cluster, me);
         let state = &mut self.clusters[cluster];
-        state.holds |= 1 << (place & 15);
-        state.held += 1;
-        state.command.queue_peak = state.command.queue_peak.max(state.held);
-        state.open_from = Cycle::MAX;
         if state.posted {
             return None;
         }
@@ -349,17 +344,9 @@ impl Buses {
     fn leave_fifo(&mut self, slot: Cycle, (cluster, me): (usize, usize), held: &Held) -> Grant {
         let place = me - cluster * usize::from(self.per_cluster);
         let fifo = &mut self.fifos[me];
-        let state = &mut self.clusters[cluster % CLUSTERS];
-        if fifo.behind.is_empty() {
-            fifo.first = None;
-            state.holds &= !(1 << (place & 15));
-        } else {
-            fifo.first = fifo.behind.pop_front();
-        }
-        self.held -= 1;
-        state.held -= 1;
-        let after = place as u8 + 1;
-        state.turn = if after == self.per_cluster { 0 } else { after };
+        fifo.first = fifo.behind.pop_front();
+        let (is_empty, stalls) = (fifo.first.is_none(), fifo.stalled.is_some());
+        self.one_less_waits(cluster, place, is_empty);
         if held.refused {
             self.pressure[held.target.index()].held += slot - held.since;
         }
@@ -367,7 +354,7 @@ impl Buses {
             slot: held.slot,
             arrival: slot + self.issue_to_inlet,
             me,
-            stalls: fifo.stalled.is_some(),
+            stalls,
         }
     }
 

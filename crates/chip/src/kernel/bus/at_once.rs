@@ -52,12 +52,8 @@ impl Buses {
         }
         fifo.first = Some(*held);
         self.waits += 1;
-        self.held += 1;
-        let place = usize::from(me) - cluster * usize::from(self.per_cluster);
-        state.holds |= 1 << (place & 15);
-        state.held += 1;
-        state.command.queue_peak = state.command.queue_peak.max(state.held);
-        state.open_from = Cycle::MAX;
+        self.one_more_waits(cluster, usize::from(me));
+        let state = &mut self.clusters[cluster % CLUSTERS];
         if state.posted {
             return Some((cluster, None));
         }
@@ -93,16 +89,38 @@ impl Buses {
         }
         let end = self.book((slot, held.since), cluster, held.target);
         self.fifos.get_mut(me)?.first = None;
-        self.held -= 1;
+        self.one_less_waits(cluster, place as usize, true);
         let state = &mut self.clusters[cluster % CLUSTERS];
-        state.holds &= !(1 << place);
-        state.held -= 1;
-        let after = place as u8 + 1;
-        state.turn = if after == self.per_cluster { 0 } else { after };
         if state.held == 0 {
             state.open_from = end;
         }
         Some((held.slot, slot + self.issue_to_inlet))
+    }
+
+    /// A command has come into the FIFO of a microengine of a cluster.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(super) fn one_more_waits(&mut self, cluster: usize, me: usize) {
+        let place = me - cluster * usize::from(self.per_cluster);
+        self.held += 1;
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        state.holds |= 1 << (place & 15);
+        state.held += 1;
+        state.command.queue_peak = state.command.queue_peak.max(state.held);
+        state.open_from = Cycle::MAX;
+    }
+
+    /// The first command of the microengine at a place of a cluster has left its FIFO, which
+    /// may be empty now; the turn is that of the one behind.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of arbitrating.
+    pub(super) fn one_less_waits(&mut self, cluster: usize, place: usize, is_empty: bool) {
+        self.held -= 1;
+        let state = &mut self.clusters[cluster % CLUSTERS];
+        state.holds &= !(u16::from(is_empty) << (place & 15));
+        state.held -= 1;
+        let after = place as u8 + 1;
+        state.turn = if after == self.per_cluster { 0 } else { after };
     }
 
     /// Whether a target has room for a command in a bus clock, whichever cluster it comes

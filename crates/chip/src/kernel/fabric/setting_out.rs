@@ -15,19 +15,28 @@ impl Fabric {
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
         let (unit, address) = (command.op.info().unit, command.address);
-        let to = (self.buses.target_of(unit, address), address);
-        if self.sends_at_once(now, command, to) {
-            return Issue::Accepted(to.0);
+        let target = self.buses.target_of(unit, address);
+        if self.sends(now, command, (target, address)) {
+            Issue::Accepted(target)
+        } else {
+            Issue::Held
         }
-        self.send_in_turn(now, command, to)
     }
 
-    /// Issues a command that is known but for its address, if nothing is in its way and nobody
-    /// watches, since then no cluster is open. If it does not, it is to be sent in turn.
+    /// Issues a command that is known but for its address; false if its microengine's FIFO is
+    /// full, which then stalls.
     #[must_use]
     #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
+    pub(crate) fn sends(&mut self, now: Cycle, command: &BusCommand, to: (Target, u32)) -> bool {
+        self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
+    }
+
+    /// The same if nothing is in its way and nobody watches, since then no cluster is open. If
+    /// it does not, it is to be sent in turn.
+    #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
-    pub(crate) fn sends_at_once(
+    fn sends_at_once(
         &mut self,
         now: Cycle,
         command: &BusCommand,
@@ -51,42 +60,42 @@ impl Fabric {
     /// The same where something may be in the way, or somebody watches. Nearly always it is
     /// but the bus, and the command waits for that.
     #[inline(never)]
-    pub(crate) fn send_in_turn(
+    fn sends_in_turn(
         &mut self,
         now: Cycle,
         command: &BusCommand,
         (target, address): (Target, u32),
-    ) -> Issue {
+    ) -> bool {
         let Some(free) = self.free.first() else {
-            return self.send_rarely(now, command, (target, address));
+            return self.sends_rarely(now, command, (target, address));
         };
         let held = Held::new(FreeSlots::lowest(free), target, now);
         let Some((cluster, at)) = self.buses.hold_at_once(command.me, &held) else {
-            return self.send_rarely(now, command, (target, address));
+            return self.sends_rarely(now, command, (target, address));
         };
         let slot = self.free.take_from(free);
         self.flights[slot].fill(command, address, now);
         if let Some(at) = at {
             self.events.post(at, Event::CommandBus(cluster as u8));
         }
-        Issue::Accepted(target)
+        true
     }
 
     /// The same where more than the bus may be in the way, or somebody watches.
     #[inline(never)]
-    fn send_rarely(
+    fn sends_rarely(
         &mut self,
         now: Cycle,
         command: &BusCommand,
         (target, address): (Target, u32),
-    ) -> Issue {
+    ) -> bool {
         let me = command.me;
         if self.buses.is_full(now, me) {
-            return Issue::Held;
+            return false;
         }
         if self.free.first().is_none() && self.flights.is_full() {
             self.no_room(now, Some(command));
-            return Issue::Held;
+            return false;
         }
         let admission = self.buses.admit(now, me, target, &mut self.journal);
         let slot = self.place(command, address, now);
@@ -101,7 +110,7 @@ impl Fabric {
                 }
             }
         }
-        Issue::Accepted(target)
+        true
     }
 
     #[cold]
