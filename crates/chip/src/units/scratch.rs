@@ -23,8 +23,7 @@ use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::queue::Queue;
-use crate::units::references;
+use crate::units::{references, take_out};
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 
@@ -48,8 +47,8 @@ pub struct Scratch {
     words: Vec<u32>,
     rings: Rings,
     /// Commands that have arrived and not started, oldest first; the flag says
-    /// whether their data is there.
-    pipe: Queue<(Slot, bool)>,
+    /// whether their data is there. Few stand in it, so a vector does.
+    pipe: Vec<(Slot, bool)>,
     free_at: Cycle,
     turn_posted: bool,
     /// The first command does not start before: what it waits for is never free sooner than
@@ -83,7 +82,7 @@ impl Scratch {
         Self {
             words: vec![0; profile.scratch_bytes() as usize / 4],
             rings: Rings::new(profile.ring_full_percent()),
-            pipe: Queue::default(),
+            pipe: Vec::new(),
             free_at: 0,
             turn_posted: false,
             held_until: 0,
@@ -109,7 +108,7 @@ impl Scratch {
             if start > fabric.now {
                 return self.hold_until(start, fabric);
             }
-            self.pipe.take();
+            take_out(&mut self.pipe, 0);
             self.counters.went(fabric.now);
             fabric.release(Self::FIRST);
             self.start_as(slot, fabric);

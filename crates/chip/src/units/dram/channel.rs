@@ -20,7 +20,7 @@ use crate::Cycle;
 use crate::kernel::fabric::Slot;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::queue::Queue;
+use crate::units::take_out;
 
 /// What addresses are divided by again and again: with a shift where it is a power of two,
 /// since a division takes many times as long.
@@ -110,8 +110,8 @@ pub(super) struct Started {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
-    /// Oldest first.
-    fifo: Queue<Part>,
+    /// Oldest first. Few stand in it, so a vector does.
+    fifo: Vec<Part>,
     free: Cycle,
     passed_over: u8,
 }
@@ -502,7 +502,7 @@ impl Channel {
     pub fn start(&mut self, at: usize, now: Cycle) -> Started {
         let timing = &self.timing;
         let bank = &mut self.banks[at];
-        let part = bank.fifo.take().expect("the chosen bank has a command");
+        let part = take_out(&mut bank.fifo, 0).expect("the chosen bank has a command");
         // The gap when the data pins change direction overlaps with opening the row, so it
         // costs nothing on pins that were idle long enough.
         let turnaround = match (self.pins_wrote, part.write) {

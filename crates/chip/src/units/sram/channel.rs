@@ -33,7 +33,7 @@ use crate::kernel::target::Target;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::references;
+use crate::units::{references, take_out};
 pub(super) use waiting::{Concern, Marks, Waiting};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
@@ -417,17 +417,6 @@ fn someone_waits(before: &mut [Waiting], concern: Concern) {
     for holder in before.iter_mut().filter(|it| it.concern.meets(concern)) {
         holder.marks = holder.marks.with(Marks::HOLDS, true);
     }
-}
-
-/// Takes the command at a place out of the queue. Few stand behind it, so they are moved up
-/// one by one.
-#[inline]
-fn take_out(queue: &mut Vec<Waiting>, at: usize) -> Option<Waiting> {
-    let mut moved = queue.pop()?;
-    for place in queue.get_mut(at..)?.iter_mut().rev() {
-        std::mem::swap(place, &mut moved);
-    }
-    Some(moved)
 }
 
 /// Takes the first atomic operations out of the list, those that have written. Few are left,
