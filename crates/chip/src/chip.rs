@@ -6,7 +6,7 @@ mod events;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind, Cores};
+use crate::core::{Core, CoreKind};
 use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
@@ -75,7 +75,7 @@ pub struct Chip {
     pub(crate) fabric: Fabric,
     /// The microengines in the order of their index. Each saves its state itself.
     #[serde(skip)]
-    pub(crate) microengines: Cores,
+    pub(crate) microengines: Vec<Box<dyn Core>>,
     /// Memories, media interface and the other units.
     pub(crate) units: Units,
     /// The general-purpose core.
@@ -169,7 +169,7 @@ impl Chip {
     /// The same seed gives the same values; without one the register begins at 1
     /// in all of them.
     pub fn seed(&mut self, seed: u64) {
-        for (index, microengine) in (0..).zip(self.microengines.iter_mut()) {
+        for (index, microengine) in (0..).zip(&mut self.microengines) {
             microengine.seed_random(start_value(seed, index));
         }
     }
@@ -355,7 +355,7 @@ impl Chip {
         if stop.is_none() && self.fabric.events.next_time() >= pause {
             self.paused = pause;
         }
-        for core in self.microengines.iter_mut() {
+        for core in &mut self.microengines {
             core.forget_before(self.fabric.now);
         }
         if !observed {
@@ -395,7 +395,7 @@ impl Chip {
     /// that still waits for a signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
-        for (me, microengine) in (0..).zip(self.microengines.iter()) {
+        for (me, microengine) in (0..).zip(&self.microengines) {
             for context in 0..8 {
                 let Some(wait) = microengine
                     .waiting(context)

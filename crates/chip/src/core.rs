@@ -28,8 +28,6 @@
 //! - The same calls give the same state. A core never asks for the host's time,
 //!   and its state is what [`Core::save`] writes.
 
-mod absent;
-mod cores;
 pub(crate) mod inside;
 mod report;
 mod stats;
@@ -39,7 +37,6 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use cores::Cores;
 pub use inside::{DeferSlots, IndexName, IndexWrite, Inside, Owner};
 pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};

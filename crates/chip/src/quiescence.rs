@@ -489,7 +489,7 @@ impl Chip {
     /// What the microengines do, in one number.
     fn pulse(&self, now: Cycle) -> Option<u64> {
         let mut pulse = self.fabric.events.len() as u64;
-        for me in self.microengines.iter() {
+        for me in &self.microengines {
             pulse = pulse.rotate_left(5) ^ me.pulse(now)?;
             pulse = pulse.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }

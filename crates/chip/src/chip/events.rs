@@ -4,7 +4,7 @@ use std::hint::cold_path;
 
 use super::{Chip, Stop};
 use crate::Cycle;
-use crate::core::Cores;
+use crate::core::Core;
 use crate::kernel::event::{DATA, Event, OTHERS, Pending, SIGNALS, UNITS};
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
@@ -192,7 +192,7 @@ impl Chip {
     /// A microengine's turn, which is no event in the queue but stands in one for others.
     #[inline]
     fn turn<const OBSERVED: bool>(&mut self, me: u8) {
-        let microengine = self.microengines.at(me);
+        let microengine = &mut self.microengines[usize::from(me)];
         if OBSERVED {
             self.fabric.journal.begin_turn();
             microengine.run(&mut self.fabric);
@@ -240,9 +240,7 @@ impl Chip {
             journal_signals(me, context, 1 << signal, cause, fabric);
         }
         fabric.raisers.note(fabric.now, (me, context, signal), by);
-        self.microengines
-            .at(me)
-            .signal(context, 1 << signal, fabric);
+        self.microengines[usize::from(me)].signal(context, 1 << signal, fabric);
     }
 
     /// Something else than data and signals reaches a microengine.
@@ -250,16 +248,18 @@ impl Chip {
     fn handle_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Timer { me, context } => self.microengines.at(me).timer(context, fabric),
+            Event::Timer { me, context } => {
+                self.microengines[usize::from(me)].timer(context, fabric)
+            }
             Event::NnPut {
                 me,
                 index,
                 value,
                 ring,
             } => {
-                self.microengines.at(me).nn_put(index, value, ring, fabric);
+                self.microengines[usize::from(me)].nn_put(index, value, ring, fabric);
             }
-            Event::StallOver(me) => self.microengines.at(me).stall_over(fabric),
+            Event::StallOver(me) => self.microengines[usize::from(me)].stall_over(fabric),
             _ => unreachable!("an event in another queue than its own"),
         }
     }
@@ -354,7 +354,7 @@ impl Chip {
             if OBSERVED {
                 journal_pull(slot, fabric);
             }
-            self.microengines.at(me).pulled(slot, fabric);
+            self.microengines[usize::from(me)].pulled(slot, fabric);
         }
         self.units.pulled(slot, &mut self.fabric);
     }
@@ -365,7 +365,7 @@ impl Chip {
     fn pulled_late<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let command = fabric.flight(slot).command;
-        let me = self.microengines.at(command.transfer_me);
+        let me = &mut self.microengines[usize::from(command.transfer_me)];
         let signals = command.pull_signals;
         let late = if signals == 0 { 0 } else { fabric.late(slot) };
         if late == 0 {
@@ -386,7 +386,7 @@ impl Chip {
         if OBSERVED {
             journal_push(slot, fabric);
         }
-        self.microengines.at(me).pushed(slot, fabric);
+        self.microengines[usize::from(me)].pushed(slot, fabric);
         if OBSERVED {
             fabric.retire(slot);
         } else {
@@ -395,7 +395,7 @@ impl Chip {
     }
 }
 
-impl TransferRegisters for Cores {
+impl TransferRegisters for Vec<Box<dyn Core>> {
     fn give_away(&mut self, me: u8, register: u8, words: u8) {
         if let Some(microengine) = self.get_mut(usize::from(me)) {
             microengine.claim_in(TransferKind::S, register, words);
