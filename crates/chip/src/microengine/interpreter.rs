@@ -48,358 +48,362 @@ macro_rules! interpreter_loop {
             pub(super) fn interpret<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
                 // Most turns begin with the poll before which the one before had to end.
                 let mut refused = self.refused.take();
-                'again: while self.is_quick() { 'on: loop {
-                    let poll = 'poll: {
-                        if let Some(refused) = refused.take() {
-                            break 'poll refused;
-                        }
-                        let (me, from, cycle) =
-                            (self.index, usize::from(self.pc), self.cycle);
-                        let Self {
-                            lanes, datapath, memory, claims, contexts, thrown, line, stats, mode, entered,
-                            slow: pending, calm, bark, timing, timestamp, timestamp_set, csr_value, ..
-                        } = &mut *self;
-                        let ops = lanes[usize::from(datapath.context) & 7].ops();
-                        let Some(words) = ops.get(from..) else {
-                            return self.no_instruction(fabric);
-                        };
-                        let mut rest = words.iter();
-                        line.begin::<OBSERVED>(from, cycle);
-                        // The address of the operation that was taken last.
-                        macro_rules! here {
-                            () => {
-                                ops.len() - rest.len() - 1
-                            };
-                        }
-                        // The one there keeps the loop from going on.
-                        macro_rules! apart {
-                            () => {{
-                                let at = here!();
-                                self.leave_line::<OBSERVED>(at, fabric);
-                                match self.step_apart::<OBSERVED>(fabric) {
-                                    Flow::Continue => continue 'again,
-                                    other => return other,
-                                }
-                            }};
-                        }
-                        // Writes of pointers that are due take effect before the one there, which is
-                        // looked at again; while others are on their way it is not for the loop.
-                        macro_rules! settle {
-                            () => {{
-                                let at = here!();
-                                self.leave_at::<OBSERVED>(at, fabric);
-                                self.settle_until(self.cycle);
-                                if self.slow == 0 {
-                                    continue 'again;
-                                }
-                                match self.step_apart::<OBSERVED>(fabric) {
-                                    Flow::Continue => continue 'again,
-                                    other => return other,
-                                }
-                            }};
-                        }
-                        'line: loop {
-                            let Some(op) = rest.next() else {
-                                let end = ops.len();
-                                self.leave_line::<OBSERVED>(end, fabric);
+                'again: while self.is_quick() {
+                    // A command in line gives no reason to ask again, and the limit lies farther ahead
+                    // than the program is long.
+                    'on: loop {
+                        let poll = 'poll: {
+                            if let Some(refused) = refused.take() {
+                                break 'poll refused;
+                            }
+                            let (me, from, cycle) =
+                                (self.index, usize::from(self.pc), self.cycle);
+                            let Self {
+                                lanes, datapath, memory, claims, contexts, thrown, line, stats, mode, entered,
+                                slow: pending, calm, bark, timing, timestamp, timestamp_set, csr_value, ..
+                            } = &mut *self;
+                            let ops = lanes[usize::from(datapath.context) & 7].ops();
+                            let Some(words) = ops.get(from..) else {
                                 return self.no_instruction(fabric);
                             };
-                            // All quick operations end in the same place, and taken branches in another.
-                            let branch = 'taken: {
-                                let value = match op.action {
-                                    Action::Stop => apart!(),
-                                    Action::Command => {
-                                        let (number, a, b) = (op.x, op.a, op.b);
-                                        let address = datapath.get(a).wrapping_add(datapath.get(b));
-                                        let at = here!();
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        break 'poll Poll { does: Polls::Command, what: number, with: address };
+                            let mut rest = words.iter();
+                            line.begin::<OBSERVED>(from, cycle);
+                            // The address of the operation that was taken last.
+                            macro_rules! here {
+                                () => {
+                                    ops.len() - rest.len() - 1
+                                };
+                            }
+                            // The one there keeps the loop from going on.
+                            macro_rules! apart {
+                                () => {{
+                                    let at = here!();
+                                    self.leave_line::<OBSERVED>(at, fabric);
+                                    match self.step_apart::<OBSERVED>(fabric) {
+                                        Flow::Continue => continue 'again,
+                                        other => return other,
                                     }
-                                    Action::GiveUp => {
-                                        let (mask, defer) = (op.x, op.n);
-                                        let at = here!();
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        break 'poll Poll { does: Polls::GiveUp, what: mask, with: u32::from(defer) };
+                                }};
+                            }
+                            // Writes of pointers that are due take effect before the one there, which is
+                            // looked at again; while others are on their way it is not for the loop.
+                            macro_rules! settle {
+                                () => {{
+                                    let at = here!();
+                                    self.leave_at::<OBSERVED>(at, fabric);
+                                    self.settle_until(self.cycle);
+                                    if self.slow == 0 {
+                                        continue 'again;
                                     }
-                                    Action::CsrSend => {
-                                        let (csr, value) = (op.x as u16, datapath.get(op.a));
-                                        let at = here!();
-                                        let now = line.cycle_of(at);
-                                        if *pending == 0 && now >= fabric.events.next_time() && now != *entered {
-                                            let number = datapath.context & 7;
-                                            let sender = Sender {
-                                                me,
-                                                number,
-                                                context: &mut contexts[number],
-                                                mode: *mode,
-                                                timing,
-                                                timestamp: (*timestamp, *timestamp_set),
-                                                now,
-                                            };
-                                            if sender.write_ahead((csr, at as u16), value, fabric) {
-                                                *bark = now + PATIENCE;
-                                                continue 'line;
-                                            }
+                                    match self.step_apart::<OBSERVED>(fabric) {
+                                        Flow::Continue => continue 'again,
+                                        other => return other,
+                                    }
+                                }};
+                            }
+                            'line: loop {
+                                let Some(op) = rest.next() else {
+                                    let end = ops.len();
+                                    self.leave_line::<OBSERVED>(end, fabric);
+                                    return self.no_instruction(fabric);
+                                };
+                                // All quick operations end in the same place, and taken branches in another.
+                                let branch = 'taken: {
+                                    let value = match op.action {
+                                        Action::Stop => apart!(),
+                                        Action::Command => {
+                                            let (number, a, b) = (op.x, op.a, op.b);
+                                            let address = datapath.get(a).wrapping_add(datapath.get(b));
+                                            let at = here!();
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            break 'poll Poll { does: Polls::Command, what: number, with: address };
                                         }
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        break 'poll Poll { does: Polls::CsrWrite, what: u32::from(csr), with: value };
-                                    }
-                                    Action::PointerWrite if !OBSERVED && *pending == 0 => {
-                                        let now = line.cycle_of(here!());
-                                        let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
-                                        let pointer = Index::Pointer(u8::from(second));
-                                        let words = datapath.get(op.a) >> 2 & 1023;
-                                        memory.write(pointer, words, now, timing.lm_addr_gap);
-                                        *pending = slow::PENDING;
-                                        continue 'line;
-                                    }
-                                    Action::CsrWrite | Action::PointerWrite => {
-                                        let (csr, value) = (op.x as u16, datapath.get(op.a));
-                                        let polls = op.marks & Op::POLLS != 0;
-                                        let at = here!();
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        if polls {
+                                        Action::GiveUp => {
+                                            let (mask, defer) = (op.x, op.n);
+                                            let at = here!();
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            break 'poll Poll { does: Polls::GiveUp, what: mask, with: u32::from(defer) };
+                                        }
+                                        Action::CsrSend => {
+                                            let (csr, value) = (op.x as u16, datapath.get(op.a));
+                                            let at = here!();
+                                            let now = line.cycle_of(at);
+                                            if *pending == 0 && now >= fabric.events.next_time() && now != *entered {
+                                                let number = datapath.context & 7;
+                                                let sender = Sender {
+                                                    me,
+                                                    number,
+                                                    context: &mut contexts[number],
+                                                    mode: *mode,
+                                                    timing,
+                                                    timestamp: (*timestamp, *timestamp_set),
+                                                    now,
+                                                };
+                                                if sender.write_ahead((csr, at as u16), value, fabric) {
+                                                    *bark = now + PATIENCE;
+                                                    continue 'line;
+                                                }
+                                            }
+                                            self.leave_line::<OBSERVED>(at, fabric);
                                             break 'poll Poll { does: Polls::CsrWrite, what: u32::from(csr), with: value };
                                         }
-                                        match self.csr_written::<OBSERVED>(csr, value, fabric) {
-                                            Ok(()) => continue 'again,
-                                            Err(flow) => return flow,
-                                        }
-                                    }
-                                    Action::Ring => {
-                                        let at = here!();
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        break 'poll Poll { does: Polls::Ring, what: 0, with: 0 };
-                                    }
-                                    Action::Poll => {
-                                        let at = here!();
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        break 'poll Poll { does: Polls::Other, what: 0, with: 0 };
-                                    }
-                                    Action::Clock if !OBSERVED => {
-                                        let at = here!();
-                                        if *pending != 0 {
-                                            apart!();
-                                        }
-                                        let Some(next) = rest.next() else { apart!() };
-                                        let now = line.cycle_of(at);
-                                        *bark = now + PATIENCE;
-                                        fabric.clock_readings += u64::from(op.n);
-                                        let time = timestamp_at((*timestamp, *timestamp_set), now, timing.timestamp) as u32;
-                                        *csr_value = time;
-                                        datapath.plain(next, 0, time);
-                                        continue 'line;
-                                    }
-                                    Action::CsrRead | Action::Clock => {
-                                        let csr = op.x as u16;
-                                        let at = here!();
-                                        self.leave_line::<OBSERVED>(at, fabric);
-                                        if self.slow != 0 {
-                                            self.settle_until(self.cycle);
-                                        }
-                                        match self.csr_read::<OBSERVED>(csr, fabric) {
-                                            Ok(()) => continue 'again,
-                                            Err(flow) => return flow,
-                                        }
-                                    }
-                                    Action::Owned => {
-                                        if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
-                                            apart!();
-                                        }
-                                        datapath.operate_apart(op);
-                                        continue 'line;
-                                    }
-                                    Action::Move => {
-                                        if claims.owns(op.b) || claims.owns(op.d) {
-                                            apart!();
-                                        }
-                                        datapath.operate_as(Kind::B, op);
-                                        continue 'line;
-                                    }
-                                    $(
-                                        Action::$owned => {
-                                            if claims.owns(op.$tested) {
-                                                apart!();
-                                            }
-                                            datapath.operate_as(Kind::$moved, op);
+                                        Action::PointerWrite if !OBSERVED && *pending == 0 => {
+                                            let now = line.cycle_of(here!());
+                                            let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
+                                            let pointer = Index::Pointer(u8::from(second));
+                                            let words = datapath.get(op.a) >> 2 & 1023;
+                                            memory.write(pointer, words, now, timing.lm_addr_gap);
+                                            *pending = slow::PENDING;
                                             continue 'line;
                                         }
-                                    )*
-                                    Action::Datapath => {
-                                        datapath.operate_apart(op);
-                                        continue 'line;
-                                    }
-                                    Action::Rounds => {
-                                        // Whoever watches is told of each line.
-                                        if OBSERVED {
+                                        Action::CsrWrite | Action::PointerWrite => {
+                                            let (csr, value) = (op.x as u16, datapath.get(op.a));
+                                            let polls = op.marks & Op::POLLS != 0;
+                                            let at = here!();
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            if polls {
+                                                break 'poll Poll { does: Polls::CsrWrite, what: u32::from(csr), with: value };
+                                            }
+                                            match self.csr_written::<OBSERVED>(csr, value, fabric) {
+                                                Ok(()) => continue 'again,
+                                                Err(flow) => return flow,
+                                            }
+                                        }
+                                        Action::Ring => {
+                                            let at = here!();
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            break 'poll Poll { does: Polls::Ring, what: 0, with: 0 };
+                                        }
+                                        Action::Poll => {
+                                            let at = here!();
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            break 'poll Poll { does: Polls::Other, what: 0, with: 0 };
+                                        }
+                                        Action::Clock if !OBSERVED => {
+                                            let at = here!();
+                                            if *pending != 0 {
+                                                apart!();
+                                            }
+                                            let Some(next) = rest.next() else { apart!() };
+                                            let now = line.cycle_of(at);
+                                            *bark = now + PATIENCE;
+                                            fabric.clock_readings += u64::from(op.n);
+                                            let time = timestamp_at((*timestamp, *timestamp_set), now, timing.timestamp) as u32;
+                                            *csr_value = time;
+                                            datapath.plain(next, 0, time);
+                                            continue 'line;
+                                        }
+                                        Action::CsrRead | Action::Clock => {
+                                            let csr = op.x as u16;
+                                            let at = here!();
+                                            self.leave_line::<OBSERVED>(at, fabric);
+                                            if self.slow != 0 {
+                                                self.settle_until(self.cycle);
+                                            }
+                                            match self.csr_read::<OBSERVED>(csr, fabric) {
+                                                Ok(()) => continue 'again,
+                                                Err(flow) => return flow,
+                                            }
+                                        }
+                                        Action::Owned => {
+                                            if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
+                                                apart!();
+                                            }
                                             datapath.operate_apart(op);
                                             continue 'line;
                                         }
-                                        let at = here!();
-                                        self.go_round(at);
-                                        continue 'again;
-                                    }
-                                    Action::Local => {
-                                        let at = here!();
-                                        match self.local_apart::<OBSERVED>(at, fabric) {
-                                            Flow::Continue => continue 'again,
-                                            other => return other,
-                                        }
-                                    }
-                                    Action::LocalWord => {
-                                        if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
-                                            apart!();
-                                        }
-                                        if *pending != 0 {
-                                            settle!();
-                                        }
-                                        let Some(word) = memory.word_at(op.word_there()) else {
-                                            apart!();
-                                        };
-                                        // Which operands it is shows in the slots.
-                                        if op.a == TEMP_A {
-                                            datapath.put(TEMP_A, *word);
-                                        }
-                                        if op.b == TEMP_B {
-                                            datapath.put(TEMP_B, *word);
-                                        }
-                                        match op.kind {
-                                            $(Kind::$kind => datapath.operate_as(Kind::$kind, op),)*
-                                            _ => datapath.operate_apart(op),
-                                        }
-                                        if op.d == TEMP_D {
-                                            *word = datapath.get(TEMP_D);
-                                        }
-                                        continue 'line;
-                                    }
-                                    Action::OwnedBranch => {
-                                        // The other fields of a branch are no slots.
-                                        if claims.owns(op.b) {
-                                            apart!();
-                                        }
-                                        let taken = match op.kind {
-                                            Kind::BrBitSet => datapath.decides(Kind::BrBitSet, op),
-                                            Kind::BrBitClear => datapath.decides(Kind::BrBitClear, op),
-                                            _ => datapath.condition(op),
-                                        };
-                                        if !taken {
+                                        Action::Move => {
+                                            if claims.owns(op.b) || claims.owns(op.d) {
+                                                apart!();
+                                            }
+                                            datapath.operate_as(Kind::B, op);
                                             continue 'line;
                                         }
-                                        break 'taken op;
-                                    }
-                                    $(
-                                        Action::$whole => {
-                                            datapath.operate_as(Kind::$kind, op);
+                                        $(
+                                            Action::$owned => {
+                                                if claims.owns(op.$tested) {
+                                                    apart!();
+                                                }
+                                                datapath.operate_as(Kind::$moved, op);
+                                                continue 'line;
+                                            }
+                                        )*
+                                        Action::Datapath => {
+                                            datapath.operate_apart(op);
                                             continue 'line;
                                         }
-                                        Action::$kind => {
-                                            let (x, y) = (datapath.get(op.a), datapath.get(op.b));
-                                            result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y))
+                                        Action::Rounds => {
+                                            // Whoever watches is told of each line.
+                                            if OBSERVED {
+                                                datapath.operate_apart(op);
+                                                continue 'line;
+                                            }
+                                            let at = here!();
+                                            self.go_round(at);
+                                            continue 'again;
                                         }
-                                    )*
-                                    $(
-                                        Action::$branch => {
-                                            if !datapath.decides(Kind::$branch, op) {
+                                        Action::Local => {
+                                            let at = here!();
+                                            match self.local_apart::<OBSERVED>(at, fabric) {
+                                                Flow::Continue => continue 'again,
+                                                other => return other,
+                                            }
+                                        }
+                                        Action::LocalWord => {
+                                            if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                                                apart!();
+                                            }
+                                            if *pending != 0 {
+                                                settle!();
+                                            }
+                                            let Some(word) = memory.word_at(op.word_there()) else {
+                                                apart!();
+                                            };
+                                            // Which operands it is shows in the slots.
+                                            if op.a == TEMP_A {
+                                                datapath.put(TEMP_A, *word);
+                                            }
+                                            if op.b == TEMP_B {
+                                                datapath.put(TEMP_B, *word);
+                                            }
+                                            match op.kind {
+                                                $(Kind::$kind => datapath.operate_as(Kind::$kind, op),)*
+                                                _ => datapath.operate_apart(op),
+                                            }
+                                            if op.d == TEMP_D {
+                                                *word = datapath.get(TEMP_D);
+                                            }
+                                            continue 'line;
+                                        }
+                                        Action::OwnedBranch => {
+                                            // The other fields of a branch are no slots.
+                                            if claims.owns(op.b) {
+                                                apart!();
+                                            }
+                                            let taken = match op.kind {
+                                                Kind::BrBitSet => datapath.decides(Kind::BrBitSet, op),
+                                                Kind::BrBitClear => datapath.decides(Kind::BrBitClear, op),
+                                                _ => datapath.condition(op),
+                                            };
+                                            if !taken {
                                                 continue 'line;
                                             }
                                             break 'taken op;
                                         }
-                                    )*
-                                    $(
-                                        Action::$decided => {
-                                            let Some(branch) = rest.next() else { apart!() };
-                                            if !datapath.operate_and_decide((Kind::$test, op), Kind::$way) {
+                                        $(
+                                            Action::$whole => {
+                                                datapath.operate_as(Kind::$kind, op);
                                                 continue 'line;
                                             }
-                                            break 'taken branch;
+                                            Action::$kind => {
+                                                let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                                result(Kind::$kind, (op.n, op.x), x, y, datapath.get(op.y))
+                                            }
+                                        )*
+                                        $(
+                                            Action::$branch => {
+                                                if !datapath.decides(Kind::$branch, op) {
+                                                    continue 'line;
+                                                }
+                                                break 'taken op;
+                                            }
+                                        )*
+                                        $(
+                                            Action::$decided => {
+                                                let Some(branch) = rest.next() else { apart!() };
+                                                if !datapath.operate_and_decide((Kind::$test, op), Kind::$way) {
+                                                    continue 'line;
+                                                }
+                                                break 'taken branch;
+                                            }
+                                        )*
+                                    };
+                                    datapath.put(op.d, value);
+                                    continue 'line;
+                                };
+                                let at = here!();
+                                let target = usize::from(branch.d);
+                                macro_rules! take {
+                                    ($slots:expr) => {
+                                        stats.aborted += if OBSERVED {
+                                            let (who, journal) = ((me, datapath.context), &mut fabric.journal);
+                                            line.branch_in_sight((branch, at), $slots, who, (journal, thrown))
+                                        } else {
+                                            line.branch((branch, at), $slots, thrown)
                                         }
-                                    )*
-                                };
-                                datapath.put(op.d, value);
-                                continue 'line;
-                            };
-                            let at = here!();
-                            let target = usize::from(branch.d);
-                            macro_rules! take {
-                                ($slots:expr) => {
-                                    stats.aborted += if OBSERVED {
-                                        let (who, journal) = ((me, datapath.context), &mut fabric.journal);
-                                        line.branch_in_sight((branch, at), $slots, who, (journal, thrown))
-                                    } else {
-                                        line.branch((branch, at), $slots, thrown)
-                                    }
-                                };
+                                    };
+                                }
+                                if branch.n == 0 {
+                                    take!((0, false));
+                                } else {
+                                    let slots = usize::from(branch.n);
+                                    let deferred = rest.as_slice().get(..slots);
+                                    let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) else {
+                                        match self.branch_apart::<OBSERVED>(at, fabric) {
+                                            Flow::Continue => continue 'again,
+                                            other => return other,
+                                        }
+                                    };
+                                    take!((slots, datapath.operate_each(plain)));
+                                }
+                                rest = ops[target..].iter();
+                                if line.arrived >= *calm {
+                                    self.leave_line::<OBSERVED>(target, fabric);
+                                    continue 'again;
+                                }
                             }
-                            if branch.n == 0 {
-                                take!((0, false));
-                            } else {
-                                let slots = usize::from(branch.n);
-                                let deferred = rest.as_slice().get(..slots);
-                                let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) else {
-                                    match self.branch_apart::<OBSERVED>(at, fabric) {
-                                        Flow::Continue => continue 'again,
-                                        other => return other,
-                                    }
+                        };
+                        if !self.may_poll(fabric) {
+                            self.refused = Some(poll);
+                            fabric.events.post_again(self.cycle, self.index);
+                            return Flow::Over;
+                        }
+                        let defer = match poll.does {
+                            Polls::Command => {
+                                let swap = match self.template_command(poll.what, poll.with, fabric) {
+                                    Ok(swap) => swap,
+                                    Err(flow) => return flow,
                                 };
-                                take!((slots, datapath.operate_each(plain)));
+                                self.took_a_cycle::<OBSERVED>(fabric);
+                                let Some(swap) = swap else {
+                                    self.pc += 1;
+                                    continue 'on;
+                                };
+                                swap.slots()
                             }
-                            rest = ops[target..].iter();
-                            if line.arrived >= *calm {
-                                self.leave_line::<OBSERVED>(target, fabric);
+                            Polls::GiveUp => {
+                                if poll.what & Op::KEEP_MASK == 0 {
+                                    self.waits_for(poll.what as u16, poll.what & Op::ANY != 0);
+                                }
+                                self.took_a_cycle::<OBSERVED>(fabric);
+                                poll.with as u8
+                            }
+                            Polls::CsrWrite => {
+                                match self.csr_written::<OBSERVED>(poll.what as u16, poll.with, fabric) {
+                                    Ok(()) => continue 'again,
+                                    Err(flow) => return flow,
+                                }
+                            }
+                            Polls::Ring => {
+                                self.ring_step::<OBSERVED>(fabric);
                                 continue 'again;
                             }
-                        }
-                    };
-                    if !self.may_poll(fabric) {
-                        self.refused = Some(poll);
-                        fabric.events.post_again(self.cycle, self.index);
-                        return Flow::Over;
-                    }
-                    let defer = match poll.does {
-                        Polls::Command => {
-                            let swap = match self.template_command(poll.what, poll.with, fabric) {
-                                Ok(swap) => swap,
-                                Err(flow) => return flow,
-                            };
-                            self.took_a_cycle::<OBSERVED>(fabric);
-                            let Some(swap) = swap else {
-                                self.pc += 1;
-                                continue 'on;
-                            };
-                            swap.slots()
-                        }
-                        Polls::GiveUp => {
-                            if poll.what & Op::KEEP_MASK == 0 {
-                                self.waits_for(poll.what as u16, poll.what & Op::ANY != 0);
-                            }
-                            self.took_a_cycle::<OBSERVED>(fabric);
-                            poll.with as u8
-                        }
-                        Polls::CsrWrite => {
-                            match self.csr_written::<OBSERVED>(poll.what as u16, poll.with, fabric) {
-                                Ok(()) => continue 'again,
-                                Err(flow) => return flow,
-                            }
-                        }
-                        Polls::Ring => {
-                            self.ring_step::<OBSERVED>(fabric);
+                            Polls::Other => match self.direct::<OBSERVED>(fabric) {
+                                Flow::Continue => continue 'again,
+                                other => return other,
+                            },
+                        };
+                        if defer != 0 {
+                            self.yields(defer, None);
                             continue 'again;
                         }
-                        Polls::Other => match self.direct::<OBSERVED>(fabric) {
-                            Flow::Continue => continue 'again,
-                            other => return other,
-                        },
-                    };
-                    if defer != 0 {
-                        self.yields(defer, None);
+                        self.yielded();
+                        if !self.swap_for::<OBSERVED>(self.timing.swap, fabric) {
+                            return Flow::Over;
+                        }
                         continue 'again;
                     }
-                    self.yielded();
-                    if !self.swap_for::<OBSERVED>(self.timing.swap, fabric) {
-                        return Flow::Over;
-                    }
-                    continue 'again;
-                } }
+                }
                 Flow::Continue
             }
         }
