@@ -249,7 +249,7 @@ impl Chip {
         let fabric = &mut self.fabric;
         match event {
             Event::Timer { me, context } => {
-                self.microengines[usize::from(me)].timer(context, fabric)
+                self.microengines[usize::from(me)].timer(context, fabric);
             }
             Event::NnPut {
                 me,
