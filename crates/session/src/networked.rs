@@ -29,7 +29,8 @@ pub struct NetworkedChip {
     ending: Option<Ending>,
     /// Nothing is left to happen before this cycle.
     now: Cycle,
-    /// Before which cycle nothing leaves unless a frame comes, as far as that is known.
+    /// Before which cycle nothing leaves unless a frame comes, as far as skipping has shown it.
+    /// No state: it says what was skipped, and a run may skip more or less.
     silent: Cycle,
     /// The cycle that it was restored at.
     restored: Cycle,
@@ -55,7 +56,6 @@ pub struct NetworkedState {
     /// The cycle that its lines know it to have come to.
     come: Cycle,
     now: Cycle,
-    silent: Cycle,
 }
 
 impl NetworkedChip {
@@ -215,7 +215,6 @@ impl NetworkedChip {
             links,
             come: self.links.come(),
             now: self.now,
-            silent: self.silent,
         })
     }
 
@@ -231,7 +230,7 @@ impl NetworkedChip {
             return Err("its lines are not those of a chip in a network".to_owned());
         }
         self.now = state.now;
-        self.silent = state.silent;
+        self.silent = 0;
         self.restored = state.now;
         self.ending = None;
         Ok(())

@@ -184,17 +184,17 @@ impl LocalMemory {
         (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
     }
 
-    /// Lets all writes take effect. What took effect before looks to later writes as if it had
-    /// always been so.
+    /// Lets all writes take effect.
     pub fn settle_all(&mut self, byte_index: &mut u32) {
         self.settle(Cycle::MAX, byte_index);
-        self.effective = [0; 2];
     }
 
-    /// Takes the context's pointers out, with all writes done.
+    /// Takes the context's pointers out, with all writes done. What took effect before looks to
+    /// later writes as if it had always been so.
     #[inline]
     pub fn swap_out(&mut self, context: u8) {
         debug_assert!(!self.has_pending(), "writes are on their way");
+        self.effective = [0; 2];
         let context = usize::from(context & 7);
         if self.global == [false; 2] {
             self.saved[context] = self.pointers;
