@@ -88,6 +88,23 @@ pub enum ContextPhase {
     Sleeping,
 }
 
+impl ContextPhase {
+    /// The same as an observer sees it, of a context that waits for these signals if it sleeps.
+    #[inline]
+    pub(crate) const fn seen(self, wakeup: u16, any: bool) -> ContextState {
+        match self {
+            Self::Inactive => ContextState::Inactive,
+            Self::Ready => ContextState::Ready,
+            Self::Executing => ContextState::Executing,
+            Self::Sleeping if any && wakeup == 0 => ContextState::Killed,
+            Self::Sleeping => ContextState::Waiting {
+                signals: wakeup,
+                any,
+            },
+        }
+    }
+}
+
 /// One context as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextView {
@@ -121,16 +138,7 @@ impl ContextView {
     /// The same as an observer sees it.
     #[must_use]
     pub fn state(&self) -> ContextState {
-        match self.phase {
-            ContextPhase::Inactive => ContextState::Inactive,
-            ContextPhase::Ready => ContextState::Ready,
-            ContextPhase::Executing => ContextState::Executing,
-            ContextPhase::Sleeping if self.any && self.wakeup == 0 => ContextState::Killed,
-            ContextPhase::Sleeping => ContextState::Waiting {
-                signals: self.wakeup,
-                any: self.any,
-            },
-        }
+        self.phase.seen(self.wakeup, self.any)
     }
 }
 

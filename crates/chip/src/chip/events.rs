@@ -404,14 +404,15 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
 }
 
 /// Writes signals down for observers.
+#[inline]
 fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
-    let now = fabric.now;
-    fabric.journal.tell(now, || TraceEvent::Signal {
+    let raised = TraceEvent::Signal {
         me,
         context,
         signals,
         cause,
-    });
+    };
+    fabric.journal.put(fabric.now, raised);
 }
 
 /// Writes down that the signals of a command are raised whose data was pulled.

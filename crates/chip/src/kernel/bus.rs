@@ -147,7 +147,7 @@ pub struct Buses {
     /// A bus clock is no power of two. Who departs at once does not divide: on such a chip
     /// all commands go the long way.
     is_uneven: bool,
-    /// Somebody watches, who is told of commands on the long way alone.
+    /// Somebody watches commands or buses, who is told of them on the long way alone.
     #[serde(skip)]
     is_watched: bool,
     /// The cycles of a bus clock but one, and a mask of the bits above them, where a clock
@@ -245,13 +245,13 @@ impl Buses {
         self.push_ahead = self.s_ahead.min(self.d_ahead);
     }
 
-    /// From now on somebody watches, or nobody.
+    /// From now on somebody watches commands or buses, or nobody.
     pub(crate) fn watch(&mut self, is_watched: bool) {
         self.is_watched = is_watched;
         (0..CLUSTERS).for_each(|cluster| self.see_cluster(cluster));
     }
 
-    /// Whether somebody watches.
+    /// Whether somebody watches commands or buses.
     pub(crate) fn is_watched(&self) -> bool {
         self.is_watched
     }

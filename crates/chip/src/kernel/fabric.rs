@@ -197,7 +197,7 @@ impl Fabric {
 
     /// Makes anew what is not saved and follows from the rest.
     pub(crate) fn complete(&mut self) {
-        self.buses.watch(self.journal.is_open());
+        self.see_commands();
         self.buses.complete();
         self.see_data();
     }
@@ -205,8 +205,14 @@ impl Fabric {
     /// From now on somebody watches who wants these events, or nobody.
     pub(crate) fn watch(&mut self, wanted: Kinds) {
         self.journal.set(wanted);
-        self.buses.watch(self.journal.is_open());
+        self.see_commands();
         self.see_data();
+    }
+
+    /// Commands are told of, and the buses that they wait for, only where they go the long way.
+    fn see_commands(&mut self) {
+        let wanted = self.journal.wants(Kind::Command) || self.journal.wants(Kind::Bus);
+        self.buses.watch(wanted);
     }
 
     fn see_data(&mut self) {

@@ -22,27 +22,6 @@ struct Expected {
     cause: Cause,
 }
 
-/// The last stretch of instructions that was written down.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    /// Its place.
-    place: u32,
-    /// The cycle at which it would go on, with which address, and whose it is;
-    /// `Cycle::MAX` if nothing goes on with it.
-    at: Cycle,
-    pc: u32,
-    who: (u8, u8),
-}
-
-impl Stretch {
-    const NONE: Self = Self {
-        place: NONE,
-        at: Cycle::MAX,
-        pc: 0,
-        who: (0, 0),
-    };
-}
-
 /// Cycles that a batch may cover to be put in order with a list for each of them; a
 /// batch of a quiet chip covers more, and is sorted by comparing.
 const COUNTED: Cycle = 1 << 15;
@@ -56,9 +35,9 @@ pub struct Journal {
     /// What is written down; nothing in a closed one.
     wanted: Kinds,
     told: Vec<(Cycle, TraceEvent)>,
-    /// The stretch of instructions that the microengine whose turn it is may still go
-    /// on with.
-    stretch: Stretch,
+    /// The place of the stretch of instructions that the microengine whose turn it is may
+    /// still go on with, if it is there.
+    stretch: u32,
     expected: Vec<Expected>,
     /// From how many events on they are put in order.
     enough: usize,
@@ -73,7 +52,7 @@ impl Default for Journal {
         Self {
             wanted: Kinds::NONE,
             told: Vec::new(),
-            stretch: Stretch::NONE,
+            stretch: NONE,
             expected: Vec::new(),
             enough: 0,
             sure: 0,
@@ -90,7 +69,7 @@ impl Journal {
             self.enough = self.enough.max(BATCH);
         } else {
             self.told.clear();
-            self.stretch = Stretch::NONE;
+            self.stretch = NONE;
             self.expected.clear();
             self.sure = 0;
         }
@@ -127,10 +106,9 @@ impl Journal {
 
     /// Writes down what happens at a cycle, where it is known that somebody
     /// watches.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Whoever calls knows the kind when it is compiled.
     pub(crate) fn put(&mut self, at: Cycle, event: TraceEvent) {
-        // Whoever calls knows the kind when it is compiled, so these are tests of constants
-        // and of one bit.
         match event {
             TraceEvent::Issued {
                 me,
@@ -139,51 +117,59 @@ impl Journal {
                 count,
             } => return self.issued(at, (me, context), pc, count),
             // What a context does before and after it changed its state stays apart.
-            TraceEvent::Context { .. } => self.stretch.at = Cycle::MAX,
+            TraceEvent::Context { .. } => self.stretch = NONE,
             _ => {}
         }
         if self.wanted.has(event.kind()) {
+            if self.told.len() == self.told.capacity() {
+                self.grow();
+            }
             self.told.push((at, event));
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.told.reserve(BATCH);
     }
 
     /// A microengine's turn begins. Where one stretch of instructions ends and the
     /// next begins is thus the same however the run is cut into parts.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
-        self.stretch.at = Cycle::MAX;
+        self.stretch = NONE;
     }
 
     /// Writes down instructions, in one with those before that they follow in line.
-    #[inline]
+    #[inline(never)]
     fn issued(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
-        let stretch = &mut self.stretch;
-        if stretch.at == at
-            && stretch.pc == u32::from(pc)
-            && stretch.who == who
-            && let Some((_, TraceEvent::Issued { count: all, .. })) =
-                self.told.get_mut(stretch.place as usize)
+        if let Some((
+            from,
+            TraceEvent::Issued {
+                me,
+                context,
+                pc: first,
+                count: all,
+            },
+        )) = self.told.get_mut(self.stretch as usize)
+            && at == *from + Cycle::from(*all)
+            && u32::from(pc) == u32::from(*first) + u32::from(*all)
+            && who == (*me, *context)
             && let Some(more) = all.checked_add(count)
         {
             *all = more;
-            stretch.at += Cycle::from(count);
-            stretch.pc += u32::from(count);
             return;
         }
-        self.issued_anew(at, who, pc, count);
-    }
-
-    #[inline(never)]
-    fn issued_anew(&mut self, at: Cycle, (me, context): (u8, u8), pc: u16, count: u16) {
         if !self.wanted.has(Kind::Issued) {
             return;
         }
-        self.stretch = Stretch {
-            place: self.told.len() as u32,
-            at: at + Cycle::from(count),
-            pc: u32::from(pc) + u32::from(count),
-            who: (me, context),
-        };
+        // Last, so that nothing has to be kept over the call.
+        if self.told.len() == self.told.capacity() {
+            return self.issued_beyond(at, who, pc, count);
+        }
+        self.stretch = self.told.len() as u32;
+        let (me, context) = who;
         let issued = TraceEvent::Issued {
             me,
             context,
@@ -191,6 +177,14 @@ impl Journal {
             count,
         };
         self.told.push((at, issued));
+    }
+
+    /// The same where there is no room left for it.
+    #[cold]
+    #[inline(never)]
+    fn issued_beyond(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
+        self.grow();
+        self.issued(at, who, pc, count);
     }
 
     /// A signal was sent that will arrive at `due`.
@@ -233,25 +227,25 @@ impl Journal {
     /// may be told from now on.
     pub(crate) fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
         let Self { told, sorting, .. } = self;
-        let at = told.iter().map(|it| it.0);
-        let (first, last) = at.fold((Cycle::MAX, 0), |(first, last), at| {
-            (first.min(at), last.max(at))
-        });
-        debug_assert!(first >= self.sure, "{first} is told too late");
-        if first < before && !told.is_empty() {
-            let which = if observer.needs_order() {
-                Ok(sorting.in_order(told, (first, last.min(before - 1))))
-            } else {
-                Err(before)
-            };
+        debug_assert!(
+            told.iter().all(|it| it.0 >= self.sure),
+            "an event is told too late"
+        );
+        if observer.needs_order() {
+            let at = told.iter().map(|it| it.0);
+            let (first, last) = at.fold((Cycle::MAX, 0), |(first, last), at| {
+                (first.min(at), last.max(at))
+            });
+            if first < before {
+                let which = Ok(sorting.in_order(told, (first, last.min(before - 1))));
+                observer.see_all(&Batch { told, which });
+            }
+        } else {
+            let which = Err(before);
             observer.see_all(&Batch { told, which });
         }
-        if last < before {
-            told.clear();
-        } else if first < before {
-            told.retain(|(at, _)| *at >= before);
-        }
-        self.stretch.at = Cycle::MAX;
+        told.retain(|(at, _)| *at >= before);
+        self.stretch = NONE;
         self.sure = self.sure.max(before);
         self.enough = (2 * self.told.len()).max(BATCH);
     }
@@ -273,7 +267,7 @@ impl Journal {
     /// Forgets what was not handed on: the run has ended before it.
     pub(crate) fn leave_out_the_rest(&mut self) {
         self.told.clear();
-        self.stretch = Stretch::NONE;
+        self.stretch = NONE;
     }
 }
 

@@ -67,7 +67,22 @@ pub trait Observer {
     /// Some things happen: [`see`](Self::see) for each of them. Who has several
     /// observers below it hands the whole batch to each.
     fn see_all(&mut self, events: &Batch<'_>) {
-        events.each(|at, event| self.see(at, event));
+        // Each loop has what is done with an event in line.
+        match events.which {
+            Ok(places) => {
+                for &place in places {
+                    let (at, event) = &events.told[place as usize];
+                    self.see(*at, event);
+                }
+            }
+            Err(before) => {
+                for (at, event) in events.told {
+                    if *at < before {
+                        self.see(*at, event);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -78,28 +93,6 @@ pub struct Batch<'a> {
     pub(crate) told: &'a [(Cycle, TraceEvent)],
     /// Which of it, in order; otherwise all before a cycle, as it was told.
     pub(crate) which: Result<&'a [u32], Cycle>,
-}
-
-impl Batch<'_> {
-    /// Hands over one after the other, each with its cycle.
-    #[inline]
-    pub fn each(&self, mut see: impl FnMut(Cycle, &TraceEvent)) {
-        match self.which {
-            Ok(places) => {
-                for &place in places {
-                    let (at, event) = &self.told[place as usize];
-                    see(*at, event);
-                }
-            }
-            Err(before) => {
-                for (at, event) in self.told {
-                    if *at < before {
-                        see(*at, event);
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Nobody watches.

@@ -488,12 +488,13 @@ impl Microengine {
     #[inline(never)]
     fn timer_in_sight(&mut self, context: u8, fabric: &mut Fabric) {
         let (me, signal) = (self.index, self.contexts[context].future_signal & 15);
-        fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+        let raised = TraceEvent::Signal {
             me,
             context,
             signals: 1 << signal,
             cause: Cause::Timer,
-        });
+        };
+        fabric.journal.put(fabric.now, raised);
         self.timer_raises(context, fabric);
     }
 }

@@ -360,7 +360,7 @@ impl Microengine {
     #[inline(never)]
     fn write_context(&self, context: u8, fabric: &mut Fabric) {
         let (at, what) = self.context_change(context);
-        fabric.journal.tell(at, || what);
+        fabric.journal.put(at, what);
     }
 
     /// The slot an operand names for a context; `incoming`: the IN register.

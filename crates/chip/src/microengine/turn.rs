@@ -4,10 +4,10 @@
 use super::operation::Op;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
-use crate::core::{ContextPhase, Core};
+use crate::core::ContextPhase;
 use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::trace_event::TraceEvent;
+use crate::kernel::trace_event::{ContextState, TraceEvent};
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
 /// a program that never polls; results do not depend on it.
@@ -252,6 +252,8 @@ impl Microengine {
     }
 
     /// Tells a context's new state.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nothing where nobody watches.
     fn tell_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
         if OBSERVED {
             let (at, what) = self.context_change(context);
@@ -260,15 +262,20 @@ impl Microengine {
     }
 
     /// A context's new state and since when it has it.
+    #[inline]
     pub(super) fn context_change(&self, context: u8) -> (Cycle, TraceEvent) {
-        let (doing, pc) = self.doing(context);
+        let it = &self.contexts[context];
+        let doing = it.state().seen(it.wakeup, it.any);
         let what = TraceEvent::Context {
             me: self.index,
             context,
             doing,
-            pc,
+            pc: match doing {
+                ContextState::Executing => self.pc,
+                _ => it.yielded_at,
+            },
         };
-        (self.contexts[context].since(), what)
+        (it.since(), what)
     }
 
     /// The turn is over, or the patience with the running context.

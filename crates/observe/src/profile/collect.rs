@@ -157,21 +157,21 @@ impl Tally {
 
     #[inline]
     fn change(&mut self, at: Cycle, context: u8, doing: ContextState, pc: u16) {
-        let present = &mut self.present[usize::from(context & 7)];
-        let now = Present {
+        let before = self.present[usize::from(context & 7)];
+        if at > before.since {
+            self.count(&before, context, at, false);
+        }
+        self.present[usize::from(context & 7)] = Present {
             doing,
             pc,
             since: at,
             came: None,
         };
-        let before = std::mem::replace(present, now);
-        if at > before.since {
-            self.count(&before, context, at, false);
-        }
     }
 
     /// Counts the cycles of a context's state, which ends because the next begins or
     /// the run ends.
+    #[inline]
     fn count(&mut self, before: &Present, context: u8, until: Cycle, still: bool) {
         let cycles = until - before.since;
         let pc = usize::from(before.pc).min(self.words.len() - 1);
@@ -187,20 +187,26 @@ impl Tally {
                 word.waiting += cycles;
                 of_context.waiting += cycles;
                 let waited = before.waited(signals, (self.me, context), still);
-                let waits = &mut self.waits[pc];
-                match waits.iter_mut().find(|wait| wait.0 == waited) {
-                    Some(wait) => {
-                        wait.1 += 1;
-                        wait.2 += cycles;
-                    }
-                    None => waits.push((waited, 1, cycles)),
-                }
+                self.count_wait(pc, waited, cycles);
             }
             ContextState::Killed => {
                 word.killed += cycles;
                 of_context.killed += cycles;
             }
             ContextState::Inactive => of_context.inactive += cycles,
+        }
+    }
+
+    /// Counts the cycles that a context waited at a word.
+    #[inline(never)]
+    fn count_wait(&mut self, pc: usize, waited: Waited, cycles: Cycle) {
+        let waits = &mut self.waits[pc];
+        match waits.iter_mut().find(|wait| wait.0 == waited) {
+            Some(wait) => {
+                wait.1 += 1;
+                wait.2 += cycles;
+            }
+            None => waits.push((waited, 1, cycles)),
         }
     }
 

@@ -32,7 +32,7 @@ impl Fabric {
         self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
     }
 
-    /// The same if nothing is in its way and nobody watches, since then no cluster is open. If
+    /// The same if nothing is in its way and nobody watches commands: then no cluster is open. If
     /// it does not, it is to be sent in turn.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
@@ -42,7 +42,7 @@ impl Fabric {
         command: &BusCommand,
         (target, address): (Target, u32),
     ) -> bool {
-        debug_assert!(!self.journal.is_open() || self.buses.is_watched());
+        debug_assert!(!self.journal.wants(Kind::Command) || self.buses.is_watched());
         let Some(free) = self.free.first() else {
             return false;
         };
