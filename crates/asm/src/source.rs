@@ -90,12 +90,7 @@ impl SourceMap {
     /// Adds a text.
     pub fn add_file(&mut self, path: String, text: String, included_from: Option<Span>) -> FileId {
         let line_starts = std::iter::once(0)
-            .chain(
-                text.bytes()
-                    .enumerate()
-                    .filter(|(_, b)| *b == b'\n')
-                    .map(|(i, _)| i as u32 + 1),
-            )
+            .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at as u32 + 1))
             .collect();
         self.files.push(SourceFile {
             path,

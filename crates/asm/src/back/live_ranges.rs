@@ -107,7 +107,7 @@ impl Tracks {
     fn new(bound: usize) -> Self {
         let start = Point::before(0);
         Self {
-            last: BitSet::new(bound),
+            last: BitSet::default(),
             before: start,
             open: vec![start; bound],
             ranges: vec![Vec::new(); bound],
@@ -115,23 +115,28 @@ impl Tracks {
     }
 
     fn step(&mut self, point: Point, alive: &BitSet) {
-        for n in self.last.without(alive) {
-            self.ranges[n].push(LiveRange {
-                first: self.open[n],
-                last: self.before,
-            });
-        }
-        for n in alive.without(&self.last) {
-            self.open[n] = point;
-        }
-        self.last.clone_from(alive);
+        let Self {
+            last,
+            before,
+            open,
+            ranges,
+        } = self;
+        last.follow(alive, |n, is_alive| {
+            if is_alive {
+                open[n] = point;
+            } else {
+                ranges[n].push(LiveRange {
+                    first: open[n],
+                    last: *before,
+                });
+            }
+        });
         self.before = point;
     }
 
     fn finish(mut self, end: Point) -> Vec<Vec<LiveRange>> {
-        let nothing = BitSet::new(self.open.len());
         self.before = end;
-        self.step(end, &nothing);
+        self.step(end, &BitSet::default());
         self.ranges
     }
 }

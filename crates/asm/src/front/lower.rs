@@ -153,16 +153,21 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
         declared: BTreeSet::new(),
     };
     for statement in &statements {
-        names.extend(statement.labels.iter().map(|label| label.text.to_string()));
+        names.extend(
+            statement
+                .labels
+                .iter()
+                .map(|label| String::from(&*label.text)),
+        );
         match &statement.body {
             Body::Empty => {}
             Body::Instruction(instruction) => {
                 for token in instruction.operands.iter().flatten() {
-                    names.insert(token.text.to_string());
+                    names.insert(String::from(&*token.text));
                 }
             }
             Body::Directive(directive) => {
-                let texts = directive.arguments.iter().map(|t| t.text.to_string());
+                let texts = directive.arguments.iter().map(|t| String::from(&*t.text));
                 match directive.name.as_str() {
                     ".import_var" | ".import" => known.imports.extend(texts.clone()),
                     ".reg" | ".sig" | ".local" => known.declared.extend(texts.clone()),

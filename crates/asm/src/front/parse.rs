@@ -13,7 +13,7 @@ use stream::{Expected, Parsed, Tokens};
 
 /// Parses all lines.
 pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
-    let mut statements = Vec::new();
+    let mut statements = Vec::with_capacity(lines.len());
     for line in lines {
         match run(&line.tokens, line::statement) {
             Ok(statement) => statements.push(statement),

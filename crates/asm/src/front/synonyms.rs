@@ -127,12 +127,12 @@ fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<Option<Synonym>,
         return Ok(None);
     };
     let synonym = Synonym {
-        name: name.text.to_string(),
+        name: String::from(&*name.text),
         scope: scope.number,
         operand: spell(&operand),
         place: directive.place,
     };
-    scope.known.insert(name.text.to_string(), operand);
+    scope.known.insert(String::from(&*name.text), operand);
     Ok(Some(synonym))
 }
 

@@ -1,169 +1,312 @@
-//! A set of small integers as a row of bits, for the data flow.
+//! A set of numbers for the data flow: what is alive at a word, which writes may reach it.
+//!
+//! A program has thousands of registers, of which a few are alive at a word, so only the rows of
+//! 64 numbers are kept that have a member.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A set of numbers below a bound that is fixed when it is made.
+/// A set of numbers below 2^38.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BitSet {
-    words: Vec<u64>,
+    /// Rows with a member, ascending: which, and bit b of it for number 64 x row + b.
+    rows: Vec<(u32, u64)>,
 }
 
 impl Clone for BitSet {
     fn clone(&self) -> Self {
         Self {
-            words: self.words.clone(),
+            rows: self.rows.clone(),
         }
     }
 
     fn clone_from(&mut self, other: &Self) {
-        self.words.clone_from(&other.words);
+        self.rows.clone_from(&other.rows);
     }
 }
 
 impl BitSet {
-    /// The empty set that can hold numbers below `bound`.
-    #[must_use]
-    pub fn new(bound: usize) -> Self {
-        Self {
-            words: vec![0; bound.div_ceil(64)],
-        }
-    }
-
     /// Adds a number.
     pub fn insert(&mut self, n: usize) {
-        self.words[n / 64] |= 1 << (n % 64);
+        let (row, bit) = place(n);
+        match self.find(row) {
+            Ok(at) => self.rows[at].1 |= bit,
+            Err(at) => self.rows.insert(at, (row, bit)),
+        }
     }
 
     /// Takes a number out.
     pub fn remove(&mut self, n: usize) {
-        self.words[n / 64] &= !(1 << (n % 64));
+        let (row, bit) = place(n);
+        if let Ok(at) = self.find(row) {
+            let members = &mut self.rows[at].1;
+            *members &= !bit;
+            if *members == 0 {
+                self.rows.remove(at);
+            }
+        }
     }
 
     /// Takes all numbers of a range out.
     pub fn remove_range(&mut self, range: Range<usize>) {
-        for (at, mask) in masks(range) {
-            self.words[at] &= !mask;
+        let rows = self.rows_of(&range);
+        let mut left = rows.start;
+        for at in rows.clone() {
+            let (row, members) = self.rows[at];
+            let kept = members & !mask(row, &range);
+            if kept != 0 {
+                self.rows[left] = (row, kept);
+                left += 1;
+            }
         }
+        self.rows.drain(left..rows.end);
     }
 
     /// The members in a range, ascending.
     pub fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
-        masks(range).flat_map(|(at, mask)| members(at, self.words[at] & mask))
+        let rows = self.rows[self.rows_of(&range)].iter();
+        Members::of(rows.map(move |&(row, members)| (row, members & mask(row, &range))))
     }
 
     /// Whether the number is in the set.
     #[must_use]
     pub fn contains(&self, n: usize) -> bool {
-        self.words
-            .get(n / 64)
-            .is_some_and(|word| word & (1 << (n % 64)) != 0)
+        let (row, bit) = place(n);
+        self.find(row).is_ok_and(|at| self.rows[at].1 & bit != 0)
     }
 
     /// Adds all members of `other`; says whether anything was new.
     pub fn union_with(&mut self, other: &Self) -> bool {
-        let mut changed = false;
-        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
-            changed |= *theirs & !*mine != 0;
-            *mine |= theirs;
+        // Nearly always all rows are there already.
+        let (mut new, mut missing, mut at) = (0, 0, 0);
+        for &(row, theirs) in &other.rows {
+            while self.rows.get(at).is_some_and(|mine| mine.0 < row) {
+                at += 1;
+            }
+            match self.rows.get_mut(at).filter(|mine| mine.0 == row) {
+                Some((_, mine)) => {
+                    new |= theirs & !*mine;
+                    *mine |= theirs;
+                }
+                None => missing += 1,
+            }
         }
-        changed
+        if missing != 0 {
+            self.add_rows(other, missing);
+        }
+        new != 0 || missing != 0
+    }
+
+    /// Adds the rows of `other` that are missing, so many.
+    fn add_rows(&mut self, other: &Self, missing: usize) {
+        let mut theirs = other.rows.as_slice();
+        let mut mine = self.rows.len();
+        let mut free = mine + missing;
+        self.rows.resize(free, (0, 0));
+        // From the end on, so that each moves once.
+        while let Some((&last, before)) = theirs.split_last() {
+            let own = mine.checked_sub(1).map(|at| self.rows[at]);
+            free -= 1;
+            match own.map(|own| (own, own.0.cmp(&last.0))) {
+                Some((own, Ordering::Greater)) => {
+                    self.rows[free] = own;
+                    mine -= 1;
+                }
+                Some((own, Ordering::Equal)) => {
+                    self.rows[free] = own;
+                    mine -= 1;
+                    theirs = before;
+                }
+                _ => {
+                    self.rows[free] = last;
+                    theirs = before;
+                }
+            }
+        }
     }
 
     /// Takes all numbers out.
     pub fn clear(&mut self) {
-        self.words.fill(0);
+        self.rows.clear();
     }
 
-    /// The members that are not in `other`, ascending.
-    pub fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
-        let pairs = self.words.iter().zip(&other.words).enumerate();
-        pairs.flat_map(|(at, (&mine, &theirs))| members(at, mine & !theirs))
-    }
-
-    /// Adds all members of `other`, whose bound a set without one takes over.
-    pub fn join(&mut self, other: &Self) {
-        if self.words.is_empty() {
-            self.clone_from(other);
-        } else {
-            self.union_with(other);
+    /// Becomes `other`; tells of each number that comes in (true) or goes.
+    pub fn follow(&mut self, other: &Self, mut tell: impl FnMut(usize, bool)) {
+        let mut each = |row: u32, mine: u64, theirs: u64| {
+            let mut changed = mine ^ theirs;
+            while changed != 0 {
+                let bit = changed.trailing_zeros();
+                tell(row as usize * 64 + bit as usize, theirs >> bit & 1 != 0);
+                changed &= changed - 1;
+            }
+        };
+        let mut mine = self.rows.iter().peekable();
+        for &(row, theirs) in &other.rows {
+            while let Some(&(gone, members)) = mine.next_if(|mine| mine.0 < row) {
+                each(gone, members, 0);
+            }
+            let own = mine.next_if(|mine| mine.0 == row).map_or(0, |mine| mine.1);
+            each(row, own, theirs);
         }
+        for &(gone, members) in mine {
+            each(gone, members, 0);
+        }
+        self.rows.clone_from(&other.rows);
     }
 
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words
-            .iter()
-            .enumerate()
-            .flat_map(|(at, &word)| members(at, word))
+        Members::of(self.rows.iter().copied())
+    }
+
+    /// Where a row is, or would be.
+    fn find(&self, row: u32) -> Result<usize, usize> {
+        // Numbers often come in ascending order.
+        match self.rows.last() {
+            Some(last) if last.0 < row => Err(self.rows.len()),
+            _ => self.rows.binary_search_by_key(&row, |it| it.0),
+        }
+    }
+
+    /// Where the rows are that a range touches.
+    fn rows_of(&self, range: &Range<usize>) -> Range<usize> {
+        let from = self.rows.partition_point(|it| end_of(it.0) <= range.start);
+        let rows = &self.rows[from..];
+        let count = rows.partition_point(|it| end_of(it.0) - 64 < range.end);
+        from..from + count
     }
 }
 
-/// The members that one word of a set stands for.
-fn members(at: usize, word: u64) -> impl Iterator<Item = usize> {
-    std::iter::successors((word != 0).then_some(word), |w| {
-        let rest = w & (w - 1);
-        (rest != 0).then_some(rest)
-    })
-    .map(move |w| at * 64 + w.trailing_zeros() as usize)
+/// The row of a number and its bit in it.
+const fn place(n: usize) -> (u32, u64) {
+    ((n / 64) as u32, 1 << (n % 64))
 }
 
-/// The words that a range touches, with its bits in each.
-fn masks(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
-    let words = range.start / 64..range.end.div_ceil(64);
-    words.map(move |at| {
-        let low = range.start.saturating_sub(at * 64);
-        let high = (range.end - at * 64).min(64);
-        let below = |n: usize| if n == 64 { u64::MAX } else { (1 << n) - 1 };
-        (at, below(high) & !below(low))
-    })
+/// The number behind the last one of a row.
+const fn end_of(row: u32) -> usize {
+    (row as usize + 1) * 64
+}
+
+/// The bits of a row that a range has, which touches it.
+fn mask(row: u32, range: &Range<usize>) -> u64 {
+    let first = end_of(row) - 64;
+    let below = |n: usize| match n.saturating_sub(first) {
+        n if n < 64 => (1 << n) - 1,
+        _ => u64::MAX,
+    };
+    below(range.end) & !below(range.start)
+}
+
+/// The members of a set, ascending, from its rows.
+struct Members<I> {
+    rows: I,
+    row: u32,
+    rest: u64,
+}
+
+impl<I: Iterator<Item = (u32, u64)>> Members<I> {
+    fn of(rows: I) -> Self {
+        Self {
+            rows,
+            row: 0,
+            rest: 0,
+        }
+    }
+}
+
+impl<I: Iterator<Item = (u32, u64)>> Iterator for Members<I> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.rest == 0 {
+            (self.row, self.rest) = self.rows.next()?;
+        }
+        let bit = self.rest.trailing_zeros() as usize;
+        self.rest &= self.rest - 1;
+        Some(self.row as usize * 64 + bit)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::BitSet;
+
+    fn set(members: impl IntoIterator<Item = usize>) -> BitSet {
+        let mut set = BitSet::default();
+        members.into_iter().for_each(|n| set.insert(n));
+        set
+    }
+
+    fn ordered(set: &BitSet) -> Vec<usize> {
+        set.iter().collect()
+    }
 
     #[test]
     fn members_come_back_in_order() {
-        let mut set = BitSet::new(200);
-        for n in [130, 3, 64, 63, 199] {
-            set.insert(n);
-        }
-        set.remove(64);
-        assert_eq!(set.iter().collect::<Vec<_>>(), [3, 63, 130, 199]);
-        let mut other = BitSet::new(200);
-        other.insert(3);
-        assert!(other.union_with(&set));
-        assert!(!other.union_with(&set));
-        assert_eq!(other, set);
-    }
-
-    #[test]
-    fn what_one_set_has_and_another_has_not() {
-        let (mut one, mut other) = (BitSet::new(200), BitSet::new(200));
-        for n in [3, 64, 130, 199] {
-            one.insert(n);
-        }
-        for n in [64, 65, 199] {
-            other.insert(n);
-        }
-        assert_eq!(one.without(&other).collect::<Vec<_>>(), [3, 130]);
-        other.clone_from(&one);
+        let mut one = set([130, 3, 64, 63, 199]);
+        one.remove(64);
+        assert_eq!(ordered(&one), [3, 63, 130, 199]);
+        let mut other = set([3]);
+        assert!(other.union_with(&one));
+        assert!(!other.union_with(&one));
         assert_eq!(other, one);
         other.clear();
-        assert_eq!(other, BitSet::new(200));
+        assert_eq!(other, BitSet::default());
     }
 
     #[test]
-    fn ranges_end_within_and_at_words() {
+    fn ranges_end_within_and_at_rows() {
         for range in [0..0, 0..64, 3..4, 63..65, 64..128, 10..200, 130..130] {
-            let mut set = BitSet::new(200);
-            (0..200).for_each(|n| set.insert(n));
-            assert_eq!(
-                set.iter_range(range.clone()).collect::<Vec<_>>(),
-                range.clone().collect::<Vec<_>>()
-            );
-            set.remove_range(range.clone());
-            assert!((0..200).all(|n| set.contains(n) != range.contains(&n)));
+            let mut all = set(0..200);
+            let inside: Vec<_> = all.iter_range(range.clone()).collect();
+            assert_eq!(inside, range.clone().collect::<Vec<_>>());
+            all.remove_range(range.clone());
+            assert!((0..200).all(|n| all.contains(n) != range.contains(&n)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_sets(
+            one in vec(0usize..700, 0..40),
+            other in vec(0usize..700, 0..40),
+            out in vec(0usize..700, 0..20),
+            range in (0usize..700, 0usize..300),
+        ) {
+            let range = range.0..range.0 + range.1;
+            let (mut mine, mut theirs) = (set(one.clone()), set(other.clone()));
+            let mut model: BTreeSet<usize> = one.into_iter().collect();
+            let others: BTreeSet<usize> = other.into_iter().collect();
+
+            let mut followed = mine.clone();
+            let (mut came, mut gone) = (Vec::new(), Vec::new());
+            followed.follow(&theirs, |n, is_in| if is_in { &mut came } else { &mut gone }.push(n));
+            prop_assert_eq!(&followed, &theirs);
+            prop_assert_eq!(came, others.difference(&model).copied().collect::<Vec<_>>());
+            prop_assert_eq!(gone, model.difference(&others).copied().collect::<Vec<_>>());
+
+            let new = !others.is_subset(&model);
+            prop_assert_eq!(mine.union_with(&theirs), new);
+            model.extend(&others);
+            prop_assert_eq!(ordered(&mine), model.iter().copied().collect::<Vec<_>>());
+            for n in out {
+                mine.remove(n);
+                theirs.remove(n);
+                model.remove(&n);
+            }
+            prop_assert_eq!(&mine, &set(model.iter().copied()));
+            let inside: Vec<_> = mine.iter_range(range.clone()).collect();
+            prop_assert_eq!(inside, model.range(range.clone()).copied().collect::<Vec<_>>());
+            mine.remove_range(range.clone());
+            model.retain(|n| !range.contains(n));
+            prop_assert_eq!(&mine, &set(model.iter().copied()));
+            prop_assert!((0..700).all(|n| mine.contains(n) == model.contains(&n)));
         }
     }
 }

@@ -226,7 +226,7 @@ impl Walk<'_> {
                 let name = if size.is_some() {
                     format!("{}[{i}]", token.text)
                 } else {
-                    token.text.to_string()
+                    String::from(&*token.text)
                 };
                 if signal {
                     self.symbols.signals.push(SignalVariable {
@@ -249,7 +249,7 @@ impl Walk<'_> {
             })
             .collect();
         self.symbols.scopes[scope].names_mut(kind).insert(
-            token.text.to_string(),
+            String::from(&*token.text),
             Entry {
                 elements,
                 array: size.is_some(),
@@ -332,7 +332,7 @@ impl Walk<'_> {
                 let name = if known.array {
                     format!("{}[{i}]", token.text)
                 } else {
-                    token.text.to_string()
+                    String::from(&*token.text)
                 };
                 let id = self.variable(name, scope, space, direction, Qualifiers::default(), place);
                 if let Element::Register { read, write } = element {

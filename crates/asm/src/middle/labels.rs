@@ -1,6 +1,8 @@
 //! Labels: which definition a use means, and its address.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -11,9 +13,15 @@ use crate::middle::scope::{Symbols, physical_label};
 use crate::source::{ExpansionId, SourceMap};
 use crate::spelling::closest;
 
+/// The labels of one name in one expansion.
+type Here<'a> = Vec<&'a LabelDefinition>;
+
 /// All labels of a program.
 pub struct Labels<'a> {
-    by_name: BTreeMap<&'a str, Vec<&'a LabelDefinition>>,
+    /// In order of definition.
+    all: &'a [LabelDefinition],
+    /// By name and the expansion that they stand in: those of several scopes, nearly always one.
+    known: FxHashMap<(&'a str, ExpansionId), Here<'a>>,
     sources: &'a SourceMap,
     symbols: &'a Symbols,
     /// Items of the instructions, by address.
@@ -31,12 +39,11 @@ impl<'a> Labels<'a> {
         sources: &'a SourceMap,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        let mut by_name: BTreeMap<&str, Vec<&LabelDefinition>> = BTreeMap::new();
+        let mut known: FxHashMap<_, Here<'_>> = FxHashMap::default();
         for label in labels {
-            let same = by_name.entry(&label.token.text).or_default();
-            let first = same.iter().find(|other| {
-                other.token.expansion == label.token.expansion && other.scope == label.scope
-            });
+            let here = (&*label.token.text, label.token.expansion);
+            let same = known.entry(here).or_default();
+            let first = same.iter().find(|other| other.scope == label.scope);
             if let Some(first) = first {
                 let at = Place::of(&first.token);
                 diagnostics.push(
@@ -63,7 +70,8 @@ impl<'a> Labels<'a> {
         }
         addresses.push(words.len() as u16);
         Self {
-            by_name,
+            all: labels,
+            known,
             sources,
             symbols,
             words,
@@ -82,26 +90,12 @@ impl<'a> Labels<'a> {
     /// # Errors
     /// `undefined-label` or `ambiguous-label`.
     pub fn item(&self, token: &Token, scope: usize) -> Result<usize, Diagnostic> {
-        let Some(all) = self.by_name.get(&*token.text) else {
-            if let Some(address) = physical_label(&token.text)
-                && address as usize <= self.words.len()
-            {
-                let end = self.addresses.len() - 1;
-                return Ok(self.words.get(address as usize).copied().unwrap_or(end));
-            }
-            return Err(self.undefined(token));
-        };
         let mut expansion = token.expansion;
         loop {
-            let here: Vec<&LabelDefinition> = all
-                .iter()
-                .copied()
-                .filter(|label| label.token.expansion == expansion)
-                .collect();
-            match here.as_slice() {
-                [] => {}
-                [only] => return Ok(only.item),
-                several => {
+            match self.known.get(&(&*token.text, expansion)).map(|it| &it[..]) {
+                None | Some([]) => {}
+                Some([only]) => return Ok(only.item),
+                Some(several) => {
                     let nearest = self
                         .symbols
                         .outwards(scope)
@@ -113,13 +107,29 @@ impl<'a> Labels<'a> {
                 }
             }
             if expansion == ExpansionId::ROOT {
-                return Err(self.undefined(token));
+                return self
+                    .bare_address(token)
+                    .ok_or_else(|| self.undefined(token));
             }
             expansion = self
                 .sources
                 .expansion(expansion)
                 .map_or(ExpansionId::ROOT, |used| used.parent);
         }
+    }
+
+    /// The item at the address that a name says which no label has.
+    fn bare_address(&self, token: &Token) -> Option<usize> {
+        let address = usize::from(physical_label(&token.text)?);
+        let is_free = self.first_of(&token.text).is_none();
+        let end = self.addresses.len() - 1;
+        (is_free && address <= self.words.len())
+            .then(|| self.words.get(address).copied().unwrap_or(end))
+    }
+
+    /// The first label of a name, wherever it stands.
+    fn first_of(&self, name: &str) -> Option<&'a LabelDefinition> {
+        self.all.iter().find(|label| &*label.token.text == name)
     }
 
     fn undefined(&self, token: &Token) -> Diagnostic {
@@ -130,20 +140,16 @@ impl<'a> Labels<'a> {
                 format!("label `{}` is not defined", token.text),
             )
             .label("no such label");
-        if let Some(hidden) = self.by_name.get(&*token.text).and_then(|all| all.first()) {
+        if let Some(hidden) = self.first_of(&token.text) {
             let at = Place::of(&hidden.token);
             return diagnostic
                 .also(at.span, at.expansion, "this one is local to its macro")
                 .help("pass the label to the macro as an argument");
         }
-        let visible = self
-            .by_name
-            .iter()
-            .filter(|(_, all)| {
-                all.iter()
-                    .any(|label| self.encloses(label.token.expansion, token.expansion))
-            })
-            .map(|(name, _)| *name);
+        let visible: BTreeSet<&str> = { self.all.iter() }
+            .filter(|label| self.encloses(label.token.expansion, token.expansion))
+            .map(|label| &*label.token.text)
+            .collect();
         if let Some(near) = closest(&token.text, visible) {
             diagnostic = diagnostic
                 .help(format!("did you mean `{near}`?"))
@@ -170,9 +176,9 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Name, item and macro of every label, in order of definition.
+    /// Every label, in no order.
     pub fn all(&self) -> impl Iterator<Item = &'a LabelDefinition> + '_ {
-        self.by_name.values().flatten().copied()
+        self.known.values().flatten().copied()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which registers and signals hold something needed, and where.
 
 use npsim_isa::{Instruction, SignalRule, Words};
+use smallvec::{SmallVec, smallvec};
 
 use crate::middle::bit_set::BitSet;
 use crate::middle::flow::Flow;
@@ -8,16 +9,19 @@ use crate::middle::groups::Groups;
 use crate::middle::program::{Item, Micro, Side, SignalRef, Value, cell};
 use crate::middle::scope::Symbols;
 
+/// Numbers of which an item has few.
+pub type Few = SmallVec<[usize; 4]>;
+
 /// What one item does.
 #[derive(Clone, Debug, Default)]
 struct Effect {
-    uses: Vec<usize>,
+    uses: Few,
     /// Certain writes.
-    sets: Vec<usize>,
+    sets: Few,
     /// Registers that hardware may write or still reads after the item.
-    held: Vec<usize>,
+    held: Few,
     raises: Option<SignalRef>,
-    waits: Vec<usize>,
+    waits: Few,
     /// The item issues a command.
     issues: bool,
 }
@@ -79,8 +83,8 @@ pub fn signal_rule(instruction: &Instruction) -> SignalRule {
 fn effect(item: &Item, symbols: &Symbols, groups: &Groups) -> Effect {
     match item {
         Item::Hint(hint) => Effect {
-            uses: hint.uses.clone(),
-            sets: hint.sets.clone(),
+            uses: hint.uses.iter().copied().collect(),
+            sets: hint.sets.iter().copied().collect(),
             waits: hint
                 .completed
                 .iter()
@@ -146,7 +150,7 @@ fn micro_effect(micro: &Micro, symbols: &Symbols, groups: &Groups) -> Effect {
 
 /// Cells that an item writes, or that a command it issues may write later.
 #[must_use]
-pub fn written(item: &Item, symbols: &Symbols, groups: &Groups) -> Vec<usize> {
+pub fn written(item: &Item, symbols: &Symbols, groups: &Groups) -> impl IntoIterator<Item = usize> {
     let Effect { mut sets, held, .. } = effect(item, symbols, groups);
     sets.extend(held);
     sets
@@ -159,15 +163,12 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
         .iter()
         .map(|item| effect(item, symbols, groups))
         .collect();
-    let cells = symbols.variables.len() * 2;
-    let live_in = backward(flow, cells, |i| &effects[i].uses, |i| &effects[i].sets);
-    let after = |i: usize, sets: &[BitSet], bound: usize| {
+    let live_in = backward(flow, |i| &effects[i].uses, |i| &effects[i].sets);
+    let after = |i: usize, sets: &[BitSet]| {
         let mut following = flow.successors[i]
             .iter()
             .filter_map(|edge| sets.get(edge.to));
-        let mut out = following
-            .next()
-            .map_or_else(|| BitSet::new(bound), BitSet::clone);
+        let mut out = following.next().cloned().unwrap_or_default();
         for set in following {
             out.union_with(set);
         }
@@ -177,7 +178,7 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
     let issues: Vec<usize> = (0..items.len()).filter(|&i| effects[i].issues).collect();
     let mut occupied = Vec::with_capacity(items.len());
     for (i, effect) in effects.iter().enumerate() {
-        let mut set = after(i, &live_in, cells);
+        let mut set = after(i, &live_in);
         for &cell in &effect.sets {
             set.insert(cell);
         }
@@ -188,21 +189,20 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
         }
         occupied.push(set);
     }
-    let count = symbols.signals.len();
     // A swapping command waits after it has issued, so its own wait is not seen
     // before it.
-    let raised: Vec<Vec<usize>> = effects
+    let raised: Vec<Few> = effects
         .iter()
         .map(|effect| match effect.raises {
-            Some(SignalRef::Symbol(id)) => vec![id],
-            _ => Vec::new(),
+            Some(SignalRef::Symbol(id)) => smallvec![id],
+            _ => Few::new(),
         })
         .collect();
-    let signals_in = backward(flow, count, |i| &effects[i].waits, |i| &raised[i]);
+    let signals_in = backward(flow, |i| &effects[i].waits, |i| &raised[i]);
     let mut signals = Vec::with_capacity(items.len());
     let mut signals_awaited = Vec::with_capacity(items.len());
     for (i, unfinished) in pending.iter().enumerate() {
-        let awaited = after(i, &signals_in, count);
+        let awaited = after(i, &signals_in);
         let mut set = awaited.clone();
         for issue in unfinished.iter() {
             if let Some(SignalRef::Symbol(id)) = effects[issues[issue]].raises {
@@ -213,10 +213,7 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
         signals_awaited.push(awaited);
     }
     Liveness {
-        signals_at_entry: signals_in
-            .first()
-            .cloned()
-            .unwrap_or_else(|| BitSet::new(count)),
+        signals_at_entry: signals_in.first().cloned().unwrap_or_default(),
         live_in,
         occupied,
         signals,
@@ -224,16 +221,15 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
     }
 }
 
-/// Sets at the start of each item, by iteration from the end.
-fn backward<'a>(
+/// What is used at the start of each item before it is killed, by iteration from the end.
+pub fn backward<'a>(
     flow: &Flow,
-    bound: usize,
     uses: impl Fn(usize) -> &'a [usize],
     kills: impl Fn(usize) -> &'a [usize],
 ) -> Vec<BitSet> {
     let count = flow.successors.len();
-    let mut live = vec![BitSet::new(bound); count];
-    let mut set = BitSet::new(bound);
+    let mut live = vec![BitSet::default(); count];
+    let mut set = BitSet::default();
     let before = predecessors(flow);
     let mut open: Vec<usize> = (0..count).collect();
     let mut waiting = vec![true; count];
@@ -264,8 +260,8 @@ fn backward<'a>(
 }
 
 /// Items from which control comes to each item.
-fn predecessors(flow: &Flow) -> Vec<Vec<usize>> {
-    let mut before = vec![Vec::new(); flow.successors.len()];
+fn predecessors(flow: &Flow) -> Vec<Few> {
+    let mut before = vec![Few::new(); flow.successors.len()];
     for (i, edges) in flow.successors.iter().enumerate() {
         for edge in edges {
             if let Some(list) = before.get_mut(edge.to) {
@@ -300,9 +296,9 @@ fn in_flight(items: &[Item], flow: &Flow, effects: &[Effect]) -> Vec<BitSet> {
             state.remove(k);
         }
     };
-    let mut before = vec![BitSet::new(issues.len()); items.len()];
+    let mut before = vec![BitSet::default(); items.len()];
     let mut after = before.clone();
-    let mut state = BitSet::new(issues.len());
+    let mut state = BitSet::default();
     let mut open: Vec<usize> = (0..items.len()).rev().collect();
     let mut waiting = vec![true; items.len()];
     while let Some(i) = open.pop() {

@@ -3,11 +3,13 @@
 //! each other but their name, so each becomes a variable of its own and may
 //! get another register, in another bank.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use crate::middle::bit_set::BitSet;
 use crate::middle::flow::Flow;
+use crate::middle::liveness::{Few, backward};
 use crate::middle::program::{Item, Side, Value, VariableId, cell};
 use crate::middle::scope::{Space, Symbols};
 
@@ -25,6 +27,16 @@ enum Use {
     /// Cell of a `.use`.
     Hint(usize, usize),
 }
+
+/// What is done where a variable is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Read,
+    Write,
+}
+
+/// Where variables are named, and the write there or one that is seen there.
+type Occurrences = Vec<(Use, usize)>;
 
 struct Webs {
     parent: Vec<usize>,
@@ -59,41 +71,38 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
     let mut writes: Vec<Write> = (0..eligible.len())
         .map(|variable| Write { variable })
         .collect();
-    let mut made: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
+    let mut made: Vec<Few> = vec![Few::new(); items.len()];
+    let mut read: Vec<Few> = vec![Few::new(); items.len()];
+    let mut written: Vec<Few> = vec![Few::new(); items.len()];
     // Writes by the slot or cell that makes them.
-    let mut writer: BTreeMap<Use, usize> = BTreeMap::new();
+    let mut writer: Occurrences = Vec::new();
     for (i, item) in items.iter().enumerate() {
-        let mut add = |at: Use, variable: VariableId| {
-            if eligible[variable] {
-                made[i].push(writes.len());
-                writer.insert(at, writes.len());
-                writes.push(Write { variable });
+        each_use(item, i, |at, variable, does| {
+            if !eligible[variable] {
+                return;
             }
-        };
-        match item {
-            Item::Micro(micro) => {
-                for (s, slot) in micro.slots.iter().enumerate() {
-                    if let (Value::Register(id), true) = (&slot.value, slot.writes) {
-                        add(Use::Slot(i, s), *id);
-                    }
+            match does {
+                Does::Read => read[i].push(variable),
+                Does::Write => {
+                    made[i].push(writes.len());
+                    written[i].push(variable);
+                    writer.push((at, writes.len()));
+                    writes.push(Write { variable });
                 }
             }
-            Item::Hint(hint) => {
-                for (s, &set) in hint.sets.iter().enumerate() {
-                    add(Use::Hint(i, s), set / 2);
-                }
-            }
-        }
+        });
     }
     let places = WritePlaces::new(&writes, eligible.len());
-    let reaching = reaching(items.len(), flow, &eligible, &writes, &made, &places);
+    // What nobody reads any more need not be followed.
+    let wanted = backward(flow, |i| &read[i], |i| &written[i]);
+    let reaching = reaching(flow, &writes, &made, &places, &wanted);
     let mut webs = Webs {
         parent: (0..writes.len()).collect(),
     };
-    let mut seen: BTreeMap<Use, usize> = BTreeMap::new();
+    let mut seen: Occurrences = Vec::new();
     for (i, item) in items.iter().enumerate() {
-        let mut read = |at: Use, variable: VariableId| {
-            if !eligible[variable] {
+        each_use(item, i, |at, variable, does| {
+            if does == Does::Write || !eligible[variable] {
                 return;
             }
             let mut first = None;
@@ -105,31 +114,46 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
                 }
             }
             // Where no write comes, the item is never reached.
-            seen.insert(at, first.unwrap_or(variable));
-        };
-        match item {
-            Item::Micro(micro) => {
-                for (s, slot) in micro.slots.iter().enumerate() {
-                    if let (Value::Register(id), true) = (&slot.value, slot.reads) {
-                        read(Use::Slot(i, s), *id);
-                    }
-                }
-            }
-            Item::Hint(hint) => {
-                // Numbered after the cells that are set.
-                for (s, &used) in hint.uses.iter().enumerate() {
-                    read(Use::Hint(i, hint.sets.len() + s), used / 2);
-                }
-            }
-        }
+            seen.push((at, first.unwrap_or(variable)));
+        });
     }
+    writer.sort_unstable();
+    seen.sort_unstable();
     // What is changed in place stays in its register.
-    for (at, &write) in &writer {
-        if let Some(&read) = seen.get(at) {
-            webs.join(read, write);
+    for (at, write) in &writer {
+        if let Ok(read) = seen.binary_search_by_key(at, |it| it.0) {
+            webs.join(seen[read].1, *write);
         }
     }
-    rename(items, symbols, &eligible, &writer, &seen, &mut webs);
+    rename(items, symbols, &eligible, (&writer, &seen), &mut webs);
+}
+
+/// Calls for all places of an item where a variable is named.
+fn each_use(item: &Item, i: usize, mut see: impl FnMut(Use, VariableId, Does)) {
+    match item {
+        Item::Micro(micro) => {
+            for (s, slot) in micro.slots.iter().enumerate() {
+                let Value::Register(id) = slot.value else {
+                    continue;
+                };
+                if slot.reads {
+                    see(Use::Slot(i, s), id, Does::Read);
+                }
+                if slot.writes {
+                    see(Use::Slot(i, s), id, Does::Write);
+                }
+            }
+        }
+        Item::Hint(hint) => {
+            for (s, &set) in hint.sets.iter().enumerate() {
+                see(Use::Hint(i, s), set / 2, Does::Write);
+            }
+            // Numbered after the cells that are set.
+            for (s, &used) in hint.uses.iter().enumerate() {
+                see(Use::Hint(i, hint.sets.len() + s), used / 2, Does::Read);
+            }
+        }
+    }
 }
 
 /// The places of writes in sets of them: those of one variable side by side, in
@@ -166,26 +190,26 @@ impl WritePlaces {
     }
 }
 
-/// Writes that may be the last ones at the start of each item, by their places.
+/// Writes that may be the last ones at the start of each item, by their places, of the
+/// variables that are wanted there.
 fn reaching(
-    count: usize,
     flow: &Flow,
-    eligible: &[bool],
     writes: &[Write],
-    made: &[Vec<usize>],
+    made: &[Few],
     places: &WritePlaces,
+    wanted: &[BitSet],
 ) -> Vec<BitSet> {
-    let mut before = vec![BitSet::new(writes.len()); count];
-    if let Some(start) = before.first_mut() {
-        for (variable, eligible) in eligible.iter().enumerate() {
-            if *eligible {
-                start.insert(places.place[variable]);
-            }
+    let count = made.len();
+    let mut before = vec![BitSet::default(); count];
+    if let (Some(start), Some(wanted)) = (before.first_mut(), wanted.first()) {
+        for variable in wanted.iter() {
+            start.insert(places.place[variable]);
         }
     }
     let mut open: Vec<usize> = (0..count).rev().collect();
     let mut waiting = vec![true; count];
     let mut state = BitSet::default();
+    let mut passed = BitSet::default();
     while let Some(i) = open.pop() {
         waiting[i] = false;
         state.clone_from(&before[i]);
@@ -197,10 +221,16 @@ fn reaching(
             state.insert(places.place[write]);
         }
         for edge in &flow.successors[i] {
-            if let Some(next) = before.get_mut(edge.to)
-                && next.union_with(&state)
-                && !std::mem::replace(&mut waiting[edge.to], true)
-            {
+            let Some(next) = before.get_mut(edge.to) else {
+                continue;
+            };
+            passed.clear();
+            for variable in wanted[edge.to].iter() {
+                for place in state.iter_range(places.of(variable)) {
+                    passed.insert(place);
+                }
+            }
+            if next.union_with(&passed) && !std::mem::replace(&mut waiting[edge.to], true) {
                 open.push(edge.to);
             }
         }
@@ -212,15 +242,14 @@ fn rename(
     items: &mut [Item],
     symbols: &mut Symbols,
     eligible: &[bool],
-    writer: &BTreeMap<Use, usize>,
-    seen: &BTreeMap<Use, usize>,
+    (writer, seen): (&Occurrences, &Occurrences),
     webs: &mut Webs,
 ) {
-    let mut variable_of: BTreeMap<usize, VariableId> = BTreeMap::new();
+    let mut variable_of: FxHashMap<usize, VariableId> = FxHashMap::default();
     let mut taken = vec![false; eligible.len()];
     // What a name holds at the start is read somewhere, or the loader sets it:
     // then that web keeps the variable that the loader knows.
-    let uses: Vec<(Use, usize)> = seen.iter().chain(writer).map(|(at, w)| (*at, *w)).collect();
+    let uses: Occurrences = seen.iter().chain(writer).copied().collect();
     for &(_, write) in &uses {
         let web = webs.find(write);
         if web < eligible.len() {
@@ -235,7 +264,8 @@ fn rename(
         }
     }
     let mut order = uses;
-    order.sort_unstable();
+    // Of two runs that are in order, which this sort makes use of.
+    order.sort();
     for (at, write) in order {
         let web = webs.find(write);
         let (Use::Slot(i, s) | Use::Hint(i, s)) = at;

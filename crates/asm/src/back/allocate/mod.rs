@@ -108,7 +108,7 @@ impl Problem<'_> {
         let mut adjacent = vec![BitSet::default(); cells];
         for point in self.points() {
             for member in point.iter() {
-                adjacent[member].join(point);
+                adjacent[member].union_with(point);
             }
         }
         adjacent

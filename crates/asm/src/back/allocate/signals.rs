@@ -24,7 +24,7 @@ pub fn allocate(
     let mut together = vec![BitSet::default(); signals.len()];
     for point in &problem.liveness.signals {
         for id in point.iter() {
-            together[id].join(point);
+            together[id].union_with(point);
         }
     }
     let private =

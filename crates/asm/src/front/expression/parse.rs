@@ -5,7 +5,7 @@ use nom::{
     branch::alt,
     combinator::verify,
     error::{ErrorKind, ParseError},
-    multi::many0,
+    multi::fold_many0,
     sequence::{delimited, preceded},
 };
 
@@ -259,7 +259,11 @@ fn unary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
     let prefix = verify(any, |token: &&Token| {
         token.kind == TokenKind::Punct && operator(token).is_some()
     });
-    let (rest, prefixes) = many0(prefix).parse(input)?;
+    let collect = |mut all: Vec<_>, found| {
+        all.push(found);
+        all
+    };
+    let (rest, prefixes) = fold_many0(prefix, Vec::new, collect).parse(input)?;
     if prefixes.len() > MAX_DEPTH {
         deeper(input, MAX_DEPTH)?;
     }

@@ -134,6 +134,8 @@ impl Preprocessor<'_> {
                 let mut chain = Vec::new();
                 self.chain(&mut chain, &mut input, active, depth);
                 out.extend(self.rescan(chain, active, depth));
+            } else if self.stands(first) {
+                out.extend(input.pop_front());
             } else {
                 let item = self.item(&mut input, active, depth);
                 out.extend(item);
@@ -253,6 +255,15 @@ impl Preprocessor<'_> {
         chain.extend(right);
     }
 
+    /// Whether a token stands for itself.
+    fn stands(&self, piece: &Piece) -> bool {
+        match piece.token.kind {
+            TokenKind::Quoted => !self.text_changes(&piece.token.text),
+            TokenKind::Ident => piece.fixed || !self.defines.contains_key(&piece.token.text),
+            _ => true,
+        }
+    }
+
     /// Takes one token, or one use of a defined name, from the input.
     pub(super) fn item(
         &mut self,
@@ -263,11 +274,11 @@ impl Preprocessor<'_> {
         let Some(mut piece) = input.pop_front() else {
             return Vec::new();
         };
-        if piece.token.kind == TokenKind::Quoted && self.text_changes(&piece.token.text) {
-            piece.token.text = self.expanded_text(&piece.token, active, depth);
+        if self.stands(&piece) {
             return vec![piece];
         }
-        if piece.token.kind != TokenKind::Ident || piece.fixed {
+        if piece.token.kind == TokenKind::Quoted {
+            piece.token.text = self.expanded_text(&piece.token, active, depth);
             return vec![piece];
         }
         let Some(define) = self.defines.get(&piece.token.text).cloned() else {
@@ -393,13 +404,13 @@ impl Preprocessor<'_> {
                 .iter()
                 .map(|name| {
                     let value = bound.get(name).cloned().unwrap_or_default();
-                    (name.to_string(), spell(&tokens_of(value)))
+                    (String::from(&**name), spell(&tokens_of(value)))
                 })
                 .collect(),
             _ => Vec::new(),
         };
         let expansion = self.sources.add_expansion(Expansion {
-            name: token.text.to_string(),
+            name: String::from(&*token.text),
             call,
             parent: token.expansion,
             arguments,

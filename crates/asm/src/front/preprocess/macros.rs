@@ -328,14 +328,14 @@ impl Preprocessor<'_> {
             return;
         };
         let inner = self.sources.add_expansion(Expansion {
-            name: name.text.to_string(),
+            name: String::from(&*name.text),
             call: span,
             parent: expansion,
             arguments: called
                 .parameters
                 .iter()
                 .zip(&given)
-                .map(|(name, value)| (name.to_string(), spell(value)))
+                .map(|(name, value)| (String::from(&**name), spell(value)))
                 .collect(),
         });
         let bindings = called
