@@ -89,24 +89,28 @@ impl Sender<'_> {
     /// The timer fires once, when the low half of the timestamp next becomes the
     /// future count.
     pub fn arm_timer(&mut self, fabric: &mut Fabric) {
-        // A timer that is set anew leaves nothing of what it was set to.
         let (me, context) = (self.me, self.number);
         let timer = Event::Timer { me, context };
         let it = &mut *self.context;
-        if let Some(due) = it.timer_due.take() {
+        let before = it.timer_due.take();
+        if it.future_signal != 0 {
+            let ((first, set), divider) = (self.timestamp, self.timing.timestamp);
+            let count = timestamp_at(self.timestamp, self.now, divider);
+            let left = Cycle::from(it.future_count.wrapping_sub(count as u16));
+            fabric.timer_set(me, context, left);
+            let due = set + (count - first + left) * divider;
+            let due = due.max(self.now + 1);
+            it.timer_due = Some(due);
+            // Of the two writes that a wait takes, the second seldom changes when it ends.
+            if before == Some(due) {
+                return;
+            }
+            fabric.events.post(due, timer);
+        }
+        // A timer that is set anew leaves nothing of what it was set to.
+        if let Some(due) = before {
             fabric.events.cancel(due, timer);
         }
-        if it.future_signal == 0 {
-            return;
-        }
-        let ((first, set), divider) = (self.timestamp, self.timing.timestamp);
-        let count = timestamp_at(self.timestamp, self.now, divider);
-        let left = Cycle::from(it.future_count.wrapping_sub(count as u16));
-        fabric.timer_set(me, context, left);
-        let due = set + (count - first + left) * divider;
-        let due = due.max(self.now + 1);
-        it.timer_due = Some(due);
-        fabric.events.post(due, timer);
     }
 
     /// Raises a signal of a microengine as a write of a signal CSR says.
