@@ -94,6 +94,8 @@ impl Microengine {
 
     /// Issues a command that is known but for its address. Gives after how many slots the
     /// context gives up the pipeline, if it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of the loop's command.
     pub(super) fn template_command(
         &mut self,
         number: u32,

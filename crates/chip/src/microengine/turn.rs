@@ -21,10 +21,10 @@ impl Microengine {
     /// without any trace of one.
     pub(super) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
-        // Most turns go by the limit of one before. It may only have become too large since
-        // by what the end of the run does: the patience with who runs ends no sooner than it
-        // did, nor sooner than a quantum from now.
-        if self.entered >= self.calm || self.limit > fabric.horizon {
+        // Most turns go by the limit of one before, and find out where they come to it. It may
+        // only have become too large since by what the end of the run does: the patience with
+        // who runs ends no sooner than it did, nor sooner than a quantum from now.
+        if self.limit > fabric.horizon {
             self.set_limit(fabric.horizon);
         }
         self.thrown.begin_turn(self.entered);
