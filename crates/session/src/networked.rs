@@ -30,7 +30,7 @@ pub struct NetworkedChip {
     /// Nothing is left to happen before this cycle.
     now: Cycle,
     /// Before which cycle nothing leaves unless a frame comes, as far as skipping has shown it.
-    /// No state: it says what was skipped, and a run may skip more or less.
+    /// Not saved: how much was skipped depends on how the run was cut.
     silent: Cycle,
     /// The cycle that it was restored at.
     restored: Cycle,

@@ -97,7 +97,8 @@ impl BitSet {
         new != 0 || missing != 0
     }
 
-    /// Adds the rows of `other` that are missing, so many.
+    /// Adds the rows of `other` that are missing, `missing` of them; rows that both have are merged
+    /// already.
     fn add_rows(&mut self, other: &Self, missing: usize) {
         let mut theirs = other.rows.as_slice();
         let mut mine = self.rows.len();
@@ -121,6 +122,20 @@ impl BitSet {
                     self.rows[free] = last;
                     theirs = before;
                 }
+            }
+        }
+    }
+
+    /// Adds the members that `other` has in a range.
+    pub fn add_range(&mut self, other: &Self, range: Range<usize>) {
+        for &(row, members) in &other.rows[other.rows_of(&range)] {
+            let members = members & mask(row, &range);
+            if members == 0 {
+                continue;
+            }
+            match self.find(row) {
+                Ok(at) => self.rows[at].1 |= members,
+                Err(at) => self.rows.insert(at, (row, members)),
             }
         }
     }
@@ -164,6 +179,7 @@ impl BitSet {
         // Numbers often come in ascending order.
         match self.rows.last() {
             Some(last) if last.0 < row => Err(self.rows.len()),
+            Some(last) if last.0 == row => Ok(self.rows.len() - 1),
             _ => self.rows.binary_search_by_key(&row, |it| it.0),
         }
     }
@@ -179,6 +195,7 @@ impl BitSet {
 
 /// The row of a number and its bit in it.
 const fn place(n: usize) -> (u32, u64) {
+    debug_assert!(n < 1 << 38, "a number is too large");
     ((n / 64) as u32, 1 << (n % 64))
 }
 
@@ -303,6 +320,11 @@ mod tests {
             prop_assert_eq!(&mine, &set(model.iter().copied()));
             let inside: Vec<_> = mine.iter_range(range.clone()).collect();
             prop_assert_eq!(inside, model.range(range.clone()).copied().collect::<Vec<_>>());
+            let mut part = theirs.clone();
+            part.add_range(&mine, range.clone());
+            let mut parts: BTreeSet<usize> = theirs.iter().collect();
+            parts.extend(model.range(range.clone()));
+            prop_assert_eq!(&part, &set(parts));
             mine.remove_range(range.clone());
             model.retain(|n| !range.contains(n));
             prop_assert_eq!(&mine, &set(model.iter().copied()));

@@ -68,7 +68,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
         targets: vec![None; items.len()],
         entered: vec![false; items.len() + 1],
     };
-    for label in labels.all() {
+    for label in labels.distinct() {
         flow.entered[label.item] = true;
     }
     let resolve = |token, scope, diagnostics: &mut Vec<Diagnostic>| {
@@ -95,7 +95,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
     returns.sort_unstable();
     returns.dedup();
     let everywhere = || {
-        let mut all: Vec<usize> = labels.all().map(|label| label.item).collect();
+        let mut all: Vec<usize> = labels.distinct().map(|label| label.item).collect();
         all.sort_unstable();
         all.dedup();
         all

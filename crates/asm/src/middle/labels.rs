@@ -1,6 +1,7 @@
 //! Labels: which definition a use means, and its address.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
@@ -18,9 +19,11 @@ type Here<'a> = Vec<&'a LabelDefinition>;
 
 /// All labels of a program.
 pub struct Labels<'a> {
-    /// In order of definition.
-    all: &'a [LabelDefinition],
-    /// By name and the expansion that they stand in: those of several scopes, nearly always one.
+    /// In order of definition, those too that are defined twice.
+    definitions: &'a [LabelDefinition],
+    /// By name, for what has no label where it stands.
+    by_name: OnceCell<BTreeMap<&'a str, Vec<&'a LabelDefinition>>>,
+    /// By name and expansion: nearly always one, several if scopes of one expansion define it.
     known: FxHashMap<(&'a str, ExpansionId), Here<'a>>,
     sources: &'a SourceMap,
     symbols: &'a Symbols,
@@ -70,7 +73,8 @@ impl<'a> Labels<'a> {
         }
         addresses.push(words.len() as u16);
         Self {
-            all: labels,
+            definitions: labels,
+            by_name: OnceCell::new(),
             known,
             sources,
             symbols,
@@ -118,18 +122,24 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The item at the address that a name says which no label has.
+    /// The item at the address that a name such as `L12#` gives, unless a label has that name.
     fn bare_address(&self, token: &Token) -> Option<usize> {
         let address = usize::from(physical_label(&token.text)?);
-        let is_free = self.first_of(&token.text).is_none();
+        let is_free = !self.by_name().contains_key(&*token.text);
         let end = self.addresses.len() - 1;
         (is_free && address <= self.words.len())
             .then(|| self.words.get(address).copied().unwrap_or(end))
     }
 
-    /// The first label of a name, wherever it stands.
-    fn first_of(&self, name: &str) -> Option<&'a LabelDefinition> {
-        self.all.iter().find(|label| &*label.token.text == name)
+    /// All labels by name, in order of definition.
+    fn by_name(&self) -> &BTreeMap<&'a str, Vec<&'a LabelDefinition>> {
+        self.by_name.get_or_init(|| {
+            let mut by_name: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+            for label in self.definitions {
+                by_name.entry(&label.token.text).or_default().push(label);
+            }
+            by_name
+        })
     }
 
     fn undefined(&self, token: &Token) -> Diagnostic {
@@ -140,16 +150,17 @@ impl<'a> Labels<'a> {
                 format!("label `{}` is not defined", token.text),
             )
             .label("no such label");
-        if let Some(hidden) = self.first_of(&token.text) {
+        if let Some(hidden) = { self.by_name().get(&*token.text) }.and_then(|all| all.first()) {
             let at = Place::of(&hidden.token);
             return diagnostic
                 .also(at.span, at.expansion, "this one is local to its macro")
                 .help("pass the label to the macro as an argument");
         }
-        let visible: BTreeSet<&str> = { self.all.iter() }
-            .filter(|label| self.encloses(label.token.expansion, token.expansion))
-            .map(|label| &*label.token.text)
-            .collect();
+        let is_visible =
+            |label: &&LabelDefinition| self.encloses(label.token.expansion, token.expansion);
+        let visible = { self.by_name().iter() }
+            .filter(|(_, all)| all.iter().any(is_visible))
+            .map(|(name, _)| *name);
         if let Some(near) = closest(&token.text, visible) {
             diagnostic = diagnostic
                 .help(format!("did you mean `{near}`?"))
@@ -176,8 +187,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Every label, in no order.
-    pub fn all(&self) -> impl Iterator<Item = &'a LabelDefinition> + '_ {
+    /// Every label, of those that are defined twice the first, in no order.
+    pub fn distinct(&self) -> impl Iterator<Item = &'a LabelDefinition> + '_ {
         self.known.values().flatten().copied()
     }
 }
@@ -192,4 +203,60 @@ fn ambiguous(token: &Token, several: &[&LabelDefinition]) -> Diagnostic {
         diagnostic = diagnostic.also(at.span, at.expansion, "one of them");
     }
     diagnostic.help("give them different names")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Assembly, Includes, Options, assemble};
+
+    struct One<'a>(&'a str);
+
+    impl Includes for One<'_> {
+        fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
+            Ok((name.to_owned(), self.0.to_owned()))
+        }
+    }
+
+    fn run(text: &str) -> Assembly {
+        assemble("t.uc", &One(text), &Options::default())
+    }
+
+    fn mistakes(text: &str) -> Vec<&'static str> {
+        run(text).diagnostics.iter().map(|it| it.code).collect()
+    }
+
+    /// A branch, three more words and an end, with `target` in the branch.
+    fn branch(target: &str) -> String {
+        format!("br[{target}]\nnop\nnop\nbr[l0#]\n")
+    }
+
+    #[test]
+    fn an_address_is_a_label_unless_something_has_its_name() {
+        let bare = run(&branch("l2#"));
+        let named = run(&branch("here#").replace("nop\nbr", "here#:\nnop\nbr"));
+        assert_eq!(bare.image.unwrap().words, named.image.unwrap().words);
+        let taken = run(&branch("l2#").replace("\nnop\nnop", "\nl2#:\nnop\nnop"));
+        let named = run(&branch("here#").replace("\nnop\nnop", "\nhere#:\nnop\nnop"));
+        assert_eq!(taken.image.unwrap().words, named.image.unwrap().words);
+    }
+
+    #[test]
+    fn an_address_stays_one_within_a_macro() {
+        let within = format!("#macro go()\n{}#endm\ngo()\n", branch("l2#"));
+        assert_eq!(
+            run(&within).image.unwrap().words,
+            run(&branch("l2#")).image.unwrap().words
+        );
+    }
+
+    #[test]
+    fn a_label_of_a_macro_is_not_seen_from_outside() {
+        let text = "#macro put()\nl2#:\nnop\n#endm\nput()\nbr[l2#]\nbr[l0#]\n";
+        assert!(mistakes(text).contains(&"undefined-label"));
+    }
+
+    #[test]
+    fn an_address_behind_the_end_is_no_label() {
+        assert!(mistakes(&branch("l9#")).contains(&"undefined-label"));
+    }
 }

@@ -226,9 +226,7 @@ fn reaching(
             };
             passed.clear();
             for variable in wanted[edge.to].iter() {
-                for place in state.iter_range(places.of(variable)) {
-                    passed.insert(place);
-                }
+                passed.add_range(&state, places.of(variable));
             }
             if next.union_with(&passed) && !std::mem::replace(&mut waiting[edge.to], true) {
                 open.push(edge.to);

@@ -211,8 +211,7 @@ impl Fabric {
 
     /// Commands are told of, and the buses that they wait for, only where they go the long way.
     fn see_commands(&mut self) {
-        let wanted = self.journal.wants(Kind::Command) || self.journal.wants(Kind::Bus);
-        self.buses.watch(wanted);
+        self.buses.watch(self.journal.wants_commands());
     }
 
     fn see_data(&mut self) {

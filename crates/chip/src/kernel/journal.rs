@@ -89,6 +89,12 @@ impl Journal {
         self.wanted.has(kind)
     }
 
+    /// Whether anyone wants what is told of commands on their way: of them and of their buses.
+    #[must_use]
+    pub(crate) const fn wants_commands(&self) -> bool {
+        self.wants(Kind::Command) || self.wants(Kind::Bus)
+    }
+
     /// Writes down what happens at a cycle.
     #[inline]
     pub fn tell(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
@@ -411,6 +417,66 @@ mod tests {
         journal.leave_out_the_rest();
         journal.hand_on(Cycle::MAX, &mut seen);
         assert_eq!(seen.0.len(), 8);
+    }
+
+    #[derive(Default)]
+    struct Stretches(Vec<(Cycle, u16, u16)>);
+
+    impl Observer for Stretches {
+        fn see(&mut self, at: Cycle, event: &TraceEvent) {
+            if let TraceEvent::Issued { pc, count, .. } = *event {
+                self.0.push((at, pc, count));
+            }
+        }
+
+        fn needs_order(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn instructions_in_line_are_one_event() {
+        let issued = |context, pc, count| TraceEvent::Issued {
+            me: 0,
+            context,
+            pc,
+            count,
+        };
+        let mut journal = Journal::default();
+        journal.set(Kinds::ALL);
+        journal.put(10, issued(0, 4, 2));
+        journal.put(12, issued(0, 6, 3));
+        journal.put(15, context(0, 9));
+        journal.put(15, issued(0, 9, 1));
+        journal.begin_turn();
+        journal.put(16, issued(0, 10, 1));
+        journal.put(17, issued(1, 11, 1));
+        journal.put(19, issued(1, 12, 1));
+        journal.put(20, issued(1, 14, u16::MAX));
+        let long = 20 + Cycle::from(u16::MAX);
+        journal.put(long, issued(1, 13, 1));
+        let mut seen = Stretches::default();
+        journal.hand_on(20, &mut seen);
+        let first = [
+            (10, 4, 5),
+            (15, 9, 1),
+            (16, 10, 1),
+            (17, 11, 1),
+            (19, 12, 1),
+        ];
+        assert_eq!(seen.0, first);
+        // What is kept is not gone on with.
+        journal.put(long + 1, issued(1, 14, 1));
+        journal.hand_on(Cycle::MAX, &mut seen);
+        let rest = [(20, 14, u16::MAX), (long, 13, 1), (long + 1, 14, 1)];
+        assert_eq!(seen.0[5..], rest);
+        // Whatever room there is.
+        for n in 0..3 * super::BATCH as Cycle {
+            journal.put(long + 2 + 2 * n, issued(0, 0, 1));
+        }
+        let mut seen = Stretches::default();
+        journal.hand_on(Cycle::MAX, &mut seen);
+        assert_eq!(seen.0.len(), 3 * super::BATCH);
     }
 
     #[test]

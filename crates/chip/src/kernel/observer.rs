@@ -65,9 +65,9 @@ pub trait Observer {
     }
 
     /// Some things happen: [`see`](Self::see) for each of them. Who has several
-    /// observers below it hands the whole batch to each.
+    /// observers below it hands the whole batch to each; nothing else can be done with one.
     fn see_all(&mut self, events: &Batch<'_>) {
-        // Each loop has what is done with an event in line.
+        // Two loops, so that `see` is inlined into each.
         match events.which {
             Ok(places) => {
                 for &place in places {

@@ -76,9 +76,9 @@ fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (Str
     }
 }
 
-/// What a parser finds as often as it does. Nearly always that is nothing, for which nothing is
-/// allocated.
-pub fn each<'a, T>(
+/// Applies a parser until it fails and collects the results. Allocates nothing if there are none,
+/// which is usual.
+fn each<'a, T>(
     parser: impl Parser<Tokens<'a>, Output = T, Error = Expected<'a>>,
 ) -> impl FnOnce(Tokens<'a>) -> Parsed<'a, Vec<T>> {
     let mut all = fold_many0(parser, Vec::new, |mut all, found| {

@@ -136,9 +136,8 @@ impl Preprocessor<'_> {
                 out.extend(self.rescan(chain, active, depth));
             } else if self.stands(first) {
                 out.extend(input.pop_front());
-            } else {
-                let item = self.item(&mut input, active, depth);
-                out.extend(item);
+            } else if let Some(piece) = input.pop_front() {
+                out.extend(self.used(piece, &mut input, active, depth));
             }
         }
         out
@@ -271,12 +270,22 @@ impl Preprocessor<'_> {
         active: &mut Vec<Rc<str>>,
         depth: usize,
     ) -> Vec<Piece> {
-        let Some(mut piece) = input.pop_front() else {
-            return Vec::new();
-        };
-        if self.stands(&piece) {
-            return vec![piece];
+        match input.pop_front() {
+            Some(piece) if self.stands(&piece) => vec![piece],
+            Some(piece) => self.used(piece, input, active, depth),
+            None => Vec::new(),
         }
+    }
+
+    /// What stands in place of a token that does not stand for itself, with what it takes from the
+    /// input behind it.
+    fn used(
+        &mut self,
+        mut piece: Piece,
+        input: &mut VecDeque<Piece>,
+        active: &mut Vec<Rc<str>>,
+        depth: usize,
+    ) -> Vec<Piece> {
         if piece.token.kind == TokenKind::Quoted {
             piece.token.text = self.expanded_text(&piece.token, active, depth);
             return vec![piece];

@@ -31,7 +31,7 @@ impl Buses {
     }
 
     /// Takes a command into its microengine's FIFO for which only the bus is in the way, nobody
-    /// watching; gives its cluster, and when that is to arbitrate if no arbitration is posted
+    /// watching commands or buses; gives its cluster, and when that is to arbitrate if no arbitration is posted
     /// already.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
@@ -63,7 +63,7 @@ impl Buses {
     }
 
     /// Sends the held command of a cluster whose microengine's turn it is, if nothing is in its
-    /// way, nobody watches and nothing waits behind it; gives its arrival at the inlet. No
+    /// way, nobody watches commands or buses and nothing waits behind it; gives its arrival at the inlet. No
     /// arbitration of the cluster is posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of arbitrating.

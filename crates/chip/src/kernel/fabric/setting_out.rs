@@ -32,7 +32,8 @@ impl Fabric {
         self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
     }
 
-    /// The same if nothing is in its way and nobody watches commands: then no cluster is open. If
+    /// The same if nothing is in its way and nobody watches commands or buses: where somebody does, no
+    /// cluster is open. If
     /// it does not, it is to be sent in turn.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
@@ -42,7 +43,7 @@ impl Fabric {
         command: &BusCommand,
         (target, address): (Target, u32),
     ) -> bool {
-        debug_assert!(!self.journal.wants(Kind::Command) || self.buses.is_watched());
+        debug_assert_eq!(self.buses.is_watched(), self.journal.wants_commands());
         let Some(free) = self.free.first() else {
             return false;
         };
@@ -57,7 +58,7 @@ impl Fabric {
         true
     }
 
-    /// The same where something may be in the way, or somebody watches. Nearly always it is
+    /// The same where something may be in the way, or somebody watches commands or buses. Nearly always it is
     /// but the bus, and the command waits for that.
     #[inline(never)]
     fn sends_in_turn(
@@ -81,7 +82,7 @@ impl Fabric {
         true
     }
 
-    /// The same where more than the bus may be in the way, or somebody watches.
+    /// The same where more than the bus may be in the way, or somebody watches commands or buses.
     #[inline(never)]
     fn sends_rarely(
         &mut self,

@@ -202,6 +202,26 @@ fn a_timer_that_is_set_again_fires_once() {
 }
 
 #[test]
+fn a_timer_keeps_its_time_where_its_signal_alone_is_set_again() {
+    let mut bench = Bench::new(&[
+        csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(4)),
+        csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(10)),
+        csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(5)),
+        arb(1 << 5, 0, false),
+        immed(a(0), 0),
+        csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(20)),
+        csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(0)),
+        arb(1 << 5, 0, false),
+        KILL,
+    ]);
+    bench.start(1);
+    bench.until(4000);
+    assert_eq!(bench.cycles(4), [163]);
+    // Neither the first signal came nor the timer that was taken back.
+    assert_eq!(bench.cycles(8), []);
+}
+
+#[test]
 fn a_timer_that_has_come_is_not_undone_by_setting_it_again() {
     // The context runs ahead of the chip, and of the timer, to the last write.
     let mut program = vec![
