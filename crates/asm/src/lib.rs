@@ -17,6 +17,8 @@ pub mod format;
 pub mod front;
 mod lints;
 mod middle;
+#[cfg(test)]
+mod one_text;
 pub mod source;
 pub mod spelling;
 

@@ -88,23 +88,6 @@ pub enum ContextPhase {
     Sleeping,
 }
 
-impl ContextPhase {
-    /// The same as an observer sees it, of a context that waits for these signals if it sleeps.
-    #[inline]
-    pub(crate) const fn seen(self, wakeup: u16, any: bool) -> ContextState {
-        match self {
-            Self::Inactive => ContextState::Inactive,
-            Self::Ready => ContextState::Ready,
-            Self::Executing => ContextState::Executing,
-            Self::Sleeping if any && wakeup == 0 => ContextState::Killed,
-            Self::Sleeping => ContextState::Waiting {
-                signals: wakeup,
-                any,
-            },
-        }
-    }
-}
-
 /// One context as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextView {
@@ -137,8 +120,18 @@ impl ContextView {
 
     /// The same as an observer sees it.
     #[must_use]
+    #[inline]
     pub fn state(&self) -> ContextState {
-        self.phase.seen(self.wakeup, self.any)
+        match self.phase {
+            ContextPhase::Inactive => ContextState::Inactive,
+            ContextPhase::Ready => ContextState::Ready,
+            ContextPhase::Executing => ContextState::Executing,
+            ContextPhase::Sleeping if self.any && self.wakeup == 0 => ContextState::Killed,
+            ContextPhase::Sleeping => ContextState::Waiting {
+                signals: self.wakeup,
+                any: self.any,
+            },
+        }
     }
 }
 
@@ -352,6 +345,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// [`TraceEvent::Context`](crate::kernel::trace_event::TraceEvent::Context) tells
     /// it, and the next instruction when it executes, else the one with which it
     /// gave up the pipeline.
+    #[inline]
     fn doing(&self, context: u8) -> (ContextState, u16) {
         let it = self.context(context);
         match it.state() {

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use nom::{Input, Needed};
+use nom::error::ParseError;
+use nom::multi::fold_many0;
+use nom::{Input, Needed, Parser};
 
 use crate::source::{ExpansionId, Span};
 
@@ -107,6 +109,17 @@ impl<'a> Input for Tokens<'a> {
             Err(Needed::new(count - self.0.len()))
         }
     }
+}
+
+/// Applies a parser until it fails and collects the results. Allocates nothing if there are none,
+/// which is usual.
+pub(crate) fn each<'a, T, E: ParseError<Tokens<'a>>>(
+    parser: impl Parser<Tokens<'a>, Output = T, Error = E>,
+) -> impl Parser<Tokens<'a>, Output = Vec<T>, Error = E> {
+    fold_many0(parser, Vec::new, |mut all, found| {
+        all.push(found);
+        all
+    })
 }
 
 /// The text of tokens, with a space wherever there was one and wherever two

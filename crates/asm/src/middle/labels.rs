@@ -207,19 +207,7 @@ fn ambiguous(token: &Token, several: &[&LabelDefinition]) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Assembly, Includes, Options, assemble};
-
-    struct One<'a>(&'a str);
-
-    impl Includes for One<'_> {
-        fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
-            Ok((name.to_owned(), self.0.to_owned()))
-        }
-    }
-
-    fn run(text: &str) -> Assembly {
-        assemble("t.uc", &One(text), &Options::default())
-    }
+    use crate::one_text::run;
 
     fn mistakes(text: &str) -> Vec<&'static str> {
         run(text).diagnostics.iter().map(|it| it.code).collect()

@@ -1,7 +1,7 @@
 //! Which registers and signals hold something needed, and where.
 
 use npsim_isa::{Instruction, SignalRule, Words};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::middle::bit_set::BitSet;
 use crate::middle::flow::Flow;
@@ -163,7 +163,8 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
         .iter()
         .map(|item| effect(item, symbols, groups))
         .collect();
-    let live_in = backward(flow, |i| &effects[i].uses, |i| &effects[i].sets);
+    let sets = |i: usize| effects[i].sets.iter().copied();
+    let live_in = backward(flow, |i| &effects[i].uses, sets);
     let after = |i: usize, sets: &[BitSet]| {
         let mut following = flow.successors[i]
             .iter()
@@ -191,21 +192,18 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
     }
     // A swapping command waits after it has issued, so its own wait is not seen
     // before it.
-    let raised: Vec<Few> = effects
-        .iter()
-        .map(|effect| match effect.raises {
-            Some(SignalRef::Symbol(id)) => smallvec![id],
-            _ => Few::new(),
-        })
-        .collect();
-    let signals_in = backward(flow, |i| &effects[i].waits, |i| &raised[i]);
+    let raised = |i: usize| match effects[i].raises {
+        Some(SignalRef::Symbol(id)) => Some(id),
+        _ => None,
+    };
+    let signals_in = backward(flow, |i| &effects[i].waits, raised);
     let mut signals = Vec::with_capacity(items.len());
     let mut signals_awaited = Vec::with_capacity(items.len());
     for (i, unfinished) in pending.iter().enumerate() {
         let awaited = after(i, &signals_in);
         let mut set = awaited.clone();
         for issue in unfinished.iter() {
-            if let Some(SignalRef::Symbol(id)) = effects[issues[issue]].raises {
+            if let Some(id) = raised(issues[issue]) {
                 set.insert(id);
             }
         }
@@ -222,10 +220,10 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
 }
 
 /// What is used at the start of each item before it is killed, by iteration from the end.
-pub fn backward<'a>(
+pub fn backward<'a, K: IntoIterator<Item = usize>>(
     flow: &Flow,
     uses: impl Fn(usize) -> &'a [usize],
-    kills: impl Fn(usize) -> &'a [usize],
+    kills: impl Fn(usize) -> K,
 ) -> Vec<BitSet> {
     let count = flow.successors.len();
     let mut live = vec![BitSet::default(); count];
@@ -241,7 +239,7 @@ pub fn backward<'a>(
                 set.union_with(next);
             }
         }
-        for &cell in kills(i) {
+        for cell in kills(i) {
             set.remove(cell);
         }
         for &cell in uses(i) {

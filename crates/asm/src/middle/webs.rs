@@ -73,7 +73,6 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
         .collect();
     let mut made: Vec<Few> = vec![Few::new(); items.len()];
     let mut read: Vec<Few> = vec![Few::new(); items.len()];
-    let mut written: Vec<Few> = vec![Few::new(); items.len()];
     // Writes by the slot or cell that makes them.
     let mut writer: Occurrences = Vec::new();
     for (i, item) in items.iter().enumerate() {
@@ -85,7 +84,6 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
                 Does::Read => read[i].push(variable),
                 Does::Write => {
                     made[i].push(writes.len());
-                    written[i].push(variable);
                     writer.push((at, writes.len()));
                     writes.push(Write { variable });
                 }
@@ -94,7 +92,8 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
     }
     let places = WritePlaces::new(&writes, eligible.len());
     // What nobody reads any more need not be followed.
-    let wanted = backward(flow, |i| &read[i], |i| &written[i]);
+    let written = |i: usize| made[i].iter().map(|&write| writes[write].variable);
+    let wanted = backward(flow, |i| &read[i], written);
     let reaching = reaching(flow, &writes, &made, &places, &wanted);
     let mut webs = Webs {
         parent: (0..writes.len()).collect(),

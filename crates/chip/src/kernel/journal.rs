@@ -127,17 +127,8 @@ impl Journal {
             _ => {}
         }
         if self.wanted.has(event.kind()) {
-            if self.told.len() == self.told.capacity() {
-                self.grow();
-            }
             self.told.push((at, event));
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        self.told.reserve(BATCH);
     }
 
     /// A microengine's turn begins. Where one stretch of instructions ends and the
@@ -189,7 +180,7 @@ impl Journal {
     #[cold]
     #[inline(never)]
     fn issued_beyond(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
-        self.grow();
+        self.told.reserve(BATCH);
         self.issued(at, who, pc, count);
     }
 

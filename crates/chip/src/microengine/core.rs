@@ -239,6 +239,7 @@ impl Core for Microengine {
         (self.phase == Phase::Halted).then_some(self.datapath.context & 7)
     }
 
+    #[inline]
     fn context(&self, context: u8) -> ContextView {
         let it = &self.contexts[context];
         ContextView {

@@ -326,6 +326,7 @@ impl Microengine {
     }
 
     /// The address at which a context is.
+    #[inline]
     pub(super) fn context_pc(&self, context: u8) -> u16 {
         let it = &self.contexts[context];
         if it.state() == ContextPhase::Executing {

@@ -4,10 +4,10 @@
 use super::operation::Op;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
-use crate::core::ContextPhase;
+use crate::core::{ContextPhase, Core};
 use crate::kernel::check::PATIENCE;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::trace_event::{ContextState, TraceEvent};
+use crate::kernel::trace_event::TraceEvent;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
 /// a program that never polls; results do not depend on it.
@@ -264,18 +264,14 @@ impl Microengine {
     /// A context's new state and since when it has it.
     #[inline]
     pub(super) fn context_change(&self, context: u8) -> (Cycle, TraceEvent) {
-        let it = &self.contexts[context];
-        let doing = it.state().seen(it.wakeup, it.any);
+        let (doing, pc) = self.doing(context);
         let what = TraceEvent::Context {
             me: self.index,
             context,
             doing,
-            pc: match doing {
-                ContextState::Executing => self.pc,
-                _ => it.yielded_at,
-            },
+            pc,
         };
-        (it.since(), what)
+        (self.contexts[context].since(), what)
     }
 
     /// The turn is over, or the patience with the running context.

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use npsim_isa::{Bank, Operand};
 use proptest::prelude::*;
 
-use crate::Includes;
 use crate::Level;
 use crate::Options;
 use crate::assemble::{Placed, place};
@@ -20,15 +19,8 @@ use crate::diagnostic::Diagnostic;
 use crate::middle::liveness::{signal_rule, words};
 use crate::middle::program::{Item, Side, SignalRef, Value, VariableId};
 use crate::middle::scope::Space;
+use crate::one_text::One;
 use crate::source::SourceMap;
-
-struct One<'a>(&'a str);
-
-impl Includes for One<'_> {
-    fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
-        Ok((name.to_owned(), self.0.to_owned()))
-    }
-}
 
 fn placed(text: &str) -> Result<Placed, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();

@@ -5,14 +5,13 @@ use nom::{
     branch::alt,
     combinator::verify,
     error::{ErrorKind, ParseError},
-    multi::fold_many0,
     sequence::{delimited, preceded},
 };
 
 use super::{BinaryOperator, Expression, Failure, Kind, UnaryOperator, fail};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::token::{Token, TokenKind, Tokens, arguments, spell};
+use crate::front::token::{Token, TokenKind, Tokens, arguments, each, spell};
 
 /// Brackets, prefix operators and `?:` may nest this deep.
 const MAX_DEPTH: usize = 64;
@@ -259,11 +258,7 @@ fn unary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
     let prefix = verify(any, |token: &&Token| {
         token.kind == TokenKind::Punct && operator(token).is_some()
     });
-    let collect = |mut all: Vec<_>, found| {
-        all.push(found);
-        all
-    };
-    let (rest, prefixes) = fold_many0(prefix, Vec::new, collect).parse(input)?;
+    let (rest, prefixes) = each(prefix).parse(input)?;
     if prefixes.len() > MAX_DEPTH {
         deeper(input, MAX_DEPTH)?;
     }

@@ -6,22 +6,14 @@
 use proptest::prelude::*;
 
 use super::{Word, directive_of, labels_ahead, lower};
-use crate::Includes;
 use crate::Options;
 use crate::diagnostic::Diagnostic;
 use crate::front::parse::parse;
 use crate::front::preprocess::preprocess;
 use crate::front::statement::{Body, Statement};
 use crate::front::token::spell;
+use crate::one_text::One;
 use crate::source::SourceMap;
-
-struct One<'a>(&'a str);
-
-impl Includes for One<'_> {
-    fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
-        Ok((name.to_owned(), self.0.to_owned()))
-    }
-}
 
 fn lowered(text: &str) -> (String, Vec<Diagnostic>) {
     let mut sources = SourceMap::default();

@@ -2,12 +2,12 @@
 
 use nom::Parser;
 use nom::combinator::{map, opt};
-use nom::multi::{fold_many0, separated_list1};
+use nom::multi::separated_list1;
 use nom::sequence::{delimited, preceded, terminated};
 
-use super::stream::{Expected, Parsed, Tokens, end, fail, ident, punct, token};
+use super::stream::{Parsed, Tokens, end, fail, ident, punct, token};
 use crate::front::statement::{Body, Choice, Directive, Instruction, Place, Statement};
-use crate::front::token::{Token, TokenKind};
+use crate::front::token::{Token, TokenKind, each};
 
 /// Tokens up to one of `stops` outside all brackets; at least one.
 pub fn balanced_until<'a>(
@@ -76,18 +76,6 @@ fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (Str
     }
 }
 
-/// Applies a parser until it fails and collects the results. Allocates nothing if there are none,
-/// which is usual.
-fn each<'a, T>(
-    parser: impl Parser<Tokens<'a>, Output = T, Error = Expected<'a>>,
-) -> impl FnOnce(Tokens<'a>) -> Parsed<'a, Vec<T>> {
-    let mut all = fold_many0(parser, Vec::new, |mut all, found| {
-        all.push(found);
-        all
-    });
-    move |input| all.parse(input)
-}
-
 fn label_definition(input: Tokens<'_>) -> Parsed<'_, &Token> {
     terminated(
         token("a label", |token| token.kind == TokenKind::Label),
@@ -115,7 +103,7 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
     } else {
         (rest, Vec::new())
     };
-    let (rest, options) = each(preceded(punct(","), choice))(rest)?;
+    let (rest, options) = each(preceded(punct(","), choice)).parse(rest)?;
     // A comma that nothing follows is the better place to complain about.
     if rest.0.first().is_some_and(|token| token.is(",")) {
         return fail(Tokens(&rest.0[1..]), "an optional token such as `defer[1]`");
@@ -151,7 +139,7 @@ fn directive(input: Tokens<'_>) -> Parsed<'_, Body> {
 
 /// A whole line.
 pub fn statement(input: Tokens<'_>) -> Parsed<'_, Statement> {
-    let (rest, labels) = each(label_definition)(input)?;
+    let (rest, labels) = each(label_definition).parse(input)?;
     let (rest, body) = match rest.0.first() {
         None => (rest, Body::Empty),
         Some(first) if first.kind == TokenKind::Ident && first.text.starts_with('.') => {

@@ -2,23 +2,8 @@ use std::collections::BTreeSet;
 
 use npsim_isa::{Bank, Operand};
 
-use crate::Assembly;
-use crate::Includes;
 use crate::Level;
-use crate::Options;
-use crate::assemble;
-
-struct One<'a>(&'a str);
-
-impl Includes for One<'_> {
-    fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
-        Ok((name.to_owned(), self.0.to_owned()))
-    }
-}
-
-fn run(text: &str) -> Assembly {
-    assemble("t.uc", &One(text), &Options::default())
-}
+use crate::one_text::run;
 
 fn registers(text: &str, name: &str) -> BTreeSet<Operand> {
     let assembly = run(text);

@@ -31,8 +31,8 @@ impl Buses {
     }
 
     /// Takes a command into its microengine's FIFO for which only the bus is in the way, nobody
-    /// watching commands or buses; gives its cluster, and when that is to arbitrate if no arbitration is posted
-    /// already.
+    /// watching commands or buses; gives its cluster, and when that is to arbitrate if no
+    /// arbitration is posted already.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn hold_at_once(&mut self, me: u8, held: &Held) -> Option<(usize, Option<Cycle>)> {
@@ -63,8 +63,8 @@ impl Buses {
     }
 
     /// Sends the held command of a cluster whose microengine's turn it is, if nothing is in its
-    /// way, nobody watches commands or buses and nothing waits behind it; gives its arrival at the inlet. No
-    /// arbitration of the cluster is posted.
+    /// way, nobody watches commands or buses and nothing waits behind it; gives its arrival at the
+    /// inlet. No arbitration of the cluster is posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
     pub(crate) fn grant_at_once(&mut self, now: Cycle, cluster: usize) -> Option<(Slot, Cycle)> {

@@ -32,9 +32,8 @@ impl Fabric {
         self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
     }
 
-    /// The same if nothing is in its way and nobody watches commands or buses: where somebody does, no
-    /// cluster is open. If
-    /// it does not, it is to be sent in turn.
+    /// The same if nothing is in its way and nobody watches commands or buses: where somebody does,
+    /// no cluster is open. If it does not, it is to be sent in turn.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
     fn sends_at_once(
@@ -58,8 +57,8 @@ impl Fabric {
         true
     }
 
-    /// The same where something may be in the way, or somebody watches commands or buses. Nearly always it is
-    /// but the bus, and the command waits for that.
+    /// The same where something may be in the way, or somebody watches commands or buses. Nearly
+    /// always it is but the bus, and the command waits for that.
     #[inline(never)]
     fn sends_in_turn(
         &mut self,
