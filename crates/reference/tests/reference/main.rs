@@ -21,43 +21,50 @@ use proptest::prelude::*;
 /// each other's loop counters may not.
 const MOST_CYCLES: u64 = 1 << 18;
 
-/// What is put into a core before it starts, and how it is run.
+/// What is put into cores before they start, and how they are run.
 #[derive(Debug)]
 struct Setup<'a> {
-    program: &'a [Instruction],
+    /// The program of each microengine. A single one is its own neighbour, so that what it
+    /// sends comes back.
+    programs: &'a [Vec<Instruction>],
     contexts: u8,
     s_in: &'a [u32; 128],
     d_in: &'a [u32; 128],
     /// Cycles between two horizons.
     steps: u64,
-    /// The core is saved and restored at each horizon.
+    /// Cores are saved and restored at each horizon.
     saved: bool,
 }
 
-/// A core that has come to its end without units around it.
+/// Cores that have come to their end without units around them.
 struct Ended {
-    core: Box<dyn Core>,
+    cores: Vec<Box<dyn Core>>,
     fabric: Fabric,
 }
 
 impl Ended {
-    /// The core at its end; nothing if it does not come to one.
+    /// The cores at their end; nothing if they do not come to one.
     fn of(kind: CoreKind, setup: &Setup<'_>) -> Option<Self> {
         let profile = Profile::load("ixp2400").unwrap();
-        let words = setup.program.iter();
-        let words = words.map(|instruction| encode(instruction).unwrap());
-        let mut image = Image::from_words("random", words.collect());
-        // Its neighbour is itself, so that what it sends comes back.
-        image.nn_mode = NnMode::Own;
         let mut fabric = Fabric::new(profile.clone(), Units::inlets);
         fabric.checks.allow(Check::LocalMemoryEarly);
         fabric.checks.allow(Check::SignalRaisedTwice);
-        let mut core = (kind.make)(0, &profile);
-        core.load(Program::new(&image, &profile).unwrap());
-        core.push(TransferKind::S, 0, setup.s_in);
-        core.push(TransferKind::D, 0, setup.d_in);
-        core.start(setup.contexts, &mut fabric);
-        let mut ended = Self { core, fabric };
+        let cores = (0..).zip(setup.programs).map(|(me, program)| {
+            let words = program.iter();
+            let words = words.map(|instruction| encode(instruction).unwrap());
+            let mut image = Image::from_words("random", words.collect());
+            if setup.programs.len() == 1 {
+                image.nn_mode = NnMode::Own;
+            }
+            let mut core = (kind.make)(me, &profile);
+            core.load(Program::new(&image, &profile).unwrap());
+            core.push(TransferKind::S, 0, setup.s_in);
+            core.push(TransferKind::D, 0, setup.d_in);
+            core.start(setup.contexts, &mut fabric);
+            core
+        });
+        let cores = cores.collect();
+        let mut ended = Self { cores, fabric };
         let mut until = 0;
         while !ended.fabric.events.is_empty() && ended.fabric.checks.fault().is_none() {
             if until >= MOST_CYCLES {
@@ -66,26 +73,41 @@ impl Ended {
             until += setup.steps;
             ended.run(until);
             if setup.saved {
-                let state = ended.core.save().unwrap();
-                ended.core = ended.core.restored(&state).unwrap();
+                for core in &mut ended.cores {
+                    let state = core.save().unwrap();
+                    *core = core.restored(&state).unwrap();
+                }
             }
         }
         Some(ended)
     }
 
     fn run(&mut self, until: u64) {
-        let Self { core, fabric } = self;
+        let Self { cores, fabric } = self;
         fabric.horizon = until;
         while fabric.events.next_time() < until && fabric.checks.fault().is_none() {
             let (time, event) = fabric.events.pop().unwrap();
             fabric.now = time;
+            let (Event::Microengine(me)
+            | Event::Signal { me, .. }
+            | Event::Timer { me, .. }
+            | Event::NnPut { me, .. }) = event
+            else {
+                panic!("{event:?} without units");
+            };
+            // What is sent to one that has no program is lost.
+            let Some(core) = cores.get_mut(usize::from(me)) else {
+                continue;
+            };
             match event {
-                Event::Microengine(0) => core.run(fabric),
                 Event::Signal {
                     context, signal, ..
                 } => core.signal(context, 1 << signal, fabric),
                 Event::Timer { context, .. } => core.timer(context, fabric),
-                other => panic!("{other:?} without units"),
+                Event::NnPut {
+                    index, value, ring, ..
+                } => core.nn_put(index, value, ring, fabric),
+                _ => core.run(fabric),
             }
         }
     }
@@ -95,22 +117,31 @@ impl Ended {
     }
 }
 
-fn text(program: &[Instruction]) -> String {
-    let lines: Vec<_> = program
-        .iter()
-        .enumerate()
-        .map(|(n, instruction)| format!("{n}: {instruction}"))
-        .collect();
-    lines.join("\n")
+fn text(programs: &[Vec<Instruction>]) -> String {
+    let lines = programs.iter().enumerate().flat_map(|(me, program)| {
+        let lines = program.iter().enumerate();
+        lines.map(move |(n, instruction)| format!("microengine {me}, {n}: {instruction}"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Everything that can be seen of a core from outside, by name.
+/// Everything that can be seen from outside, by name.
 fn view(ended: &Ended) -> Vec<(String, String)> {
-    let core = &ended.core;
+    let cores = ended.cores.iter().enumerate();
+    let mut seen: Vec<_> = cores
+        .flat_map(|(me, core)| view_of(me, core.as_ref(), ended))
+        .collect();
+    let passed_over: Vec<_> = ended.fabric.checks.passed_over().collect();
+    seen.push(("complaints".to_owned(), format!("{passed_over:?}")));
+    seen
+}
+
+/// Everything that can be seen of a core.
+fn view_of(me: usize, core: &dyn Core, ended: &Ended) -> Vec<(String, String)> {
     let now = ended.fabric.now;
     let mut seen: Vec<(String, String)> = Vec::new();
     let mut see = |name: &str, what: &dyn std::fmt::Debug| {
-        seen.push((name.to_owned(), format!("{what:?}")));
+        seen.push((format!("microengine {me}, {name}"), format!("{what:?}")));
     };
     for n in 0..128 {
         for (name, bank) in [("a", Bank::A), ("b", Bank::B)] {
@@ -138,9 +169,7 @@ fn view(ended: &Ended) -> Vec<(String, String)> {
     see("report", &core.state_report());
     see("cycle", &(core.local_time(), now));
     see("counts", &core.stats_at(now));
-    let passed_over: Vec<_> = ended.fabric.checks.passed_over().collect();
-    see("complaints", &passed_over);
-    see("ring", &ended.fabric.nn_rings[0]);
+    see("ring", &ended.fabric.nn_rings[me]);
     seen
 }
 
@@ -151,23 +180,23 @@ fn compare(setup: &Setup<'_>) -> Result<(), TestCaseError> {
         engine.is_some(),
         reference.is_some(),
         "one ends, the other does not, of\n{}",
-        text(setup.program)
+        text(setup.programs)
     );
     let (Some(engine), Some(reference)) = (engine, reference) else {
         return Ok(());
     };
-    let place = |ended: &Ended| ended.fault().map(|it| (it.check, it.pc, it.cycle));
+    let place = |ended: &Ended| ended.fault().map(|it| (it.check, it.me, it.pc, it.cycle));
     prop_assert_eq!(
         place(&engine),
         place(&reference),
         "{:?} and {:?} of\n{}",
         engine.fault(),
         reference.fault(),
-        text(setup.program)
+        text(setup.programs)
     );
     if engine.fault().is_none() {
         for (engine, reference) in view(&engine).iter().zip(&view(&reference)) {
-            prop_assert_eq!(engine, reference, "of\n{}", text(setup.program));
+            prop_assert_eq!(engine, reference, "of\n{}", text(setup.programs));
         }
     }
     Ok(())
@@ -193,7 +222,7 @@ proptest! {
         steps in steps(),
     ) {
         let (s_in, d_in) = registers(seed);
-        compare(&Setup { program: &program, contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved: false })?;
+        compare(&Setup { programs: &[program], contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved: false })?;
     }
 
     /// Horizons lie within rounds: they are farther apart than the program is long, before
@@ -206,7 +235,7 @@ proptest! {
         saved in proptest::bool::weighted(0.1),
     ) {
         let (s_in, d_in) = registers(seed);
-        compare(&Setup { program: &program, contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved })?;
+        compare(&Setup { programs: &[program], contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved })?;
     }
 
     #[test]
@@ -218,6 +247,19 @@ proptest! {
         saved in proptest::bool::weighted(0.1),
     ) {
         let (s_in, d_in) = registers(seed);
-        compare(&Setup { program: &program, contexts: others << 1 | 1, s_in: &s_in, d_in: &d_in, steps: steps.max(if saved { 500 } else { 16 }), saved })?;
+        compare(&Setup { programs: &[program], contexts: others << 1 | 1, s_in: &s_in, d_in: &d_in, steps: steps.max(if saved { 500 } else { 16 }), saved })?;
+    }
+    /// Each has a program of its own, raises signals of both neighbours and fills the ring of the
+    /// next one.
+    #[test]
+    fn neighbours_are_the_same_on_both_cores(
+        programs in proptest::collection::vec(programs::of_neighbours(), 2..5),
+        others in 0..0x10_u8,
+        seed in proptest::array::uniform32(any::<u32>()),
+        steps in steps(),
+        saved in proptest::bool::weighted(0.1),
+    ) {
+        let (s_in, d_in) = registers(seed);
+        compare(&Setup { programs: &programs, contexts: others << 1 | 1, s_in: &s_in, d_in: &d_in, steps: steps.max(if saved { 500 } else { 16 }), saved })?;
     }
 }

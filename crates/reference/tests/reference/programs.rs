@@ -253,19 +253,30 @@ fn straight() -> BoxedStrategy<Instruction> {
         .boxed()
 }
 
-/// A write of the CSR that raises a signal of a context of the own microengine: the
-/// signal's number above the context's, or with bit 7 of the next context.
-fn raise() -> BoxedStrategy<Instruction> {
-    (1..16_u8, 0..7_u8, any::<bool>())
-        .prop_map(|(signal, context, next)| Instruction::LocalCsrWrite {
-            csr: csr::SAME_ME_SIGNAL,
+/// A write of a CSR that raises a signal of a context, of the own microengine or a neighbour:
+/// the signal's number above the context's, or with bit 7 of the next context.
+fn raise(whose: &'static [u16]) -> BoxedStrategy<Instruction> {
+    (select(whose), 1..16_u8, 0..7_u8, any::<bool>())
+        .prop_map(|(csr, signal, context, next)| Instruction::LocalCsrWrite {
+            csr,
             src: Operand::Constant(signal << 3 | context | if next { 0x80 } else { 0 }),
         })
         .boxed()
 }
 
-/// Instructions that look at what other contexts, or time, change.
-fn shared() -> BoxedStrategy<Instruction> {
+/// Where signals of the own microengine are raised.
+const OWN: &[u16] = &[csr::SAME_ME_SIGNAL];
+
+/// The same with those of both neighbours.
+const NEIGHBOURS: &[u16] = &[
+    csr::SAME_ME_SIGNAL,
+    csr::NEXT_NEIGHBOR_SIGNAL,
+    csr::PREV_NEIGHBOR_SIGNAL,
+];
+
+/// Instructions that look at what other contexts, or time, change, or raise signals of the
+/// microengines that these CSRs stand for.
+fn shared(whose: &'static [u16]) -> BoxedStrategy<Instruction> {
     let read = select(vec![
         csr::CTX_ARB_CNTL,
         csr::CTX_ENABLES,
@@ -290,7 +301,7 @@ fn shared() -> BoxedStrategy<Instruction> {
     };
     let write = select(vec![csr::CSR_CTX_POINTER, csr::PROFILE_COUNT]);
     prop_oneof![
-        4 => raise(),
+        4 => raise(whose),
         2 => read.prop_map(|csr| Instruction::LocalCsrRead { csr }),
         1 => (write, any::<u8>())
             .prop_map(|(csr, value)| Instruction::LocalCsrWrite { csr, src: Operand::Constant(value) }),
@@ -404,8 +415,11 @@ fn defer_of(instruction: &Instruction) -> usize {
 const COUNTER: Operand = Operand::GprAbsolute(Bank::A, 127);
 
 /// A control instruction with what stands in its defer slots.
-fn with_slots(control: BoxedStrategy<Instruction>) -> impl Strategy<Value = Vec<Instruction>> {
-    (control, proptest::collection::vec(straight(), 3)).prop_map(|(control, mut slots)| {
+fn with_slots(
+    control: BoxedStrategy<Instruction>,
+    slot: BoxedStrategy<Instruction>,
+) -> impl Strategy<Value = Vec<Instruction>> {
+    (control, proptest::collection::vec(slot, 3)).prop_map(|(control, mut slots)| {
         slots.truncate(defer_of(&control));
         slots.insert(0, control);
         slots
@@ -424,7 +438,7 @@ fn values() -> impl Strategy<Value = Vec<u32>> {
 pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
         5 => straight().prop_map(|it| vec![it]),
-        1 => with_slots(branch()),
+        1 => with_slots(branch(), straight()),
     ];
     (values(), proptest::collection::vec(block, 1..60), 1..5_u16)
         .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, BREAKPOINT))
@@ -435,13 +449,23 @@ pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
 /// them. Each kills itself at the end. Context 7, whose register counts the rounds
 /// of all, must not run.
 pub fn of_contexts() -> impl Strategy<Value = Vec<Instruction>> {
+    of_several(OWN)
+}
+
+/// The same for a microengine among others: it raises signals of its neighbours too.
+pub fn of_neighbours() -> impl Strategy<Value = Vec<Instruction>> {
+    of_several(NEIGHBOURS)
+}
+
+fn of_several(whose: &'static [u16]) -> impl Strategy<Value = Vec<Instruction>> {
+    let slot = || prop_oneof![6 => straight(), 1 => shared(whose)].boxed();
     let block = prop_oneof![
         8 => straight().prop_map(|it| vec![it]),
-        4 => shared().prop_map(|it| vec![it]),
+        4 => shared(whose).prop_map(|it| vec![it]),
         1 => timer(),
-        2 => with_slots(branch()),
-        1 => with_slots(polls()),
-        3 => with_slots(yields()),
+        2 => with_slots(branch(), slot()),
+        1 => with_slots(polls(), slot()),
+        3 => with_slots(yields(), slot()),
     ];
     (values(), proptest::collection::vec(block, 1..40), 1..5_u16)
         .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, KILL))
