@@ -62,9 +62,10 @@ impl<'a> Inspect<'a> {
             .get_or_init(|| self.chip.fabric.events.in_order())
     }
 
-    /// The cycle at which it stands.
+    /// The cycle at which it stands: where it pauses, if it does, which may lie behind the last
+    /// event before.
     #[must_use]
-    pub const fn now(&self) -> Cycle {
-        self.chip.fabric.now
+    pub fn now(&self) -> Cycle {
+        self.chip.counted_to()
     }
 }
