@@ -102,8 +102,8 @@ pub struct Inlets {
     routes: [Route; Unit::ALL.len()],
     /// Places at each inlet; 0 for one that the chip lacks.
     depths: [u16; Target::COUNT],
-    /// The inlets by bits 31-30 of the address, as `routes` gives them.
-    by_top_bits: [[Target; 4]; Unit::ALL.len()],
+    /// The inlets by unit and by bits 31-30 of the address, as `routes` gives them.
+    by_top_bits: [Target; 4 * Unit::ALL.len()],
     /// Whether an inlet is behind the shared interface.
     shared: [bool; Target::COUNT],
 }
@@ -119,7 +119,7 @@ impl Inlets {
         };
         Self {
             routes: [nowhere; Unit::ALL.len()],
-            by_top_bits: [nowhere.by_top_bits(); Unit::ALL.len()],
+            by_top_bits: [nowhere.by_top_bits()[0]; 4 * Unit::ALL.len()],
             depths: [0; Target::COUNT],
             shared: [false; Target::COUNT],
         }
@@ -135,7 +135,7 @@ impl Inlets {
                 interleave: inlet.interleave,
             };
             self.routes[unit as usize] = route;
-            self.by_top_bits[unit as usize] = route.by_top_bits();
+            self.by_top_bits[4 * unit as usize..][..4].copy_from_slice(&route.by_top_bits());
         }
         for at in first.index()..first.index() + usize::from(inlet.channels) {
             self.depths[at] = inlet.depth.into();
@@ -147,7 +147,7 @@ impl Inlets {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn target_of(&self, unit: Unit, address: u32) -> Target {
-        let target = self.by_top_bits[unit as usize][(address >> 30) as usize];
+        let target = self.by_top_bits[4 * unit as usize + (address >> 30) as usize];
         if target == SPREAD {
             return self.target_apart(unit, address);
         }

@@ -118,6 +118,11 @@ macro_rules! define {
             CsrRead,
             /// The low half of the timestamp is read, and the next word does nothing but take it.
             Clock,
+            /// Operations of registers alone that have but one form.
+            ShfIndirect,
+            AddCarry,
+            MulStart,
+            MulStep,
             /// An operation of the datapath without a form of its own here.
             Datapath,
             /// The same with transfer registers, which no unit may own.
@@ -145,6 +150,10 @@ macro_rules! define {
                 match kind {
                     $(Kind::$kind => Self::$whole,)*
                     $(Kind::$branch => Self::$branch,)*
+                    Kind::ShfIndirect => Self::ShfIndirect,
+                    Kind::AddCarry => Self::AddCarry,
+                    Kind::MulStart => Self::MulStart,
+                    Kind::MulStep => Self::MulStep,
                     _ => Self::Datapath,
                 }
             }

@@ -6,9 +6,10 @@
 
 use super::datapath::Datapath;
 use super::local_memory::LocalMemory;
-use super::operation::{Op, Side, Special};
+use super::operation::{Op, Side};
 use super::registers::Claims;
-use super::{Flow, Microengine};
+use super::turn::penalty;
+use super::{After, Flow, Microengine};
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event;
 
@@ -29,22 +30,32 @@ impl Microengine {
     }
 
     /// The line comes to a branch at an address, which is taken and has defer slots that are not
-    /// all plain: runs them and takes it.
+    /// all plain: runs them and takes it, or goes as far as the first that needs attention.
     #[inline(never)]
     pub(super) fn branch_apart<const OBSERVED: bool>(
         &mut self,
         at: usize,
         fabric: &mut Fabric,
     ) -> Flow {
+        let cycle = self.line.cycle_of(at);
+        // What is due by then would keep slots with operands in local memory from running.
+        if self.slow != 0 {
+            self.settle_until(cycle);
+        }
         let ops = self.lanes[usize::from(self.datapath.context) & 7].ops();
         let branch = ops[at];
         let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
         let own = (&mut self.datapath, &mut self.memory, &self.claims);
-        let Some(sets_codes) = Self::run_slots(own, (ops, &self.program.sides), at, unseen) else {
-            self.leave_line::<OBSERVED>(at, fabric);
+        let ran = Self::run_slots(own, (ops, &self.program.sides), at, unseen);
+        let slots = usize::from(branch.n);
+        if ran.count < slots {
+            let thrown_away = penalty(&branch, cycle == self.line.arrived, self.line.with_codes);
+            self.leave_line::<OBSERVED>(at + 1 + ran.count, fabric);
+            let left = (slots - ran.count) as u8;
+            self.defers((at as u16, left), After::Jump(branch.d), thrown_away);
             return self.step_apart::<OBSERVED>(fabric);
-        };
-        let slots = (usize::from(branch.n), sets_codes);
+        }
+        let slots = (slots, ran.sets_codes);
         let thrown = &mut self.thrown;
         self.stats.aborted += if OBSERVED {
             let who = (self.index, self.datapath.context);
@@ -85,59 +96,55 @@ impl Microengine {
         Flow::Continue
     }
 
-    /// Runs the defer slots of the branch at an address; gives whether the last of them sets
-    /// the codes. `None`, and nothing done, if one needs attention: whether it does must be
-    /// known of all before the first is run. `unseen`: nobody watches local memory.
+    /// Runs the defer slots of the branch at an address as far as none needs attention.
+    /// `unseen`: nobody watches local memory.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what its caller does.
     fn run_slots(
         (datapath, memory, claims): (&mut Datapath, &mut LocalMemory, &Claims),
         (ops, sides): (&[Op], &[Side]),
         at: usize,
         unseen: bool,
-    ) -> Option<bool> {
+    ) -> Ran {
+        let mut ran = Ran::default();
         let slots = at + 1..=at + usize::from(ops[at].n);
-        let (ops, sides) = (ops.get(slots.clone())?, sides.get(slots)?);
-        // Nearly always it is a single one with a word of local memory.
-        if let [op] = ops
-            && op.marks & (Op::WATCHED | Op::GUARDED) == Op::GUARDED
-            && let Some(at) = op.word()
-            && unseen
-            && !memory.has_pending()
-        {
-            datapath.operate_on(memory.word_at(at)?, op);
-            return Some(op.marks & Op::SETS_CODES != 0);
-        }
-        let there = |special: &Special| match special {
-            Special::None => true,
-            // Its pointer would move before a later slot is looked at.
-            Special::LocalStep { .. } => false,
-            other => memory
-                .place(*other)
-                .is_some_and(|at| at < memory.words.len()),
+        let (Some(ops), Some(sides)) = (ops.get(slots.clone()), sides.get(slots)) else {
+            return ran;
         };
-        let runs = |(op, side): (&Op, &Side)| {
+        let local = unseen && !memory.has_pending();
+        for (op, side) in ops.iter().zip(sides) {
             if op.marks & Op::WATCHED != 0 || !op.kind.is_of_datapath() {
-                return false;
+                return ran;
             }
             if op.marks & Op::GUARDED == 0 {
-                return true;
-            }
-            let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-            let specials = [side.special_a, side.special_b, side.special_d];
-            let local = op.marks & Op::LOCAL != 0;
-            !owned && (!local || unseen && !memory.has_pending() && specials.iter().all(there))
-        };
-        if !ops.iter().zip(sides).all(runs) {
-            return None;
-        }
-        let mut sets_codes = false;
-        for (op, side) in ops.iter().zip(sides) {
-            if op.marks & Op::LOCAL == 0 {
                 datapath.operate_apart(op);
+            } else if let Some(place) = op.word() {
+                // Nearly all have but a word of local memory.
+                match memory.word_at(place) {
+                    Some(word) if local => datapath.operate_on(word, op),
+                    _ => return ran,
+                }
             } else {
-                Self::local_step(datapath, memory, op, side)?;
+                if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
+                    return ran;
+                }
+                if op.marks & Op::LOCAL == 0 {
+                    datapath.operate_apart(op);
+                } else if !local || Self::local_step(datapath, memory, op, side).is_none() {
+                    return ran;
+                }
             }
-            sets_codes = op.marks & Op::SETS_CODES != 0;
+            ran.count += 1;
+            ran.sets_codes = op.marks & Op::SETS_CODES != 0;
         }
-        Some(sets_codes)
+        ran
     }
+}
+
+/// Defer slots of a branch that have been run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ran {
+    count: usize,
+    /// The last of them sets the codes.
+    sets_codes: bool,
 }

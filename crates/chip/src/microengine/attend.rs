@@ -73,7 +73,7 @@ impl Microengine {
             self.go::<OBSERVED>(target, slots, false, fabric);
         } else {
             self.pc += 1;
-            self.defers(op.n, After::Jump(target), slots);
+            self.defers((pc as u16, op.n), After::Jump(target), slots);
         }
         Ok(Flow::Continue)
     }
@@ -82,7 +82,8 @@ impl Microengine {
     /// polls: with nothing to be checked before it or done after it, and for no other
     /// reason than writes of index registers that are on their way. So most of what
     /// [`Self::attentive`] asks is known.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is all that its callers come to.
     pub(super) fn direct<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         self.direct_or::<OBSERVED>(fabric)
             .unwrap_or_else(|flow| flow)
@@ -119,7 +120,7 @@ impl Microengine {
             self.go::<OBSERVED>(op.d, slots, false, fabric);
         } else {
             self.pc += 1;
-            self.defers(op.n, After::Jump(op.d), slots);
+            self.defers((self.pc - 1, op.n), After::Jump(op.d), slots);
         }
         Ok(Flow::Continue)
     }
@@ -251,9 +252,9 @@ impl Microengine {
         self.stats.aborted += slots;
     }
 
-    /// The word before the present one has defer slots.
-    fn defers(&mut self, slots: u8, after: After, penalty: Cycle) {
-        self.deferred_by = self.pc - 1;
+    /// So many defer slots of an instruction at an address are to come.
+    pub(super) fn defers(&mut self, (by, slots): (u16, u8), after: After, penalty: Cycle) {
+        self.deferred_by = by;
         self.slow |= slow::DEFER;
         self.defer_left = slots;
         self.after = after;
@@ -276,7 +277,11 @@ impl Microengine {
             self.pc = resume.unwrap_or(self.pc);
             return Flow::Swap;
         }
-        self.defers(defer, After::Swap(resume), self.after_penalty);
+        self.defers(
+            (self.pc - 1, defer),
+            After::Swap(resume),
+            self.after_penalty,
+        );
         Flow::Continue
     }
 
@@ -425,7 +430,8 @@ impl Microengine {
     }
 
     /// The value of a special source.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a few instructions for most operands.
     fn fetch(&mut self, special: Special, fabric: &mut Fabric) -> Result<Option<u32>, Flow> {
         Ok(match special {
             Special::None | Special::Neighbour { .. } => None,
@@ -481,6 +487,8 @@ impl Microengine {
     }
 
     /// The local memory word of an operand.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a few instructions.
     fn local_address(&mut self, special: Special, fabric: &mut Fabric) -> Result<usize, Flow> {
         let (pointer, offset) = match special {
             Special::Local { pointer, offset } => (pointer, offset),
@@ -502,6 +510,20 @@ impl Microengine {
     fn finish(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) {
         if op.marks & Op::FINISHES != 0 {
             self.finish_specials(pc, fabric);
+        }
+    }
+
+    /// Stores a destination on a next-neighbour ring and takes a source off one, of an
+    /// instruction without other special operands.
+    pub(super) fn finish_on_rings(&mut self, pc: usize, fabric: &mut Fabric) {
+        let side = &self.program.sides[pc];
+        let takes = [side.special_a, side.special_b].contains(&Special::Ring { take: true });
+        if side.special_d != Special::None {
+            let value = self.datapath.get(TEMP_D);
+            self.ring_put(value, fabric);
+        }
+        if takes {
+            self.ring_take(fabric);
         }
     }
 

@@ -30,6 +30,8 @@ struct Prepared {
 
 impl Prepared {
     /// Says what it moves and which signals it raises, of which the rest is known.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a few instructions.
     fn complete(&mut self, completion: Completion) {
         let command = &mut self.command;
         let info = command.op.info();
@@ -190,6 +192,8 @@ impl Microengine {
     }
 
     /// Applies the override word, which also says how much is moved.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It has one caller.
     fn complete_with_override(
         &mut self,
         prepared: &mut Prepared,
@@ -217,6 +221,8 @@ impl Microengine {
 
     /// Hands a command over to the fabric; `swap` says what the context waits for
     /// and after how many slots, if it gives up the pipeline.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
     fn send_off(
         &mut self,
         prepared: &Prepared,

@@ -476,7 +476,8 @@ impl Microengine {
     }
 
     /// The timer of a context has come.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what a timer does.
     fn timer_raises(&mut self, context: u8, fabric: &mut Fabric) {
         let signal = self.contexts[context].future_signal & 15;
         let at = (self.index, context, signal);

@@ -135,7 +135,8 @@ macro_rules! interpreter_loop {
                                                     number,
                                                     context: &mut contexts[number],
                                                     mode: *mode,
-                                                    timing,
+                                                    delay: timing.signal,
+                                                    step: timing.timestamp,
                                                     timestamp: (*timestamp, *timestamp_set),
                                                     now,
                                                 };
@@ -181,9 +182,6 @@ macro_rules! interpreter_loop {
                                         }
                                         Action::Clock if !OBSERVED => {
                                             let at = here!();
-                                            if *pending != 0 {
-                                                apart!();
-                                            }
                                             let Some(next) = rest.next() else { apart!() };
                                             let now = line.cycle_of(at);
                                             *bark = now + PATIENCE;
@@ -228,6 +226,22 @@ macro_rules! interpreter_loop {
                                                 continue 'line;
                                             }
                                         )*
+                                        Action::ShfIndirect => {
+                                            datapath.operate_as(Kind::ShfIndirect, op);
+                                            continue 'line;
+                                        }
+                                        Action::AddCarry => {
+                                            datapath.operate_as(Kind::AddCarry, op);
+                                            continue 'line;
+                                        }
+                                        Action::MulStart => {
+                                            datapath.operate_as(Kind::MulStart, op);
+                                            continue 'line;
+                                        }
+                                        Action::MulStep => {
+                                            datapath.operate_as(Kind::MulStep, op);
+                                            continue 'line;
+                                        }
                                         Action::Datapath => {
                                             datapath.operate_apart(op);
                                             continue 'line;
@@ -253,7 +267,7 @@ macro_rules! interpreter_loop {
                                             if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
                                                 apart!();
                                             }
-                                            if *pending != 0 {
+                                            if *pending != 0 && memory.is_awaited(op.word_there().0) {
                                                 settle!();
                                             }
                                             let Some(word) = memory.word_at(op.word_there()) else {
@@ -509,7 +523,7 @@ impl Microengine {
         }
         self.datapath.operate_apart(&op);
         self.took_a_cycle::<OBSERVED>(fabric);
-        self.finish_specials(at, fabric);
+        self.finish_on_rings(at, fabric);
         self.pc += 1;
     }
 

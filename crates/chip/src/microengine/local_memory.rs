@@ -91,6 +91,14 @@ impl LocalMemory {
         self.pending.iter().any(|it| it.index == Index::Byte)
     }
 
+    /// Whether a write of a pointer is on its way.
+    #[cold]
+    #[inline(never)]
+    pub fn is_awaited(&self, pointer: u8) -> bool {
+        let pointer = Index::Pointer(pointer);
+        self.pending.iter().any(|write| write.index == pointer)
+    }
+
     /// Lets the writes that are due by `now` take effect.
     #[inline(never)]
     pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {

@@ -58,6 +58,8 @@ impl Microengine {
         self.send(me, index, value, false, fabric);
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
     fn send(&mut self, me: u8, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
         if me == self.index {
             self.neighbour_wrote(index, value, ring, fabric);

@@ -8,7 +8,6 @@ use npsim_isa::csr;
 use super::Microengine;
 use super::context::Context;
 use super::local_csr::timestamp_at;
-use super::timing::Timing;
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
@@ -38,7 +37,9 @@ pub(super) struct Sender<'a> {
     pub number: u8,
     pub context: &'a mut Context,
     pub mode: ContextMode,
-    pub timing: &'a Timing,
+    /// Cycles until a signal comes, and of a step of `TIMESTAMP`.
+    pub delay: Cycle,
+    pub step: Cycle,
     /// `TIMESTAMP`, and when it had that value.
     pub timestamp: (u64, Cycle),
     /// When it does so.
@@ -55,7 +56,7 @@ impl Sender<'_> {
         let stands = if sets_timer(csr) {
             due.is_none_or(|due| due > self.now)
         } else {
-            self.timing.signal != 0
+            self.delay != 0
         };
         // Else a loop of them could fill the queue.
         let goes = stands && fabric.events.is_near(self.now);
@@ -66,7 +67,8 @@ impl Sender<'_> {
     }
 
     /// Writes a CSR that [only sends](only_sends), at an address.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what its busy caller does.
     pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
         let to = match csr {
             csr::ACTIVE_CTX_FUTURE_COUNT => {
@@ -88,13 +90,15 @@ impl Sender<'_> {
 
     /// The timer fires once, when the low half of the timestamp next becomes the
     /// future count.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what writing a timer does.
     pub fn arm_timer(&mut self, fabric: &mut Fabric) {
         let (me, context) = (self.me, self.number);
         let timer = Event::Timer { me, context };
         let it = &mut *self.context;
         let before = it.timer_due.take();
         if it.future_signal != 0 {
-            let ((first, set), divider) = (self.timestamp, self.timing.timestamp);
+            let ((first, set), divider) = (self.timestamp, self.step);
             let count = timestamp_at(self.timestamp, self.now, divider);
             let left = Cycle::from(it.future_count.wrapping_sub(count as u16));
             fabric.timer_set(me, context, left);
@@ -114,6 +118,8 @@ impl Sender<'_> {
     }
 
     /// Raises a signal of a microengine as a write of a signal CSR says.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what its busy caller does.
     fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
         let signal = (value >> 3 & 15) as u8;
         let context = if value & 0x80 == 0 {
@@ -125,7 +131,7 @@ impl Sender<'_> {
         if signal == 0 || usize::from(me) >= fabric.nn_rings.len() {
             return;
         }
-        let due = self.now + self.timing.signal;
+        let due = self.now + self.delay;
         let (by_me, by_context) = (self.me, self.number);
         let cause = || Cause::Thread {
             me: by_me,
@@ -152,7 +158,8 @@ impl Microengine {
             number: context & 7,
             context: &mut self.contexts[context],
             mode: self.mode,
-            timing: &self.timing,
+            delay: self.timing.signal,
+            step: self.timing.timestamp,
             timestamp: (self.timestamp, self.timestamp_set),
             now: self.cycle,
         }
