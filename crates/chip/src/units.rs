@@ -82,7 +82,8 @@ macro_rules! units {
             }
 
             /// A command has reached its inlet.
-            #[inline]
+            #[inline(always)]
+            #[allow(clippy::inline_always)] // It is a part of the event loop.
             pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
                 match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => self.$field.arrive(slot, fabric),)+
@@ -107,7 +108,8 @@ macro_rules! units {
             }
 
             /// A channel may go on.
-            #[inline]
+            #[inline(always)]
+            #[allow(clippy::inline_always)] // It is a part of the event loop.
             pub(crate) fn turn(&mut self, target: Target, fabric: &mut Fabric) {
                 let channel = target.channel();
                 match target.unit() {

@@ -159,6 +159,8 @@ impl Gpp {
 
     /// Something may have come onto a scratch ring: a task that waits there
     /// polls it at its next turn.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is all that its caller does.
     pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
         let now = fabric.now;
         for index in 0..self.tasks.len() {

@@ -392,6 +392,8 @@ impl Fabric {
     }
 
     /// Signals of a command reach their context at `due`, apart from any data.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub(crate) fn signal_at(&mut self, due: Cycle, command: &BusCommand, signals: u16) {
         let (me, context) = (command.transfer_me, command.signal_context);
         let mut left = signals & !1;

@@ -32,6 +32,8 @@ impl RingStatusLines {
     }
 
     /// The ring's status became `level` at `now`.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of each change of a ring.
     pub fn set(&mut self, ring: u8, now: Cycle, level: bool) {
         let line = &mut self.lines[ring as usize % 16];
         // Changes that have shown by now are settled: microengines run ahead of the chip,

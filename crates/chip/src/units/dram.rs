@@ -95,6 +95,8 @@ impl Dram {
         }
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what its callers do.
     fn data_is_there(&mut self, slot: Slot, fabric: &mut Fabric) {
         if let [channel] = &mut self.channels[..] {
             let address = fabric.flight(slot).command.address & !7;
@@ -153,7 +155,8 @@ impl Dram {
     }
 
     /// A command has left the inlet: there is room again, and its data is asked for.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of a command's start.
     fn left_inlet(&mut self, slot: Slot, channel: usize, fabric: &mut Fabric) {
         fabric.release(Self::target(channel as u8));
         let command = &fabric.flight(slot).command;

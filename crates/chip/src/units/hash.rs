@@ -238,6 +238,8 @@ impl Unit for Hash {
         fabric.pull(slot, words, at);
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);

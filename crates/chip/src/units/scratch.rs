@@ -339,6 +339,8 @@ impl Unit for Scratch {
         }
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);

@@ -380,7 +380,8 @@ impl Unit for Sram {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let number = (fabric.flight(slot).command.address >> 30) as usize;
         match self.channels.get_mut(number) {
@@ -398,6 +399,8 @@ impl Unit for Sram {
         fabric.finish(slot);
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn turn(&mut self, channel: u8, fabric: &mut Fabric) {
         if let Some(channel) = self.channels.get_mut(channel as usize) {
             channel.turn(fabric, &self.leads);

@@ -273,6 +273,8 @@ impl Buses {
 
     /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
     /// commands could go. The arbitration is posted then.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is all that its caller does.
     pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
         // None is posted for a command whose unit is full: the unit's release asks again.

@@ -169,6 +169,8 @@ impl EventQueue {
 }
 
 /// Whether an event comes before another of its cycle, whichever was posted first.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is two comparisons.
 const fn is_before(event: Event, other: Event) -> bool {
     event.rank() < other.rank() || event.rank() == other.rank() && event.place() < other.place()
 }

@@ -13,6 +13,8 @@ use crate::kernel::trace_event::{Kind, TraceEvent};
 impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
         let (unit, address) = (command.op.info().unit, command.address);
         let target = self.buses.target_of(unit, address);

@@ -200,6 +200,8 @@ impl Receive {
     }
 
     /// Fetches the next arrival if none is known.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It has one caller.
     pub(super) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
         if self.next_arrival.is_some() {
             return;
@@ -299,6 +301,8 @@ impl Receive {
     }
 
     /// Starts the next mpacket if bus, data and element are there.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It has one caller.
     pub(super) fn arbitrate(&mut self, ports: &[Port], fabric: &mut Fabric) {
         if self.transfer.is_some() {
             return;
@@ -415,6 +419,8 @@ impl Receive {
 
     /// Joins closed elements and waiting threads. With one partition every
     /// element belongs to list 0.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what its caller does.
     fn match_threads(&mut self, fabric: &mut Fabric) {
         // Elements and threads both wait in order, and never both at once: whoever comes finds
         // the other's list or joins its own.
@@ -443,6 +449,8 @@ impl Receive {
         }
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what its caller does for each frame.
     fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
         // The status word takes the same push bus as the answers to commands, so a loaded bus
         // delays packets as well.

@@ -93,6 +93,8 @@ impl Transmit {
     }
 
     /// Starts the head element if it is valid, and bus and MAC are ready.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It has one caller.
     pub(super) fn arbitrate(
         &mut self,
         ports: &mut [Port],
@@ -288,6 +290,8 @@ impl Transmit {
 }
 
 /// A frame begins to leave, and ends at a cycle.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It has one caller.
 fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn Lines) {
     let over = Event::Media(Code::LineEnd.with(u32::from(index)));
     fabric.events.post(end, over);

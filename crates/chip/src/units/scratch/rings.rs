@@ -160,6 +160,8 @@ impl Rings {
     }
 
     /// Tells microengines the ring's status.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of each change of a ring.
     pub(super) fn show(&self, ring: usize, fabric: &mut Fabric) {
         let now = fabric.now;
         let fill = self.all[ring].count;

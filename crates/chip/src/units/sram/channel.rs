@@ -219,6 +219,8 @@ impl Channel {
         false
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
         if self.turn_at <= fabric.now {
             self.turn_at = Cycle::MAX;
@@ -277,6 +279,8 @@ impl Channel {
 
     /// Starts what can start of the queue from a place on, and books a turn for
     /// the next that could.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is all that its callers come to.
     fn advance(&mut self, first: usize, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let mut earliest = Cycle::MAX;
