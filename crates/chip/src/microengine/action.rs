@@ -5,10 +5,10 @@ use super::operation::{Kind, Op};
 /// One line an operation: its kind, as a whole, and what it is in a line that goes round with A
 /// and with B at hand. One line an operation that has a form of its own where one operand is a
 /// transfer register, which no unit may own: its kind, that form, and which field of [`Op`]
-/// names it. One line a branch. Then one line a pair of quick operations of which the second
-/// has the first's result as B, for lines that go round: their kinds; the pair with the first's B
-/// in its register and at hand; the same where that B is the second's A too. Then one line a
-/// pair of an operation as a whole and a branch.
+/// names it. Operations of registers alone that have but one form. Branches. Then one line a pair
+/// of quick operations of which the second has the first's result as B, for lines that go round:
+/// their kinds; the pair with the first's B in its register and at hand; the same where that B is
+/// the second's A too. Then one line a pair of an operation as a whole and a branch.
 macro_rules! with_actions {
     ($make:ident) => {
         $make! {
@@ -52,6 +52,7 @@ macro_rules! with_actions {
                 LdFieldCc OwnedLdFieldCc b;
                 Immed OwnedImmed y;
             }
+            alone { ShfIndirect AddCarry MulStart MulStep }
             branches {
                 Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
                 BrCtx BrNotCtx BrBitSet BrBitClear BrByte BrNotByte
@@ -89,6 +90,7 @@ macro_rules! define {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
         owned { $($moved:ident $owned:ident $tested:ident;)* }
+        alone { $($alone:ident)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -118,11 +120,6 @@ macro_rules! define {
             CsrRead,
             /// The low half of the timestamp is read, and the next word does nothing but take it.
             Clock,
-            /// Operations of registers alone that have but one form.
-            ShfIndirect,
-            AddCarry,
-            MulStart,
-            MulStep,
             /// An operation of the datapath without a form of its own here.
             Datapath,
             /// The same with transfer registers, which no unit may own.
@@ -140,6 +137,7 @@ macro_rules! define {
             Rounds,
             $($whole, $kind,)*
             $($owned,)*
+            $($alone,)*
             $($branch,)*
             $($decided,)*
         }
@@ -150,10 +148,7 @@ macro_rules! define {
                 match kind {
                     $(Kind::$kind => Self::$whole,)*
                     $(Kind::$branch => Self::$branch,)*
-                    Kind::ShfIndirect => Self::ShfIndirect,
-                    Kind::AddCarry => Self::AddCarry,
-                    Kind::MulStart => Self::MulStart,
-                    Kind::MulStep => Self::MulStep,
+                    $(Kind::$alone => Self::$alone,)*
                     _ => Self::Datapath,
                 }
             }

@@ -35,6 +35,7 @@ macro_rules! interpreter_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
         owned { $($moved:ident $owned:ident $tested:ident;)* }
+        alone { $($alone:ident)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
@@ -226,22 +227,12 @@ macro_rules! interpreter_loop {
                                                 continue 'line;
                                             }
                                         )*
-                                        Action::ShfIndirect => {
-                                            datapath.operate_as(Kind::ShfIndirect, op);
-                                            continue 'line;
-                                        }
-                                        Action::AddCarry => {
-                                            datapath.operate_as(Kind::AddCarry, op);
-                                            continue 'line;
-                                        }
-                                        Action::MulStart => {
-                                            datapath.operate_as(Kind::MulStart, op);
-                                            continue 'line;
-                                        }
-                                        Action::MulStep => {
-                                            datapath.operate_as(Kind::MulStep, op);
-                                            continue 'line;
-                                        }
+                                        $(
+                                            Action::$alone => {
+                                                datapath.operate_as(Kind::$alone, op);
+                                                continue 'line;
+                                            }
+                                        )*
                                         Action::Datapath => {
                                             datapath.operate_apart(op);
                                             continue 'line;

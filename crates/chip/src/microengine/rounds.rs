@@ -285,6 +285,7 @@ macro_rules! rounds_loop {
     (
         operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
         owned { $($moved:ident $owned:ident $tested:ident;)* }
+        alone { $($alone:ident)* }
         branches { $($branch:ident)* }
         joined { $($first:ident $second:ident
             $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
