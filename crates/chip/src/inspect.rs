@@ -62,8 +62,8 @@ impl<'a> Inspect<'a> {
             .get_or_init(|| self.chip.fabric.events.in_order())
     }
 
-    /// The cycle at which it stands: where it pauses, if it does, which may lie behind the last
-    /// event before.
+    /// The cycle at which it stands: where it pauses, if it does, which may be later than its last
+    /// event.
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.chip.counted_to()

@@ -90,9 +90,9 @@ pub trait Inside {
     /// Writes of index registers on their way, in the order in which they were issued.
     fn index_writes(&self) -> Vec<IndexWrite>;
 
-    /// A local CSR by its address, as an instruction of the context would read it at
-    /// the fabric's present cycle; `None` where there is none.
-    fn local_csr(&self, csr: u16, context: u8, fabric: &Fabric) -> Option<u32>;
+    /// A local CSR by its address, as an instruction of the context would read it at a cycle;
+    /// `None` where there is none.
+    fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32>;
 
     /// The signal of a context's timer and the cycle at which it comes, if it is armed.
     fn timer(&self, context: u8) -> Option<(u8, Cycle)>;

@@ -205,8 +205,8 @@ impl<'a> MicroengineView<'a> {
     /// A local CSR by its address, as an instruction of the context would read it.
     #[must_use]
     pub fn csr(&self, address: u16, context: u8) -> Option<u32> {
-        let fabric = &self.inspect.chip.fabric;
-        self.core.inside()?.local_csr(address, context, fabric)
+        let (now, fabric) = (self.inspect.now(), &self.inspect.chip.fabric);
+        self.core.inside()?.local_csr(address, context, now, fabric)
     }
 
     /// All local CSRs with a name.

@@ -5,7 +5,7 @@
 //! of it, and the compiler keeps these from the beginning of each turn on.
 
 use super::datapath::Datapath;
-use super::local_memory::LocalMemory;
+use super::local_memory::{Index, LocalMemory};
 use super::operation::{Op, Side};
 use super::registers::Claims;
 use super::turn::penalty;
@@ -111,7 +111,6 @@ impl Microengine {
         let (Some(ops), Some(sides)) = (ops.get(slots.clone()), sides.get(slots)) else {
             return ran;
         };
-        let local = unseen && !memory.has_pending();
         for (op, side) in ops.iter().zip(sides) {
             if op.marks & Op::WATCHED != 0 || !op.kind.is_of_datapath() {
                 return ran;
@@ -120,17 +119,23 @@ impl Microengine {
                 datapath.operate_apart(op);
             } else if let Some(place) = op.word() {
                 // Nearly all have but a word of local memory.
-                match memory.word_at(place) {
-                    Some(word) if local => datapath.operate_on(word, op),
-                    _ => return ran,
+                if !unseen || memory.has_pending() && memory.awaits(Index::Pointer(place.0)) {
+                    return ran;
                 }
+                let Some(word) = memory.word_at(place) else {
+                    return ran;
+                };
+                datapath.operate_on(word, op);
             } else {
                 if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
                     return ran;
                 }
                 if op.marks & Op::LOCAL == 0 {
                     datapath.operate_apart(op);
-                } else if !local || Self::local_step(datapath, memory, op, side).is_none() {
+                } else if !unseen
+                    || memory.has_pending()
+                    || Self::local_step(datapath, memory, op, side).is_none()
+                {
                     return ran;
                 }
             }

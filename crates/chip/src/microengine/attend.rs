@@ -201,8 +201,8 @@ impl Microengine {
             return Flow::Continue;
         }
         self.slow &= !slow::DEFER;
-        // What is done with leaves nothing in the state: the interpreter's loop, which may have run
-        // the same slots, never wrote it down.
+        // What is done with leaves nothing in the state: the interpreter's loop, where it runs all
+        // slots itself, never writes it down.
         let deferred_by = std::mem::take(&mut self.deferred_by);
         match std::mem::replace(&mut self.after, After::Jump(0)) {
             After::Jump(target) => {
@@ -513,36 +513,15 @@ impl Microengine {
         }
     }
 
-    /// Stores a destination on a next-neighbour ring and takes a source off one, of an
-    /// instruction without other special operands.
-    pub(super) fn finish_on_rings(&mut self, pc: usize, fabric: &mut Fabric) {
-        let side = &self.program.sides[pc];
-        let takes = [side.special_a, side.special_b].contains(&Special::Ring { take: true });
-        if side.special_d != Special::None {
-            let value = self.datapath.get(TEMP_D);
-            self.ring_put(value, fabric);
-        }
-        if takes {
-            self.ring_take(fabric);
-        }
-    }
-
     /// Rare, and kept apart so that the test before it stays in line.
     #[inline(never)]
     pub(super) fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
-        let side = self.program.sides[pc];
+        let side = &self.program.sides[pc];
+        let [a, b, d] = [side.special_a, side.special_b, side.special_d];
         let value = self.datapath.file[TEMP_D as usize];
-        match side.special_d {
+        match d {
             Special::None => {}
-            Special::Local { pointer, offset } => {
-                let address =
-                    (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
-                self.memory.words[address] = value;
-            }
-            Special::LocalStep { pointer, .. } => {
-                let address = self.memory.pointers[pointer as usize] as usize & 1023;
-                self.memory.words[address] = value;
-            }
+            Special::Local { .. } | Special::LocalStep { .. } => self.memory.set_word(d, value),
             Special::Indexed { file, .. } => {
                 let slot = self.indexed(file);
                 self.datapath.file[slot] = value;
@@ -551,29 +530,27 @@ impl Microengine {
             Special::Ring { .. } => self.ring_put(value, fabric),
             Special::Neighbour { register } => self.neighbour_write(register, value, fabric),
         }
-        let sources = [side.special_a, side.special_b];
-        if sources == [Special::None; 2] && !side.special_d.moves_an_index() {
-            return;
+        if [a, b, d].into_iter().any(Special::moves_an_index) {
+            self.move_indices([a, b, d]);
         }
-        let mut pointers = [0_i8; 2];
-        let mut transfer = 0_i8;
-        for special in [side.special_a, side.special_b, side.special_d] {
-            match special {
-                Special::LocalStep { pointer, step } => pointers[pointer as usize] = step,
-                Special::Indexed { step, .. } if step != 0 => transfer = step,
-                _ => {}
-            }
-        }
-        for (pointer, step) in self.memory.pointers.iter_mut().zip(pointers) {
-            *pointer = pointer.wrapping_add_signed(i32::from(step)) & 1023;
-        }
-        self.memory.transfer_index = self
-            .memory
-            .transfer_index
-            .wrapping_add_signed(i32::from(transfer))
-            & 127;
-        if sources.contains(&Special::Ring { take: true }) {
+        if [a, b].contains(&Special::Ring { take: true }) {
             self.ring_take(fabric);
+        }
+    }
+
+    /// Moves the indices that operands of one instruction step, each once.
+    fn move_indices(&mut self, specials: [Special; 3]) {
+        self.memory.step(specials);
+        let step = specials
+            .into_iter()
+            .rev()
+            .find_map(|special| match special {
+                Special::Indexed { step, .. } if step != 0 => Some(step),
+                _ => None,
+            });
+        if let Some(step) = step {
+            let index = &mut self.memory.transfer_index;
+            *index = index.wrapping_add_signed(i32::from(step)) & 127;
         }
     }
 }

@@ -64,8 +64,8 @@ impl Inside for Microengine {
         self.memory.on_their_way().collect()
     }
 
-    fn local_csr(&self, csr: u16, context: u8, fabric: &Fabric) -> Option<u32> {
-        self.csr_at(csr, context & 7, fabric.now, fabric)
+    fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
+        self.csr_at(csr, context & 7, now, fabric)
     }
 
     fn timer(&self, context: u8) -> Option<(u8, Cycle)> {

@@ -86,14 +86,14 @@ macro_rules! interpreter_loop {
                                     }
                                 }};
                             }
-                            // Writes of pointers that are due take effect before the one there, which is
-                            // looked at again; while others are on their way it is not for the loop.
+                            // Writes of its pointer that are due take effect before the one there, which is
+                            // looked at again; while one is on its way it is not for the loop.
                             macro_rules! settle {
-                                () => {{
+                                ($pointer:ident) => {{
                                     let at = here!();
                                     self.leave_at::<OBSERVED>(at, fabric);
                                     self.settle_until(self.cycle);
-                                    if self.slow == 0 {
+                                    if !self.memory.awaits($pointer) {
                                         continue 'again;
                                     }
                                     match self.step_apart::<OBSERVED>(fabric) {
@@ -258,8 +258,9 @@ macro_rules! interpreter_loop {
                                             if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
                                                 apart!();
                                             }
-                                            if *pending != 0 && memory.is_awaited(op.word_there().0) {
-                                                settle!();
+                                            let pointer = Index::Pointer(op.word_there().0);
+                                            if *pending != 0 && memory.awaits(pointer) {
+                                                settle!(pointer);
                                             }
                                             let Some(word) = memory.word_at(op.word_there()) else {
                                                 apart!();
@@ -454,7 +455,8 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn is_quick_meanwhile(&self) -> bool {
-        self.slow == slow::PENDING && !self.memory.aligns_late()
+        // For a write of `BYTE_INDEX` operations of registers alone look.
+        self.slow == slow::PENDING && !self.memory.awaits(Index::Byte)
     }
 
     /// The line is left before the instruction at an address, which is the present one.
@@ -507,14 +509,16 @@ impl Microengine {
     fn ring_step<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let at = usize::from(self.pc);
         let op = self.lane().ops()[at];
-        if op.a == TEMP_A || op.b == TEMP_B {
-            let head = self.ring_head(fabric);
-            self.datapath.put(TEMP_A, head);
-            self.datapath.put(TEMP_B, head);
+        // As on the attentive path, which says what is left in a state.
+        for (slot, place) in [(op.a, TEMP_A), (op.b, TEMP_B)] {
+            if slot == place {
+                let head = self.ring_head(fabric);
+                self.datapath.put(place, head);
+            }
         }
         self.datapath.operate_apart(&op);
         self.took_a_cycle::<OBSERVED>(fabric);
-        self.finish_on_rings(at, fabric);
+        self.finish_specials(at, fabric);
         self.pc += 1;
     }
 

@@ -85,18 +85,11 @@ impl LocalMemory {
         })
     }
 
-    /// Whether a write of `BYTE_INDEX` is on its way, for which operations of registers
-    /// alone look.
-    pub fn aligns_late(&self) -> bool {
-        self.pending.iter().any(|it| it.index == Index::Byte)
-    }
-
-    /// Whether a write of a pointer is on its way.
+    /// Whether a write of an index register is on its way.
     #[cold]
     #[inline(never)]
-    pub fn is_awaited(&self, pointer: u8) -> bool {
-        let pointer = Index::Pointer(pointer);
-        self.pending.iter().any(|write| write.index == pointer)
+    pub fn awaits(&self, index: Index) -> bool {
+        self.pending.iter().any(|write| write.index == index)
     }
 
     /// Lets the writes that are due by `now` take effect.

@@ -249,6 +249,7 @@ proptest! {
         let (s_in, d_in) = registers(seed);
         compare(&Setup { programs: &[program], contexts: others << 1 | 1, s_in: &s_in, d_in: &d_in, steps: steps.max(if saved { 500 } else { 16 }), saved })?;
     }
+
     /// Each has a program of its own, raises signals of both neighbours and fills the ring of the
     /// next one.
     #[test]

@@ -458,7 +458,9 @@ pub fn of_neighbours() -> impl Strategy<Value = Vec<Instruction>> {
 }
 
 fn of_several(whose: &'static [u16]) -> impl Strategy<Value = Vec<Instruction>> {
-    let slot = || prop_oneof![6 => straight(), 1 => shared(whose)].boxed();
+    // Others than these two are refused there.
+    let slot =
+        || prop_oneof![40 => straight(), 6 => shared(whose), 1 => yields(), 1 => branch()].boxed();
     let block = prop_oneof![
         8 => straight().prop_map(|it| vec![it]),
         4 => shared(whose).prop_map(|it| vec![it]),

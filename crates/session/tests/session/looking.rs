@@ -2,11 +2,13 @@
 //! commands are served, who has a register.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::inspect::{BufferHolder, Inspect, Memory, Place, Source, Why};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_image::Direction;
 use npsim_isa::{CommandOp, Operand, csr};
 
@@ -201,4 +203,27 @@ fn what_is_seen_comes_true() {
         assert!(woken > 50 && owned > 500, "{name}: {woken} {left} {owned}");
         assert!(left > 10, "{name}: {left} commands waited");
     }
+}
+
+/// A chip that polls has its last event before most pauses.
+#[test]
+fn a_look_is_as_of_the_pause() {
+    let system = System::new("forward", &[], "0.01", "100us");
+    let mut session = system.session();
+    let mut behind = 0;
+    let go_on = &mut |_| ControlFlow::Continue(());
+    for pause in (1..400).map(|step| 37 * step) {
+        assert_eq!(session.run_to(pause, &mut [NoObserver], go_on), None);
+        let chip = session.node(0).chip();
+        let look = chip.inspect();
+        // A microengine may have gone on as far as nothing else happens.
+        let now = pause.max(chip.now());
+        assert_eq!(look.now(), now);
+        behind += usize::from(chip.now() < pause);
+        for me in look.microengines() {
+            let clock = me.csr(csr::TIMESTAMP_LOW, 0);
+            assert_eq!(clock, Some((now / 16) as u32), "at {now}");
+        }
+    }
+    assert!(behind > 100, "{behind} pauses behind the last event");
 }

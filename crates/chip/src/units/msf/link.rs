@@ -61,8 +61,6 @@ impl Link {
 
     /// Takes the bus for a burst of `bytes` as soon as it is free; gives the
     /// cycle of its end.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
     pub fn book(&mut self, bytes: u64, now: Cycle) -> Cycle {
         let transfers = bytes.div_ceil(self.transfer_bytes) + self.overhead;
         let start = self.clock.edge(now).max(self.free);

@@ -290,8 +290,6 @@ impl Port {
 
     /// The frame that is put together is whole: it is padded and waits for the
     /// line. Gives the cycle of its end when the line was free.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
     pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
         let empty = Outgoing {
             bytes: self.spare.pop().unwrap_or_default(),
@@ -311,8 +309,6 @@ impl Port {
     }
 
     /// Puts the next frame on the line if it is free; gives the cycle of its end.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its callers do for each frame.
     fn start_next(&mut self, now: Cycle) -> Option<Cycle> {
         if self.leaving.is_some() {
             return None;

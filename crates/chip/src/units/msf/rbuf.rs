@@ -167,8 +167,6 @@ impl Rbuf {
     }
 
     /// Closes an element with its mpacket and appends it to the full list.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
     pub fn close(&mut self, element: u8, mpacket: &[u8], port: u8, sop: bool, eop: bool, tag: Tag) {
         let start = element as usize * self.element_bytes as usize / 4;
         let checksum = fill(&mut self.words[start..], mpacket);
@@ -312,8 +310,6 @@ pub(super) fn longwords(
 
 /// Writes bytes to longwords, of which the last may be no whole one; gives the
 /// ones-complement sum of the byte pairs, an odd last byte padded with zero.
-#[inline(always)]
-#[allow(clippy::inline_always)] // It has one caller.
 fn fill(words: &mut [u32], bytes: &[u8]) -> u16 {
     // Whole quadwords are summed: folded again and again, it is the sum of their parts.
     let mut sum = 0;

@@ -200,8 +200,6 @@ impl Receive {
     }
 
     /// Fetches the next arrival if none is known.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
     pub(super) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
         if self.next_arrival.is_some() {
             return;
@@ -449,8 +447,6 @@ impl Receive {
         }
     }
 
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its caller does for each frame.
     fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
         // The status word takes the same push bus as the answers to commands, so a loaded bus
         // delays packets as well.

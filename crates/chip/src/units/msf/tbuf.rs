@@ -295,8 +295,6 @@ impl Tbuf {
     }
 
     /// Appends the bytes that an element sends.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its caller does for each frame.
     pub fn extract(&self, element: usize, out: &mut Vec<u8>) {
         let control = Control(self.elements[element].control[0]);
         let start = element * self.element_bytes as usize;
@@ -314,8 +312,6 @@ impl Tbuf {
     }
 
     /// Appends bytes of the buffer.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its caller does for each frame.
     fn append(&self, bytes: Range<usize>, out: &mut Vec<u8>) {
         // Nearly all begin at a longword, and are no more than a header or what a small element
         // holds: then of as many longwords as are known beforehand what is meant is taken.

@@ -290,8 +290,6 @@ impl Transmit {
 }
 
 /// A frame begins to leave, and ends at a cycle.
-#[inline(always)]
-#[allow(clippy::inline_always)] // It has one caller.
 fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn Lines) {
     let over = Event::Media(Code::LineEnd.with(u32::from(index)));
     fabric.events.post(end, over);

@@ -143,8 +143,6 @@ impl Entry {
     }
 
     /// Appends a buffer; `marks` is the byte mask of the override word.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub(super) fn enqueue(
         &mut self,
         memory: &mut Paged<u32>,
