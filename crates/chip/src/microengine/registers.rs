@@ -15,6 +15,8 @@ pub(super) const D_IN: u16 = 384;
 pub(super) const S_OUT: u16 = 512;
 pub(super) const D_OUT: u16 = 640;
 pub(super) const NN: u16 = 768;
+/// Slots in a file of transfer registers.
+pub(super) const TRANSFER_FILE: usize = 128;
 /// Temporaries for operands that are no plain registers.
 pub(super) const TEMP_A: u16 = 896;
 pub(super) const TEMP_B: u16 = 897;
@@ -220,11 +222,9 @@ impl Claim {
     };
 
     pub fn covers(&self, slot: usize) -> bool {
-        self.slots().contains(&slot)
-    }
-
-    fn slots(&self) -> std::ops::Range<usize> {
-        usize::from(self.first)..usize::from(self.first) + usize::from(self.words)
+        let (first, words) = (usize::from(self.first), usize::from(self.words));
+        let place = slot.wrapping_sub(first) % TRANSFER_FILE;
+        slot / TRANSFER_FILE == first / TRANSFER_FILE && place < words
     }
 
     #[inline]
@@ -274,7 +274,8 @@ impl Here {
     }
 }
 
-/// Up to 63 neighbouring slots as bits of two words that follow one another.
+/// Up to 63 neighbouring slots of a file of transfer registers, which begins anew behind its
+/// end, as bits of its two words.
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     word: usize,
@@ -299,7 +300,7 @@ impl Bits {
     fn each(self, mut change: impl FnMut(usize, u64)) {
         change(self.word, self.low);
         if self.high != 0 {
-            change(self.word + 1, self.high);
+            change(self.word ^ 1, self.high);
         }
     }
 }
@@ -442,6 +443,8 @@ impl Claims {
     /// Ends the oldest claim that begins at a slot.
     #[inline(never)]
     pub fn release(&mut self, first: u16) {
+        // Any of those that share slots may share them with the one that ends.
+        let shares = !self.shared.is_empty();
         let ended = if self.place(first).words != 0 {
             std::mem::replace(self.place(first), Claim::NONE)
         } else {
@@ -455,8 +458,7 @@ impl Claims {
                 *word &= !bits;
             }
         });
-        // One that shares slots goes on owning them.
-        if !self.shared.is_empty() {
+        if shares {
             self.cover_all();
         }
     }
@@ -494,6 +496,45 @@ mod tests {
             Some(&claim(D_OUT + 120, 8))
         );
         assert_eq!(again.of(usize::from(S_IN) + 7), None);
+    }
+
+    fn owned(claims: &Claims) -> Vec<u16> {
+        (0..NN).filter(|slot| claims.owns(*slot)).collect()
+    }
+
+    #[test]
+    fn a_claim_goes_on_at_the_beginning_of_its_file() {
+        let mut claims = Claims::default();
+        claims.add(claim(S_IN + 126, 4));
+        let slots = [S_IN, S_IN + 1, S_IN + 126, S_IN + 127];
+        assert_eq!(owned(&claims), slots);
+        assert_eq!(
+            slots.map(|slot| claims.of(slot.into()).is_some()),
+            [true; 4]
+        );
+        assert!(claims.of(usize::from(D_IN)).is_none());
+        claims.release(S_IN + 126);
+        assert_eq!(owned(&claims), []);
+    }
+
+    #[test]
+    fn claims_that_share_slots_end_in_any_order() {
+        let both = || {
+            let mut claims = Claims::default();
+            claims.add(claim(S_IN + 7, 4));
+            claims.add(claim(S_IN + 6, 3));
+            claims
+        };
+        let mut claims = both();
+        claims.release(S_IN + 7);
+        assert_eq!(owned(&claims), [S_IN + 6, S_IN + 7, S_IN + 8]);
+        claims.release(S_IN + 6);
+        assert_eq!(owned(&claims), []);
+        let mut claims = both();
+        claims.release(S_IN + 6);
+        assert_eq!(owned(&claims), [S_IN + 7, S_IN + 8, S_IN + 9, S_IN + 10]);
+        claims.release(S_IN + 7);
+        assert_eq!(owned(&claims), []);
     }
 
     #[test]
