@@ -98,12 +98,12 @@ impl Reference {
                 self.store(dest, 0, value, fabric)
             }
             Instruction::ImmedByte { dest, byte, value } => {
-                let mut bytes = self.old(dest, false, fabric)?.to_le_bytes();
+                let mut bytes = self.merged(dest, fabric)?.to_le_bytes();
                 bytes[usize::from(byte & 3)] = value;
                 self.store(dest, 0, u32::from_le_bytes(bytes), fabric)
             }
             Instruction::ImmedWord { dest, word, value } => {
-                let old = self.old(dest, false, fabric)?;
+                let old = self.merged(dest, fabric)?;
                 let value = u32::from(value);
                 let result = if word == 0 {
                     old / 0x1_0000 * 0x1_0000 + value

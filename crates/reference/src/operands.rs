@@ -129,6 +129,15 @@ impl Reference {
         })
     }
 
+    /// The same of what an instruction puts bytes into: no unit may own it.
+    pub(crate) fn merged(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
+        let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
+        if let (true, Place::Register(file, register)) = (transfer, self.place(operand, true)) {
+            self.check_unowned(file, register, fabric)?;
+        }
+        self.old(operand, false, fabric)
+    }
+
     /// Stores a result.
     pub(crate) fn write(
         &mut self,

@@ -6,7 +6,7 @@ use npsim_isa::{CamLmTarget, Instruction, Operand, Shift};
 use super::control::Outcome;
 use super::datapath::{Datapath, Next};
 use super::local_memory::{Index, LocalMemory};
-use super::operation::{Kind, Op, Side, Special};
+use super::operation::{Kind, Old, Op, Side, Special};
 use super::program::Word;
 use super::registers::{D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask};
 use super::turn::penalty;
@@ -360,7 +360,13 @@ impl Microengine {
     fn prepare(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) -> Result<(), Flow> {
         let side = self.program.sides[pc];
         let mut clean = true;
-        for (operand, slot) in side.reads.into_iter().zip([op.a, op.b, op.a]) {
+        let [a, b] = side.reads;
+        let old = if side.old == Old::Written {
+            side.dest
+        } else {
+            Operand::None
+        };
+        for (operand, slot) in [(a, op.a), (b, op.b), (old, op.a)] {
             let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
             if !transfer && operand.bank().is_none() {
                 continue;
@@ -373,6 +379,15 @@ impl Microengine {
                 clean = false;
                 self.uninitialised(slot, fabric)?;
             }
+        }
+        match side.old {
+            Old::Nothing | Old::Written => {}
+            Old::Merged => self.check_owner(usize::from(op.a), fabric)?,
+            // That a unit owns it is no mistake, but it is read as of the present.
+            Old::Left if self.claims.owns(op.a) && !self.may_look(fabric) => {
+                return Err(Flow::Post);
+            }
+            Old::Left => {}
         }
         // Those of registers have none.
         if side.local {

@@ -231,6 +231,19 @@ impl Op {
     }
 }
 
+/// What an operation takes of what the register held that it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Old {
+    /// Nothing, or what no unit could own.
+    Nothing,
+    /// Some of its bytes, which must have been written before.
+    Written,
+    /// Some of its bytes, written or not: constants are loaded by halves.
+    Merged,
+    /// Nothing, but an indirect shift behind it may, by what the port of operand A had.
+    Left,
+}
+
 /// An operand that is no plain register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
@@ -275,8 +288,10 @@ impl Special {
     reason = "independent facts of an instruction"
 )]
 pub(super) struct Side {
-    /// Operands read; for merging instructions the destination too.
-    pub reads: [Operand; 3],
+    /// Operands read.
+    pub reads: [Operand; 2],
+    /// What is taken of what the destination's register held.
+    pub old: Old,
     /// Operand written.
     pub dest: Operand,
     pub special_a: Special,

@@ -10,7 +10,7 @@ use super::action::Action;
 use super::attention::csr_polls;
 use super::crc;
 use super::form::Trace;
-use super::operation::{Kind, Op, Side, Special};
+use super::operation::{Kind, Old, Op, Side, Special};
 use super::registers::{
     CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
     source_slot,
@@ -42,7 +42,8 @@ impl<'a> Maker<'a> {
             x: 0,
         };
         let side = Side {
-            reads: [Operand::None; 3],
+            reads: [Operand::None; 2],
+            old: Old::Nothing,
             dest: Operand::None,
             special_a: Special::None,
             special_b: Special::None,
@@ -166,13 +167,12 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The destination's old value as operand A; `checked` when its bytes must
-    /// have been written before.
-    fn old(&mut self, operand: Operand, checked: bool) {
+    /// The destination's old value as operand A, and what is taken of it.
+    fn old(&mut self, operand: Operand, old: Old) {
         if let Some(slot) = source_slot(operand, self.limit) {
             self.op.a = slot;
-            if checked {
-                self.side.reads[2] = operand;
+            if old == Old::Written || Op::is_transfer(slot) {
+                self.side.old = old;
                 self.watch(operand);
             }
         } else {
@@ -521,7 +521,8 @@ impl<'a> Maker<'a> {
     ) {
         self.b(src);
         self.d(dest);
-        self.old(dest, !clear && mask & 15 != 15);
+        let keeps = !clear && mask & 15 != 15;
+        self.old(dest, if keeps { Old::Written } else { Old::Left });
         self.op.y = KEEP + if clear { 15 } else { u16::from(mask & 15) };
         self.shift(shift);
         self.op.x &= byte_mask(mask & 15);
@@ -539,8 +540,7 @@ impl<'a> Maker<'a> {
         self.op.x = value;
         self.op.y = KEEP + u16::from(enables);
         self.d(dest);
-        // Constants are loaded by halves, so the rest may be unwritten.
-        self.old(dest, false);
+        self.old(dest, Old::Merged);
     }
 
     fn branch(&mut self, condition: Condition, target: u16, defer: u8) {

@@ -1,6 +1,6 @@
 use npsim_image::{Direction, RegisterSymbol};
 use npsim_isa::{
-    AluOp, Command, CommandOp, Completion, Condition, Instruction, Operand, TransferRegister,
+    AluOp, Command, CommandOp, Completion, Condition, Instruction, Operand, Shift, TransferRegister,
 };
 
 use super::{Bench, HALT, KILL, NONE, a, alu, b, image, immed, k};
@@ -106,6 +106,41 @@ fn a_read_before_the_signal_names_the_owner() {
         "{:?}",
         fault.notes
     );
+}
+
+/// What a byte or a word is put into is read, what is cleared or written whole is not.
+#[test]
+fn a_merge_reads_its_register() {
+    let faults = |instruction| {
+        let mut bench = Bench::new(&[
+            immed(a(15), 0),
+            command(CommandOp::SramRead, 2, 1),
+            instruction,
+            HALT,
+        ]);
+        bench.mes[0].push(TransferKind::S, 0, &[0; 8]);
+        bench.start(1);
+        bench.until(1000).map(|fault| (fault.check, fault.pc))
+    };
+    let owned = Some((Some(Check::TransferInFlight), Some(2)));
+    let dest = Operand::STransfer(3);
+    let field = |mask, clear| Instruction::LdField {
+        dest,
+        mask,
+        src: a(15),
+        shift: Shift::None,
+        clear,
+        load_cc: false,
+    };
+    let (byte, word) = (1, 0);
+    let value = 7;
+    assert_eq!(faults(Instruction::ImmedByte { dest, byte, value }), owned);
+    let value = 7;
+    assert_eq!(faults(Instruction::ImmedWord { dest, word, value }), owned);
+    assert_eq!(faults(field(3, false)), owned);
+    assert_eq!(faults(field(3, true)), None);
+    assert_eq!(faults(field(15, false)), None);
+    assert_eq!(faults(immed(dest, 7)), None);
 }
 
 #[test]
