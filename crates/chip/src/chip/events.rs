@@ -138,7 +138,7 @@ impl Chip {
     ) -> bool {
         if OBSERVED && self.fabric.journal.is_full() {
             self.fabric.events.leave_if_empty(bucket);
-            let sure = self.fabric.events.next_time().min(until);
+            let sure = self.sure_before().min(until);
             self.fabric.journal.hand_on(sure, observer);
         }
         if self.fabric.checks.stands() {
@@ -146,6 +146,15 @@ impl Chip {
             return false;
         }
         true
+    }
+
+    /// Nothing is told any more of what lies before this cycle. Where nothing is to come, what
+    /// lies ahead is no part of the run.
+    fn sure_before(&self) -> Cycle {
+        if self.fabric.events.is_empty() {
+            return self.fabric.now + 1;
+        }
+        self.fabric.events.next_time()
     }
 
     /// Handles the first event of a cycle, which is no turn.
