@@ -542,6 +542,7 @@ impl RaceDetector {
         let Cause::Thread {
             me: from,
             context: by,
+            ..
         } = cause
         else {
             return;

@@ -5,7 +5,6 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::raiser::Raiser;
-use npsim_chip::kernel::trace_event::Cause;
 use npsim_isa::csr;
 
 use crate::state::{Delayed, LateWrite};
@@ -349,12 +348,6 @@ impl Reference {
         }
         let due = self.state.cycle + fabric.profile.local_signal_latency();
         let sender = self.index;
-        fabric
-            .journal
-            .expect(due, (me, context, signal), || Cause::Thread {
-                me: sender,
-                context: own,
-            });
         let event = Event::Signal {
             me,
             context,

@@ -245,8 +245,7 @@ impl Chip {
     fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: Raiser) {
         let fabric = &mut self.fabric;
         if OBSERVED {
-            let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
-            journal_signals(me, context, 1 << signal, cause, fabric);
+            journal_signals(me, context, 1 << signal, by.cause(), fabric);
         }
         fabric.raisers.note(fabric.now, (me, context, signal), by);
         self.microengines[usize::from(me)].signal(context, 1 << signal, fabric);

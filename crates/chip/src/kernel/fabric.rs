@@ -33,7 +33,7 @@ use crate::kernel::lines::Tag;
 use crate::kernel::raiser::{Raiser, Raisers, Twice};
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::{Cause, Kind, Kinds, RingName, TraceEvent};
+use crate::kernel::trace_event::{Kind, Kinds, RingName, TraceEvent};
 use crate::profile::Profile;
 use flights::Flights;
 
@@ -249,7 +249,7 @@ impl Fabric {
         command: &BusCommand,
     ) {
         if let Some(buffers) = &mut self.buffers {
-            let by = Raiser::at(command.me, command.context, command.pc);
+            let by = Raiser::of(command);
             buffers.queue(queue, word, takes, by);
             if self.journal.wants(Kind::Carried) {
                 let (channel, entry) = queue;
@@ -265,7 +265,7 @@ impl Fabric {
         if let Some(buffers) = &mut self.buffers {
             let flight = &self.flights[slot];
             let command = &flight.command;
-            let by = Raiser::at(command.me, command.context, command.pc);
+            let by = Raiser::of(command);
             buffers.carried(&flight.data[..count], by);
             if self.journal.wants(Kind::Carried) {
                 self.tell_ring(ring, slot, count, takes);
@@ -400,13 +400,11 @@ impl Fabric {
         while left != 0 {
             let signal = left.trailing_zeros() as u8;
             left &= left - 1;
-            self.journal
-                .expect(due, (me, context, signal), || Cause::of(command));
             let event = Event::Signal {
                 me,
                 context,
                 signal,
-                by: Raiser::at(command.me, command.context, command.pc),
+                by: Raiser::of(command),
             };
             self.events.post(due, event);
         }

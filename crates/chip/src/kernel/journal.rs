@@ -6,21 +6,11 @@
 
 use crate::Cycle;
 use crate::kernel::observer::{Batch, Observer};
-use crate::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
+use crate::kernel::trace_event::{Kind, Kinds, TraceEvent};
 
 /// Events that are written before it is worth the while to put them in order.
 /// The order that comes of it does not depend on it.
 const BATCH: usize = 2048;
-
-/// A signal on its way and where it comes from.
-#[derive(Clone, Copy, Debug)]
-struct Expected {
-    due: Cycle,
-    me: u8,
-    context: u8,
-    signal: u8,
-    cause: Cause,
-}
 
 /// Cycles that a batch may cover to be put in order with a list for each of them; a
 /// batch of a quiet chip covers more, and is sorted by comparing.
@@ -38,7 +28,6 @@ pub struct Journal {
     /// The place of the stretch of instructions that the microengine whose turn it is may
     /// still go on with, if it is there.
     stretch: u32,
-    expected: Vec<Expected>,
     /// From how many events on they are put in order.
     enough: usize,
     /// All before this cycle is handed on.
@@ -53,7 +42,6 @@ impl Default for Journal {
             wanted: Kinds::NONE,
             told: Vec::new(),
             stretch: NONE,
-            expected: Vec::new(),
             enough: 0,
             sure: 0,
             sorting: Sorting::default(),
@@ -70,7 +58,6 @@ impl Journal {
         } else {
             self.told.clear();
             self.stretch = NONE;
-            self.expected.clear();
             self.sure = 0;
         }
     }
@@ -184,35 +171,6 @@ impl Journal {
         self.issued(at, who, pc, count);
     }
 
-    /// A signal was sent that will arrive at `due`.
-    #[inline]
-    pub fn expect(
-        &mut self,
-        due: Cycle,
-        (me, context, signal): (u8, u8, u8),
-        cause: impl FnOnce() -> Cause,
-    ) {
-        if self.wants(Kind::Signal) {
-            let cause = cause();
-            self.expected.push(Expected {
-                due,
-                me,
-                context,
-                signal,
-                cause,
-            });
-        }
-    }
-
-    /// Where a signal comes from that arrives now.
-    pub(crate) fn cause_of(&mut self, now: Cycle, me: u8, context: u8, signal: u8) -> Cause {
-        let found = self
-            .expected
-            .iter()
-            .position(|it| (it.due, it.me, it.context, it.signal) == (now, me, context, signal));
-        found.map_or(Cause::Unknown, |at| self.expected.remove(at).cause)
-    }
-
     /// Whether so much is written that it should be handed on.
     #[must_use]
     #[inline]
@@ -254,9 +212,6 @@ impl Journal {
         for (at, event) in &mut self.told {
             *at += by;
             *event = event.later(by);
-        }
-        for expected in &mut self.expected {
-            expected.due += by;
         }
         self.sure = sure;
     }

@@ -6,15 +6,21 @@
 //! second is the command that is in flight still, and the first is one of those in the
 //! program that raise the same signal.
 
+use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::kernel::check::Also;
+use crate::kernel::command::BusCommand;
+use crate::kernel::trace_event::Cause;
 
-/// Where a signal came from: a place in a program, the media interface, a timer, or
-/// nobody knows. Packed, since there are thousands.
+/// Where a signal came from: a place in a program, a timer, or nobody knows. Packed, since
+/// there are thousands: from the top one more than the microengine's index (8 bits), context
+/// (3), address (13), and one more than the number of a command's operation (8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raiser(u32);
+
+const _: () = assert!(CommandOp::ALL.len() < 0xff);
 
 impl Raiser {
     /// Nobody knows.
@@ -22,11 +28,19 @@ impl Raiser {
     /// The context's timer.
     pub const TIMER: Self = Self(1);
 
-    /// The instruction of a context: it raised the signal, or issued the command that did.
+    /// The instruction of a context that raises a signal itself.
     #[inline]
     #[must_use]
     pub const fn at(me: u8, context: u8, pc: u16) -> Self {
-        Self((me as u32 + 1) << 24 | (context as u32) << 16 | pc as u32)
+        Self((me as u32 + 1) << 24 | (context as u32 & 7) << 21 | (pc as u32 & 0x1fff) << 8)
+    }
+
+    /// A command.
+    #[inline]
+    #[must_use]
+    pub const fn of(command: &BusCommand) -> Self {
+        let Self(at) = Self::at(command.me, command.context, command.pc);
+        Self(at | (command.op as u32 + 1))
     }
 
     /// A number of its own, which orders raisers.
@@ -42,9 +56,30 @@ impl Raiser {
         }
         Some((
             (self.0 >> 24) as u8 - 1,
-            (self.0 >> 16) as u8,
-            self.0 as u16,
+            (self.0 >> 21) as u8 & 7,
+            (self.0 >> 8) as u16 & 0x1fff,
         ))
+    }
+
+    /// The same for who watches.
+    #[must_use]
+    pub fn cause(self) -> Cause {
+        let Some((me, context, pc)) = self.place() else {
+            return match self {
+                Self::TIMER => Cause::Timer,
+                _ => Cause::Unknown,
+            };
+        };
+        let op = (self.0 as usize & 0xff).checked_sub(1);
+        match op.and_then(|number| CommandOp::ALL.get(number)) {
+            Some(&op) => Cause::Command {
+                op,
+                me,
+                context,
+                pc,
+            },
+            None => Cause::Thread { me, context, pc },
+        }
     }
 
     /// What has no place in a program, in words.

@@ -53,10 +53,12 @@ pub enum Cause {
         me: u8,
         /// Its number.
         context: u8,
+        /// The instruction.
+        pc: u16,
     },
     /// A context's timer.
     Timer,
-    /// It was on its way before anyone watched.
+    /// A state from elsewhere does not say.
     Unknown,
 }
 

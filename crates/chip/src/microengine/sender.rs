@@ -12,7 +12,6 @@ use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::raiser::Raiser;
-use crate::kernel::trace_event::Cause;
 
 /// Whether a write of a local CSR, which [polls](super::attention::csr_polls), does nothing but set a timer of the running context or raise
 /// a signal.
@@ -132,13 +131,7 @@ impl Sender<'_> {
             return;
         }
         let due = self.now + self.delay;
-        let (by_me, by_context) = (self.me, self.number);
-        let cause = || Cause::Thread {
-            me: by_me,
-            context: by_context,
-        };
-        fabric.journal.expect(due, (me, context, signal), cause);
-        let by = Raiser::at(by_me, by_context, pc);
+        let by = Raiser::at(self.me, self.number, pc);
         let raised = Event::Signal {
             me,
             context,

@@ -13,7 +13,6 @@ use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::kernel::neighbours::{CsrBank, InterruptLine, Interrupts};
 use crate::kernel::raiser::Raiser;
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::trace_event::Cause;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
@@ -221,12 +220,6 @@ impl Cap {
             Some(me) if signal != 0 => {
                 self.interthread_signals += 1;
                 let command = fabric.flight(slot).command;
-                fabric
-                    .journal
-                    .expect(fabric.now, (me, context, signal), || Cause::Thread {
-                        me: command.me,
-                        context: command.context,
-                    });
                 fabric.events.post(
                     fabric.now,
                     Event::Signal {

@@ -35,7 +35,9 @@ impl Debugger<'_> {
             Cause::Command {
                 me, context, pc, ..
             } => format!("{what} of {}", self.place_text(Place { me, context, pc })),
-            Cause::Thread { me, context } => format!("{what} {me}.{context}"),
+            Cause::Thread { me, context, pc } => {
+                format!("{what}, {}", self.place_text(Place { me, context, pc }))
+            }
             _ => what,
         }
     }

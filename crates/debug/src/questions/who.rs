@@ -181,15 +181,11 @@ impl Condition for Deeds<'_> {
                     let place = match cause {
                         Cause::Command {
                             me, context, pc, ..
-                        } => Some(Place { me, context, pc }),
+                        }
+                        | Cause::Thread { me, context, pc } => Some(Place { me, context, pc }),
                         _ => None,
                     };
-                    let what = match cause {
-                        Cause::Thread { me, context } => {
-                            format!("signal of context {me}.{context}")
-                        }
-                        other => names::cause(other),
-                    };
+                    let what = names::cause(cause);
                     self.push(Moment::before(at + 1), DONE, place, what, candidates);
                 }
             }

@@ -288,7 +288,14 @@ fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
             };
             (nobody, ((issuer, own) == (me, context)).then_some(pc))
         }
-        Cause::Thread { .. } => (Cause::Thread { me: 0, context: 0 }, None),
+        Cause::Thread { .. } => {
+            let nobody = Cause::Thread {
+                me: 0,
+                context: 0,
+                pc: 0,
+            };
+            (nobody, None)
+        }
         other => (other, None),
     }
 }
