@@ -2,6 +2,7 @@
 //! registers, codes, local memory, CAM and CRC, the same contexts, times and
 //! counts, and the same complaints.
 
+mod chips;
 mod programs;
 
 use npsim_chip::core::{Core, CoreKind};
@@ -129,7 +130,7 @@ fn text(programs: &[Vec<Instruction>]) -> String {
 fn view(ended: &Ended) -> Vec<(String, String)> {
     let cores = ended.cores.iter().enumerate();
     let mut seen: Vec<_> = cores
-        .flat_map(|(me, core)| view_of(me, core.as_ref(), ended))
+        .flat_map(|(me, core)| view_of(me, core.as_ref(), &ended.fabric))
         .collect();
     let passed_over: Vec<_> = ended.fabric.checks.passed_over().collect();
     seen.push(("complaints".to_owned(), format!("{passed_over:?}")));
@@ -137,8 +138,8 @@ fn view(ended: &Ended) -> Vec<(String, String)> {
 }
 
 /// Everything that can be seen of a core.
-fn view_of(me: usize, core: &dyn Core, ended: &Ended) -> Vec<(String, String)> {
-    let now = ended.fabric.now;
+fn view_of(me: usize, core: &dyn Core, fabric: &Fabric) -> Vec<(String, String)> {
+    let now = fabric.now;
     let mut seen: Vec<(String, String)> = Vec::new();
     let mut see = |name: &str, what: &dyn std::fmt::Debug| {
         seen.push((format!("microengine {me}, {name}"), format!("{what:?}")));
@@ -169,7 +170,7 @@ fn view_of(me: usize, core: &dyn Core, ended: &Ended) -> Vec<(String, String)> {
     see("report", &core.state_report());
     see("cycle", &(core.local_time(), now));
     see("counts", &core.stats_at(now));
-    see("ring", &ended.fabric.nn_rings[me]);
+    see("ring", &fabric.nn_rings[me]);
     seen
 }
 
@@ -229,7 +230,7 @@ proptest! {
     /// which the engine looks at each instruction.
     #[test]
     fn lines_that_go_round_are_the_same_on_both_cores(
-        program in programs::of_rounds(),
+        program in programs::rounds::of_rounds(),
         seed in proptest::array::uniform32(any::<u32>()),
         steps in prop_oneof![Just(1_u64 << 20), 100..1000_u64],
         saved in proptest::bool::weighted(0.1),

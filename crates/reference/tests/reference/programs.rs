@@ -1,10 +1,13 @@
 //! Random programs that end and keep to what hardware defines. A few leave local
 //! memory: then engine and reference must agree where.
 
+pub mod commands;
+pub mod rounds;
+
 use npsim_isa::{
-    AluOp, Bank, ByteOrder, CamLmTarget, Condition, CrcBytes, CrcKind, CtxArb, ImmedShift,
-    InputState, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, UnaryOp,
-    csr, encode,
+    AluOp, Bank, ByteOrder, CamLmTarget, CapCsr, Command, Completion, Condition, CrcBytes, CrcKind,
+    CtxArb, ImmedShift, InputState, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift,
+    ShiftCount, Step, UnaryOp, csr, encode,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -407,6 +410,11 @@ fn defer_of(instruction: &Instruction) -> usize {
         | Instruction::BranchSignal { defer, .. }
         | Instruction::BranchInputState { defer, .. } => defer.into(),
         Instruction::CtxArb(arb) => arb.defer.into(),
+        Instruction::Command(Command { completion, .. })
+        | Instruction::CapCsr(CapCsr { completion, .. }) => match completion {
+            Completion::CtxSwap { defer, .. } => defer.into(),
+            Completion::Silent | Completion::SigDone(_) => 0,
+        },
         _ => 0,
     }
 }
@@ -473,100 +481,6 @@ fn of_several(whose: &'static [u16]) -> impl Strategy<Value = Vec<Instruction>> 
         .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, KILL))
 }
 
-/// Counts the rounds of one line; nothing else in a program of rounds uses it.
-const ROUNDS: Operand = Operand::Gpr(Bank::B, 15);
-
-/// An operation on a few registers, so that many take what the one before them leaves.
-fn chained() -> BoxedStrategy<Instruction> {
-    let register = || {
-        select(vec![Bank::A, Bank::B])
-            .prop_flat_map(|bank| (0..3_u8).prop_map(move |n| Operand::Gpr(bank, n)))
-    };
-    let result = move || prop_oneof![7 => register(), 1 => Just(Operand::None)];
-    let source = move || prop_oneof![7 => register(), 1 => any::<u8>().prop_map(Operand::Constant)];
-    let op = select(vec![
-        AluOp::B,
-        AluOp::Add,
-        AluOp::Add16,
-        AluOp::And,
-        AluOp::Or,
-        AluOp::Xor,
-        AluOp::Xor,
-        AluOp::Sub,
-        AluOp::SubReverse,
-    ]);
-    let by = prop_oneof![
-        (1..32_u8).prop_map(Shift::Left),
-        (1..32_u8).prop_map(Shift::Right)
-    ];
-    let (merged, by_field) = (register(), by.clone());
-    prop_oneof![
-        6 => (op, result(), source(), source())
-            .prop_map(|(op, dest, a, b)| Instruction::Alu { op, dest, a, b }),
-        6 => (result(), register(), by).prop_map(|(dest, b, shift)| Instruction::AluShf {
-            op: ShfOp::B,
-            dest,
-            a: Operand::None,
-            b,
-            shift,
-        }),
-        1 => (shf_op(), result(), source(), source(), (1..32_u8).prop_map(Shift::RotateRight))
-            .prop_map(|(op, dest, a, b, shift)| Instruction::AluShf { op, dest, a, b, shift }),
-        1 => (merged, 0..16_u8, register(), by_field, any::<bool>(), any::<bool>()).prop_map(
-            |(dest, mask, src, shift, clear, load_cc)| Instruction::LdField { dest, mask, src, shift, clear, load_cc }
-        ),
-        1 => (register(), any::<u16>()).prop_map(|(dest, value)| Instruction::ImmedWord { dest, word: 1, value }),
-    ]
-    .prop_filter("not encodable", |instruction| encode(instruction).is_ok())
-    .boxed()
-}
-
-/// A branch back to the start of its own line, which is taken for as long as a count of
-/// rounds lasts, or less long.
-fn back() -> impl Strategy<Value = Instruction> {
-    let condition = select(vec![
-        Condition::Ne,
-        Condition::Ne,
-        Condition::Eq,
-        Condition::Pl,
-        Condition::Gt,
-        Condition::Ge,
-        Condition::Cs,
-    ]);
-    prop_oneof![
-        6 => condition.prop_map(|condition| Instruction::Branch { condition, target: 0, defer: 0 }),
-        1 => (any::<bool>(), 0..4_u8)
-            .prop_map(|(set, bit)| Instruction::BranchBit { set, src: ROUNDS, bit, target: 0, defer: 0 }),
-        1 => Just(Instruction::BranchByte { equal: false, src: ROUNDS, byte: 0, value: 0, target: 0, defer: 0 }),
-    ]
-}
-
-/// A program with lines that go round before they go on, several times over.
-pub fn of_rounds() -> impl Strategy<Value = Vec<Instruction>> {
-    let chain = |most| proptest::collection::vec(chained(), 0..most);
-    let line = (
-        1..90_u16,
-        chain(9),
-        proptest::option::weighted(0.3, any::<u16>()),
-        back(),
-    );
-    let line = line.prop_map(|(rounds, mut line, between, back)| {
-        line.push(Instruction::Alu {
-            op: AluOp::Sub,
-            dest: ROUNDS,
-            a: ROUNDS,
-            b: Operand::Constant(1),
-        });
-        // It leaves the codes.
-        line.extend(between.map(|value| immed(Operand::Gpr(Bank::A, 1), value)));
-        line.push(back);
-        vec![vec![immed(ROUNDS, rounds)], line]
-    });
-    let block = prop_oneof![2 => line, 1 => chain(4).prop_map(|it| vec![it])];
-    (values(), proptest::collection::vec(block, 1..6), 1..4_u16)
-        .prop_map(|(values, blocks, rounds)| assemble(&values, blocks.concat(), rounds, BREAKPOINT))
-}
-
 fn immed(dest: Operand, value: u16) -> Instruction {
     Instruction::Immed {
         dest,
@@ -600,7 +514,19 @@ fn assemble(
     rounds: u16,
     last: Instruction,
 ) -> Vec<Instruction> {
-    let mut program = vec![immed(COUNTER, rounds - 1)];
+    assemble_behind(Vec::new(), values, blocks, rounds, last)
+}
+
+/// The same behind what a program begins with.
+fn assemble_behind(
+    first: Vec<Instruction>,
+    values: &[u32],
+    blocks: Vec<Vec<Instruction>>,
+    rounds: u16,
+    last: Instruction,
+) -> Vec<Instruction> {
+    let mut program = first;
+    program.push(immed(COUNTER, rounds - 1));
     for (n, value) in values.iter().enumerate() {
         let dest = Operand::Gpr(if n < 16 { Bank::A } else { Bank::B }, n as u8 % 16);
         program.push(Instruction::ImmedWord {
