@@ -61,13 +61,13 @@ impl Reference {
         })
     }
 
-    /// The oldest claim that begins at a register ends.
-    fn release(&mut self, file: FileName, first: u8) {
+    /// The oldest claim of so many registers from one on ends, or else the oldest that begins
+    /// there.
+    fn release(&mut self, file: FileName, first: u8, words: u8) {
         let claims = &mut self.state.claims;
-        let at = claims
-            .iter()
-            .position(|claim| claim.file == file && claim.first == first);
-        if let Some(at) = at {
+        let begins = |claim: &Claim| claim.file == file && claim.first == first;
+        let exact = claims.iter().position(|it| begins(it) && it.words == words);
+        if let Some(at) = exact.or_else(|| claims.iter().position(begins)) {
             claims.remove(at);
         }
     }
@@ -181,7 +181,7 @@ impl Core for Reference {
 
     fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
         let file = transfer_file(kind, true);
-        self.release(file, register & 127);
+        self.release(file, register & 127, words.len() as u8);
         for (offset, &word) in words.iter().enumerate() {
             let file = self.state.file_mut(file);
             file.set(usize::from(register) + offset, word);
@@ -190,7 +190,7 @@ impl Core for Reference {
 
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
         let file = transfer_file(kind, false);
-        self.release(file, register & 127);
+        self.release(file, register & 127, out.len() as u8);
         let values = &self.state.file(file).values;
         for (offset, word) in out.iter_mut().enumerate() {
             *word = values[(usize::from(register) + offset) % 128];

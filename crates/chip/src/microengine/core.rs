@@ -464,15 +464,16 @@ impl Microengine {
             self.datapath.file[slot] = word;
             self.initialised.mark(slot);
         }
-        self.claims.release(first);
+        self.claims.release(first, words.len() as u8);
     }
 
     /// Data leaves OUT registers, from a slot on.
     fn pull_words(&mut self, first: u16, out: &mut [u32]) {
+        let words = out.len() as u8;
         for (slot, word) in slots_from(first).zip(out) {
             *word = self.datapath.file[slot];
         }
-        self.claims.release(first);
+        self.claims.release(first, words);
     }
 
     /// The timer of a context has come.

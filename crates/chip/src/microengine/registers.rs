@@ -319,8 +319,8 @@ pub(super) struct Claims {
     /// No two of them have a slot in common.
     #[serde(with = "saved_claims")]
     places: Places,
-    /// Claims that had slots in common with another when they came, oldest first:
-    /// only a check that is allowed lets that happen.
+    /// Claims that had slots in common with another when they came, oldest first: what two
+    /// commands take from the same registers, or, where a check is allowed, put into them.
     shared: Vec<Claim>,
     owned: [u64; SLOTS / 64],
 }
@@ -440,18 +440,25 @@ impl Claims {
         self.owned[slots.word()] &= !slots.bits;
     }
 
-    /// Ends the oldest claim that begins at a slot.
+    /// Ends the oldest claim of so many words from a slot on, or else the oldest that begins
+    /// there.
     #[inline(never)]
-    pub fn release(&mut self, first: u16) {
+    pub fn release(&mut self, first: u16, words: u8) {
         // Any of those that share slots may share them with the one that ends.
         let shares = !self.shared.is_empty();
-        let ended = if self.place(first).words != 0 {
-            std::mem::replace(self.place(first), Claim::NONE)
-        } else {
-            match self.shared.iter().position(|claim| claim.first == first) {
-                Some(at) => self.shared.remove(at),
-                None => return,
-            }
+        let alone = self.place(first).words;
+        let same = |claim: &Claim| claim.first == first && claim.words == words;
+        let begins = |claim: &Claim| claim.first == first;
+        let shared = self.shared.iter();
+        let at = match alone {
+            0 => { shared.clone().position(same) }.or_else(|| shared.clone().position(begins)),
+            _ if alone == words => None,
+            _ => shared.clone().position(same),
+        };
+        let ended = match at {
+            Some(at) => self.shared.remove(at),
+            None if alone != 0 => std::mem::replace(self.place(first), Claim::NONE),
+            None => return,
         };
         ended.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
@@ -513,7 +520,7 @@ mod tests {
             [true; 4]
         );
         assert!(claims.of(usize::from(D_IN)).is_none());
-        claims.release(S_IN + 126);
+        claims.release(S_IN + 126, 4);
         assert_eq!(owned(&claims), []);
     }
 
@@ -526,15 +533,31 @@ mod tests {
             claims
         };
         let mut claims = both();
-        claims.release(S_IN + 7);
+        claims.release(S_IN + 7, 4);
         assert_eq!(owned(&claims), [S_IN + 6, S_IN + 7, S_IN + 8]);
-        claims.release(S_IN + 6);
+        claims.release(S_IN + 6, 3);
         assert_eq!(owned(&claims), []);
         let mut claims = both();
-        claims.release(S_IN + 6);
+        claims.release(S_IN + 6, 3);
         assert_eq!(owned(&claims), [S_IN + 7, S_IN + 8, S_IN + 9, S_IN + 10]);
-        claims.release(S_IN + 7);
+        claims.release(S_IN + 7, 4);
         assert_eq!(owned(&claims), []);
+    }
+
+    #[test]
+    fn of_claims_from_one_slot_on_the_one_of_that_length_ends() {
+        for (older, younger) in [(4, 1), (1, 4)] {
+            let mut claims = Claims::default();
+            claims.add(claim(S_OUT, older));
+            claims.add(claim(S_OUT, younger));
+            claims.release(S_OUT, younger);
+            assert_eq!(
+                owned(&claims),
+                Vec::from_iter(S_OUT..S_OUT + u16::from(older))
+            );
+            claims.release(S_OUT, older);
+            assert_eq!(owned(&claims), []);
+        }
     }
 
     #[test]
