@@ -23,7 +23,6 @@ pub fn cause(cause: Cause) -> String {
         Cause::FreelistTimeout => "freelist timeout".to_owned(),
         Cause::Thread { .. } => "signal of a thread".to_owned(),
         Cause::Timer => "timer".to_owned(),
-        Cause::Unknown => "unknown".to_owned(),
     }
 }
 

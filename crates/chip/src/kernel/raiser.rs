@@ -16,11 +16,12 @@ use crate::kernel::trace_event::Cause;
 
 /// Where a signal came from: a place in a program, a timer, or nobody knows. Packed, since
 /// there are thousands: from the top one more than the microengine's index (8 bits), context
-/// (3), address (13), and one more than the number of a command's operation (8).
+/// (3), address (14), and one more than the number of a command's operation (7). Without a
+/// microengine it is one of those below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raiser(u32);
 
-const _: () = assert!(CommandOp::ALL.len() < 0xff);
+const _: () = assert!(CommandOp::ALL.len() < 0x7f);
 
 impl Raiser {
     /// Nobody knows.
@@ -32,7 +33,7 @@ impl Raiser {
     #[inline]
     #[must_use]
     pub const fn at(me: u8, context: u8, pc: u16) -> Self {
-        Self((me as u32 + 1) << 24 | (context as u32 & 7) << 21 | (pc as u32 & 0x1fff) << 8)
+        Self((me as u32 + 1) << 24 | (context as u32 & 7) << 21 | (pc as u32 & 0x3fff) << 7)
     }
 
     /// A command.
@@ -57,20 +58,18 @@ impl Raiser {
         Some((
             (self.0 >> 24) as u8 - 1,
             (self.0 >> 21) as u8 & 7,
-            (self.0 >> 8) as u16 & 0x1fff,
+            (self.0 >> 7) as u16 & 0x3fff,
         ))
     }
 
-    /// The same for who watches.
+    /// The cause that observers are told. Of what has no place in a program only timers raise
+    /// signals.
     #[must_use]
     pub fn cause(self) -> Cause {
         let Some((me, context, pc)) = self.place() else {
-            return match self {
-                Self::TIMER => Cause::Timer,
-                _ => Cause::Unknown,
-            };
+            return Cause::Timer;
         };
-        let op = (self.0 as usize & 0xff).checked_sub(1);
+        let op = (self.0 as usize & 0x7f).checked_sub(1);
         match op.and_then(|number| CommandOp::ALL.get(number)) {
             Some(&op) => Cause::Command {
                 op,
@@ -202,7 +201,31 @@ fn place((me, context, signal): Signal) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Raiser, Raisers};
+    use npsim_isa::CommandOp;
+
+    use super::{Cause, Raiser, Raisers};
+    use crate::kernel::command::{BusCommand, TransferKind};
+
+    #[test]
+    fn what_is_packed_comes_out() {
+        let (me, context) = (254, 7);
+        for pc in [0, 16383] {
+            let thread = Raiser::at(me, context, pc);
+            assert_eq!(thread.place(), Some((me, context, pc)));
+            assert_eq!(thread.cause(), Cause::Thread { me, context, pc });
+            for op in CommandOp::ALL {
+                let command = BusCommand {
+                    me,
+                    context,
+                    pc,
+                    ..BusCommand::blank(op, TransferKind::S)
+                };
+                assert_eq!(Raiser::of(&command).place(), Some((me, context, pc)));
+                assert_eq!(Raiser::of(&command).cause(), Cause::of(&command));
+            }
+        }
+        assert_eq!(Raiser::TIMER.cause(), Cause::Timer);
+    }
 
     #[test]
     fn the_last_two_are_known() {

@@ -58,8 +58,6 @@ pub enum Cause {
     },
     /// A context's timer.
     Timer,
-    /// A state from elsewhere does not say.
-    Unknown,
 }
 
 impl Cause {

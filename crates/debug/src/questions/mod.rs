@@ -36,7 +36,7 @@ impl Debugger<'_> {
                 me, context, pc, ..
             } => format!("{what} of {}", self.place_text(Place { me, context, pc })),
             Cause::Thread { me, context, pc } => {
-                format!("{what}, {}", self.place_text(Place { me, context, pc }))
+                format!("{what} of {}", self.place_text(Place { me, context, pc }))
             }
             _ => what,
         }

@@ -145,9 +145,9 @@ impl<'n> Deeds<'n> {
             }
         }
         if let Some(Physical::Transfer(kind, Side::Read | Side::Both, number)) = self.physical {
+            // They go on at the beginning of their file.
             let words = command.op.info().push_words.of(u32::from(command.count));
-            let first = u32::from(command.transfer);
-            let within = (first..first + words).contains(&u32::from(number));
+            let within = u32::from(number.wrapping_sub(command.transfer) & 127) < words;
             if within && (command.transfer_me, command.transfer_kind) == (self.thread.me, kind) {
                 self.push(Moment::before(at + 1), DONE, place, what(), candidates);
             }

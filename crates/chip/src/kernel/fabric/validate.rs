@@ -50,8 +50,14 @@ impl Fabric {
                 me,
                 context,
                 signal,
-                ..
-            } => usize::from(me) < microengines && context < CONTEXTS && signal < SIGNALS,
+                by,
+            } => {
+                let raised = by
+                    .place()
+                    .is_some_and(|(me, ..)| usize::from(me) < microengines);
+                let there = usize::from(me) < microengines && context < CONTEXTS;
+                raised && there && signal < SIGNALS
+            }
             Event::NnPut { me, index, .. } => usize::from(me) < microengines && index < NN_PLACES,
             Event::Timer { me, context } => usize::from(me) < microengines && context < CONTEXTS,
             Event::CommandBus(cluster) => usize::from(cluster) < self.buses.clusters(),
