@@ -381,13 +381,12 @@ impl Microengine {
             }
         }
         match side.old {
-            Old::Nothing | Old::Written => {}
             Old::Merged => self.check_owner(usize::from(op.a), fabric)?,
             // That a unit owns it is no mistake, but it is read as of the present.
             Old::Left if self.claims.owns(op.a) && !self.may_look(fabric) => {
                 return Err(Flow::Post);
             }
-            Old::Left => {}
+            Old::Nothing | Old::Written | Old::Left => {}
         }
         // Those of registers have none.
         if side.local {
