@@ -154,3 +154,17 @@ pub trait Lines {
     /// A frame was lost at the media interface.
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop);
 }
+
+/// No frame comes, and nobody asks for what leaves or is lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTraffic;
+
+impl Lines for NoTraffic {
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        None
+    }
+
+    fn departed(&mut self, _: Departure<'_>) {}
+
+    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
+}

@@ -29,11 +29,12 @@ impl Raiser {
     /// The context's timer.
     pub const TIMER: Self = Self(1);
 
-    /// The instruction of a context that raises a signal itself.
+    /// The instruction of a context that raises a signal itself: context 0 to 7, address below
+    /// 16,384.
     #[inline]
     #[must_use]
     pub const fn at(me: u8, context: u8, pc: u16) -> Self {
-        Self((me as u32 + 1) << 24 | (context as u32 & 7) << 21 | (pc as u32 & 0x3fff) << 7)
+        Self((me as u32 + 1) << 24 | (context as u32) << 21 | (pc as u32) << 7)
     }
 
     /// A command.

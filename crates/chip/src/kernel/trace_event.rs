@@ -71,6 +71,18 @@ impl Cause {
             pc: command.pc,
         }
     }
+
+    /// Microengine, context and address of the instruction behind it, if there is one.
+    #[must_use]
+    pub const fn place(self) -> Option<(u8, u8, u16)> {
+        match self {
+            Self::Command {
+                me, context, pc, ..
+            }
+            | Self::Thread { me, context, pc } => Some((me, context, pc)),
+            Self::Mpacket | Self::FreelistTimeout | Self::Timer => None,
+        }
+    }
 }
 
 /// A bus of the chip.

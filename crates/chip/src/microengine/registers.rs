@@ -16,7 +16,7 @@ pub(super) const S_OUT: u16 = 512;
 pub(super) const D_OUT: u16 = 640;
 pub(super) const NN: u16 = 768;
 /// Slots in a file of transfer registers.
-pub(super) const TRANSFER_FILE: usize = 128;
+const TRANSFER_FILE: usize = 128;
 /// Temporaries for operands that are no plain registers.
 pub(super) const TEMP_A: u16 = 896;
 pub(super) const TEMP_B: u16 = 897;
@@ -446,20 +446,19 @@ impl Claims {
     pub fn release(&mut self, first: u16, words: u8) {
         // Any of those that share slots may share them with the one that ends.
         let shares = !self.shared.is_empty();
-        let alone = self.place(first).words;
-        let same = |claim: &Claim| claim.first == first && claim.words == words;
-        let begins = |claim: &Claim| claim.first == first;
-        let shared = self.shared.iter();
-        let at = match alone {
-            0 => { shared.clone().position(same) }.or_else(|| shared.clone().position(begins)),
-            _ if alone == words => None,
-            _ => shared.clone().position(same),
+        let alone = *self.place(first);
+        let of_all = || std::iter::once(&alone).chain(&self.shared).enumerate();
+        let begin = || of_all().filter(|(_, claim)| claim.first == first && claim.words != 0);
+        let found = { begin().find(|(_, claim)| claim.words == words) }.or_else(|| begin().next());
+        let Some((at, &ended)) = found else {
+            return;
         };
-        let ended = match at {
-            Some(at) => self.shared.remove(at),
-            None if alone != 0 => std::mem::replace(self.place(first), Claim::NONE),
-            None => return,
-        };
+        match at.checked_sub(1) {
+            Some(at) => {
+                self.shared.remove(at);
+            }
+            None => *self.place(first) = Claim::NONE,
+        }
         ended.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
                 *word &= !bits;

@@ -5,7 +5,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, ChipError, Stop};
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
@@ -14,23 +14,6 @@ use npsim_isa::{
     Bank, Command, CommandOp, Completion, CtxArb, ImmedShift, Instruction, Operand,
     TransferRegister, encode,
 };
-
-/// No frame comes, and none may leave.
-struct Silence;
-
-impl Lines for Silence {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        None
-    }
-
-    fn departed(&mut self, departure: Departure<'_>) {
-        panic!("a frame left: {departure:?}");
-    }
-
-    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, reason: MediaDrop) {
-        panic!("a frame was lost: {reason:?}");
-    }
-}
 
 fn profile() -> Profile {
     Profile::load("ixp2400").unwrap()
@@ -53,7 +36,7 @@ fn chip(programs: &[(u8, &[Instruction])]) -> Chip {
 }
 
 fn run(chip: &mut Chip, until: Cycle) -> Stop {
-    chip.run(until, &mut Silence, &mut NoObserver)
+    chip.run(until, &mut NoTraffic, &mut NoObserver)
 }
 
 const KILL: Instruction = Instruction::CtxArb(CtxArb {

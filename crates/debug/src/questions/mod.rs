@@ -31,14 +31,11 @@ impl Debugger<'_> {
     #[must_use]
     pub fn cause_text(&self, cause: Cause) -> String {
         let what = npsim_observe::names::cause(cause);
-        match cause {
-            Cause::Command {
-                me, context, pc, ..
-            } => format!("{what} of {}", self.place_text(Place { me, context, pc })),
-            Cause::Thread { me, context, pc } => {
+        match cause.place() {
+            Some((me, context, pc)) => {
                 format!("{what} of {}", self.place_text(Place { me, context, pc }))
             }
-            _ => what,
+            None => what,
         }
     }
 

@@ -3,7 +3,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
-use npsim_chip::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_image::{Direction as Side, Image, Point};
 use npsim_isa::{Bank, Operand};
 use npsim_observe::names;
@@ -178,13 +178,8 @@ impl Condition for Deeds<'_> {
                     && mine
                     && signals >> number & 1 == 1
                 {
-                    let place = match cause {
-                        Cause::Command {
-                            me, context, pc, ..
-                        }
-                        | Cause::Thread { me, context, pc } => Some(Place { me, context, pc }),
-                        _ => None,
-                    };
+                    let place = cause.place();
+                    let place = place.map(|(me, context, pc)| Place { me, context, pc });
                     let what = names::cause(cause);
                     self.push(Moment::before(at + 1), DONE, place, what, candidates);
                 }

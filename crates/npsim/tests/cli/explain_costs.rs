@@ -6,6 +6,7 @@ use npsim::chip::Cycle;
 use npsim::chip::chip::Chip;
 use npsim::chip::gpp::boot::Boot;
 use npsim::chip::kernel::check::Check;
+use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::chip::microengine::Program;
@@ -16,8 +17,6 @@ use npsim::isa::{CtxArb, Flow, Instruction, encode, mnemonics};
 use npsim_strategy::arb_instruction;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-
-use crate::reference_examples::Silence;
 
 /// The instruction that is looked at; defer slots and an end follow it.
 const AT: u16 = 1;
@@ -78,7 +77,7 @@ fn run(program: &[Instruction], profile: &Profile) -> Slots {
         chip.allow(check);
     }
     let mut slots = Slots::default();
-    chip.run(LONG_ENOUGH, &mut Silence, &mut slots);
+    chip.run(LONG_ENOUGH, &mut NoTraffic, &mut slots);
     slots
 }
 

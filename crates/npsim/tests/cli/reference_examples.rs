@@ -1,30 +1,16 @@
 //! The examples of the instruction reference do what it says.
 
 use npsim::asm::{Includes, Options, assemble};
-use npsim::chip::Cycle;
 use npsim::chip::chip::{Chip, Stop};
 use npsim::chip::core::CoreKind;
 use npsim::chip::engine::ENGINE;
 use npsim::chip::gpp::boot::Boot;
-use npsim::chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::chip::microengine::Program;
 use npsim::chip::profile::Profile;
 use npsim::isa::{Example, mnemonics, physical_register};
 use npsim_reference::REFERENCE;
-
-/// No frame comes, and none leaves.
-pub struct Silence;
-
-impl Lines for Silence {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        None
-    }
-
-    fn departed(&mut self, _: Departure<'_>) {}
-
-    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
-}
 
 /// The one text of a program.
 struct Text(String);
@@ -50,7 +36,7 @@ fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
     let profile = Profile::load("ixp2400").unwrap();
     let program = Program::new(&image, &profile).unwrap();
     let mut chip = Chip::with_cores(core, profile, &Boot::default(), vec![(0, program)]).unwrap();
-    let stop = chip.run(10_000, &mut Silence, &mut NoObserver);
+    let stop = chip.run(10_000, &mut NoTraffic, &mut NoObserver);
     if let Stop::Fault(_) = stop {
         return vec![format!("{:?}", chip.fault())];
     }

@@ -8,7 +8,7 @@ use npsim_chip::engine::ENGINE;
 use npsim_chip::gpp::boot::{Boot, QueueSetup, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::microengine::Program;
@@ -27,23 +27,6 @@ const MOST_CYCLES: Cycle = 1 << 14;
 
 /// Longwords at the beginning of each memory that are compared, the rings among them.
 const LONGWORDS: u32 = 1536;
-
-/// No frame comes, and none leaves.
-struct Silence;
-
-impl Lines for Silence {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        None
-    }
-
-    fn departed(&mut self, departure: Departure<'_>) {
-        panic!("a frame left: {departure:?}");
-    }
-
-    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, reason: MediaDrop) {
-        panic!("a frame was lost: {reason:?}");
-    }
-}
 
 /// All that is told, with instructions one by one: how many are told at once is up to a core.
 #[derive(Default)]
@@ -166,7 +149,7 @@ fn ended(kind: CoreKind, bench: &Bench, steps: Steps, observer: &mut dyn Observe
     let mut until = 0;
     loop {
         until = MOST_CYCLES.min(until + steps.cycles);
-        let stop = it.run(until, &mut Silence, observer);
+        let stop = it.run(until, &mut NoTraffic, observer);
         if stop != Stop::Reached || until == MOST_CYCLES {
             return (it, stop);
         }

@@ -132,11 +132,18 @@ fn a_merge_reads_its_register() {
         clear,
         load_cc: false,
     };
-    let (byte, word) = (1, 0);
-    let value = 7;
-    assert_eq!(faults(Instruction::ImmedByte { dest, byte, value }), owned);
-    let value = 7;
-    assert_eq!(faults(Instruction::ImmedWord { dest, word, value }), owned);
+    let byte = Instruction::ImmedByte {
+        dest,
+        byte: 1,
+        value: 7,
+    };
+    let word = Instruction::ImmedWord {
+        dest,
+        word: 0,
+        value: 7,
+    };
+    assert_eq!(faults(byte), owned);
+    assert_eq!(faults(word), owned);
     assert_eq!(faults(field(3, false)), owned);
     assert_eq!(faults(field(3, true)), None);
     assert_eq!(faults(field(15, false)), None);

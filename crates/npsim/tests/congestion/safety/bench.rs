@@ -6,7 +6,7 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::NoObserver;
 
 use crate::microcode::{Edit, changed, copy};
@@ -62,23 +62,10 @@ impl Loaded {
     }
 }
 
-/// Nothing comes and nothing leaves.
-struct Quiet;
-
-impl Lines for Quiet {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        None
-    }
-
-    fn departed(&mut self, _departure: Departure<'_>) {}
-
-    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
-}
-
 /// Runs to a cycle with nothing on the lines; true when all contexts have ended or
 /// sleep for good before. A fault is an error.
 pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
-    match chip.run(until, &mut Quiet, &mut NoObserver) {
+    match chip.run(until, &mut NoTraffic, &mut NoObserver) {
         Stop::Reached => Ok(false),
         Stop::Quiet => Ok(true),
         Stop::Fault(fault) => Err(format!("{fault:?}")),
