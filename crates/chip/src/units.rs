@@ -2,7 +2,8 @@
 //! CSRs, and devices beside an SRAM channel.
 //!
 //! The table below is the only place that knows them all. A line of it puts a
-//! unit on the chip; what a unit is stands in its folder, as [`Unit`].
+//! unit on the chip; what a unit is stands in its folder, as [`Unit`] of `kernel/unit.rs`.
+//! [`dram`] is the model for another one; CONTRIBUTING.md lists what else there is to do.
 
 pub mod cap;
 pub mod dram;
