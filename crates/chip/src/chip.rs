@@ -12,6 +12,7 @@ use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::disturb::{Disturbances, LAST_CYCLE};
+use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
@@ -139,6 +140,9 @@ impl Chip {
             &mut chip.gpp,
         )?;
         let mut loaded = vec![false; usize::from(count)];
+        let exposed = programs.iter().fold(Exposure::default(), |all, (_, it)| {
+            all | Exposure::by(it.image())
+        });
         for (index, program) in programs {
             let Some(taken) = loaded.get_mut(usize::from(index)) else {
                 return Err(ChipError::NoSuchMicroengine {
@@ -157,6 +161,7 @@ impl Chip {
             .zip(loaded)
             .filter(|(_, loaded)| *loaded)
         {
+            microengine.expose(exposed);
             microengine.start(ALL_CONTEXTS, &mut chip.fabric);
         }
         chip.disturb(&boot.disturbances)?;

@@ -45,6 +45,7 @@ use crate::Cycle;
 use crate::kernel::disturb::Stall;
 #[cfg(doc)]
 use crate::kernel::event::Event;
+use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::ContextState;
@@ -231,6 +232,11 @@ pub trait Core: fmt::Debug + Send + Sync {
 
     /// Gives IN registers to a unit that will push to them without a command.
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8);
+
+    /// Others may reach these transfer registers without a command of this core's own, as of
+    /// the start. A core that executes ahead of the chip waits for its present to use them, and
+    /// whoever uses them looks at what others change.
+    fn expose(&mut self, exposed: Exposure);
 
     /// Lets a context hang for a while; false if the microengine does not run such
     /// a context.

@@ -2,8 +2,9 @@
 
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
+use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_isa::{Instruction, Operand, csr};
+use npsim_isa::{Instruction, Operand, OperandRole, csr};
 
 use crate::state::{Delayed, FileName};
 use crate::{Reference, Stop};
@@ -179,6 +180,29 @@ pub(crate) fn looks(instruction: &Instruction) -> bool {
             matches!(operand, Operand::Nn(_) | Operand::NnPeek | Operand::NnRing)
         }),
     }
+}
+
+/// Whether an instruction reads transfer registers that others fill, or writes those that
+/// others read.
+pub(crate) fn touches(instruction: &Instruction, exposed: Exposure) -> bool {
+    let keeps_bytes = matches!(
+        instruction,
+        Instruction::LdField { clear: false, .. }
+            | Instruction::ImmedByte { .. }
+            | Instruction::ImmedWord { .. }
+    );
+    let Exposure { incoming, outgoing } = exposed;
+    instruction.register_operands().any(|(role, operand)| {
+        let transfer = matches!(
+            operand,
+            Operand::STransfer(_)
+                | Operand::DTransfer(_)
+                | Operand::SIndexed(_)
+                | Operand::DIndexed(_)
+        );
+        let written = role == OperandRole::Dest;
+        transfer && (written && outgoing || (!written || keeps_bytes) && incoming)
+    })
 }
 
 /// Registers that others, or time, change.

@@ -1,7 +1,9 @@
 //! Commands to the units: from the instruction to what the bus carries, and the
 //! transfer registers that belong to a unit until it has taken or filled them.
 
+use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use npsim_chip::kernel::waiter::{Waiter, is_freelist};
 use npsim_isa::{
     CapAccess, CapCsr, Command, CommandOp, Completion, Instruction, SignalRule, TransferRegister,
     Unit, Words,
@@ -178,6 +180,7 @@ impl Reference {
             let claims = claims.into_iter().filter(|claim| claim.words > 0);
             self.state.claims.extend(claims);
         }
+        self.give_away(&command, pulled, fabric);
         let Completion::CtxSwap { signal, defer } = request.completion else {
             return Ok(Outcome::Next);
         };
@@ -187,6 +190,35 @@ impl Reference {
             defer,
             resume: None,
         })
+    }
+
+    /// A command with data of its own or of so many OUT registers is issued. Where it puts
+    /// threads of this microengine on the media interface's freelists, their registers are no
+    /// longer their own.
+    fn give_away(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
+        let writes = matches!(
+            command.op,
+            CommandOp::MsfFastWr | CommandOp::MsfWrite | CommandOp::MsfWrite64
+        );
+        if !writes {
+            return;
+        }
+        let file = transfer_file(command.transfer_kind, false);
+        let values = &self.state.file(file).values;
+        let registers = (0..pulled).map(|n| usize::from(command.transfer + n) % 128);
+        let data = command.immediate.into_iter();
+        let data = data.chain(registers.map(|register| values[register]));
+        let addresses = (0..).map(|n| command.media_address().wrapping_add(4 * n));
+        let to_lists = addresses.zip(data).filter(|(at, _)| is_freelist(*at));
+        let waiters =
+            to_lists.map(|(_, word)| Waiter::from_register(word & 0xffff, &fabric.profile));
+        let own: Vec<Waiter> = waiters
+            .flatten()
+            .filter(|it| it.claimed_by_issuer(command))
+            .collect();
+        for waiter in own {
+            self.claim_in(TransferKind::S, waiter.absolute_register(), 2);
+        }
     }
 
     /// Data that is to be pulled must have been written, and registers that are to

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats};
 use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
 use npsim_chip::kernel::raiser::Raiser;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
@@ -203,6 +204,10 @@ impl Core for Reference {
             first: register & 127,
             words,
         });
+    }
+
+    fn expose(&mut self, exposed: Exposure) {
+        self.state.exposed = exposed;
     }
 
     fn stall(&mut self, stall: Stall) -> bool {

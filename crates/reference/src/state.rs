@@ -3,6 +3,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::core::MeStats;
 use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::exposure::Exposure;
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
@@ -199,6 +200,8 @@ pub struct State {
 
     /// Transfer registers that units own, the oldest claim first.
     pub claims: Vec<Claim>,
+    /// Transfer registers that other microengines reach.
+    pub exposed: Exposure,
     pub stalls: Vec<Stall>,
     /// When it is woken next for the end of a stall.
     pub stall_due: Cycle,
@@ -268,6 +271,7 @@ impl State {
             timestamp_at: 0,
             profile_count: 0,
             claims: Vec::new(),
+            exposed: Exposure::default(),
             stalls: Vec::new(),
             stall_due: Cycle::MAX,
             started: false,

@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::Instruction;
 
-use crate::checks::looks;
+use crate::checks::{looks, touches};
 use crate::perform::Outcome;
 use crate::state::{Deferral, Delayed, Phase, Then};
 use crate::{Reference, Steps, Stop};
@@ -138,7 +138,7 @@ impl Reference {
         self.accesses.clear();
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
         let performed = self.instruction(pc, fabric).and_then(|instruction| {
-            if looks(&instruction) {
+            if looks(&instruction) || touches(&instruction, self.state.exposed) {
                 self.state.looked = self.state.cycle;
             }
             Ok((instruction, self.perform(&instruction, fabric)?))

@@ -2,7 +2,7 @@
 //! changes anything, and a core that is not asked pays nothing.
 
 use npsim_image::Direction;
-use npsim_isa::{CommandOp, Operand};
+use npsim_isa::{CommandOp, Operand, Words};
 
 use crate::Cycle;
 use crate::kernel::fabric::{Fabric, TransferKind};
@@ -10,8 +10,8 @@ use crate::kernel::fabric::{Fabric, TransferKind};
 /// Who has transfer registers: a command that will fill or empty them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The command; `None` where a unit fills them unasked, as the media interface does
-    /// for a thread on a freelist. The fields below say nothing then.
+    /// The command that will fill or empty them, or that put their thread on a receive freelist;
+    /// `None` where another microengine did that. The fields below say nothing then.
     pub op: Option<CommandOp>,
     /// The context that issued it.
     pub context: u8,
@@ -27,6 +27,16 @@ pub struct Owner {
     pub first: u8,
     /// How many it has.
     pub words: u8,
+}
+
+impl Owner {
+    /// Whether the command put their thread on a receive freelist, and the media interface
+    /// fills them.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        let fills = |op: CommandOp| op.info().push_words != Words::Zero;
+        self.incoming && self.op.is_some_and(|op| !fills(op))
+    }
 }
 
 /// A register of a microengine whose writes by `local_csr_wr` take effect late.

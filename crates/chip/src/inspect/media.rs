@@ -2,8 +2,8 @@
 
 use super::Inspect;
 use crate::Cycle;
+use crate::kernel::waiter::Waiter;
 pub use crate::units::msf::rbuf::Holder as BufferHolder;
-use crate::units::msf::receive::Waiter;
 use crate::units::msf::tbuf::Control;
 
 /// An element of RBUF.

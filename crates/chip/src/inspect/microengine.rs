@@ -58,21 +58,23 @@ impl Inspect<'_> {
         views.filter(|view| !view.image().words.is_empty())
     }
 
-    /// The command that has transfer registers of a microengine; `None` where its data
-    /// is still to come, as that of a frame.
+    /// The command that has transfer registers of a microengine, or that puts their thread on a
+    /// receive freelist; `None` where the data is still to come, as that of a frame.
     #[must_use]
     pub fn flight_of(&self, me: u8, owner: &Owner) -> Option<&Flight> {
         self.flights().iter().find(|it| {
             let command = &it.command;
             let registers = (command.transfer_me, command.transfer_kind, command.transfer);
+            let fits = registers == (me, owner.kind, owner.first);
+            let Some(op) = owner.op else {
+                return fits && it.unasked;
+            };
             let issuer = (command.me, command.context, command.pc, it.issued);
-            registers == (me, owner.kind, owner.first)
-                && match owner.op {
-                    None => it.unasked,
-                    Some(op) => {
-                        (op, issuer) == (command.op, (me, owner.context, owner.pc, owner.issued))
-                    }
-                }
+            let issued = (op, issuer) == (command.op, (me, owner.context, owner.pc, owner.issued));
+            if owner.is_listed() {
+                return issued || fits && it.unasked;
+            }
+            fits && issued
         })
     }
 }

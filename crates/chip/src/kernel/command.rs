@@ -17,6 +17,18 @@ pub enum TransferKind {
 }
 
 impl BusCommand {
+    /// The byte address at which a command for the media interface begins: without the bits
+    /// below what it moves at a time, and without the data above it of a fast write.
+    #[must_use]
+    pub const fn media_address(&self) -> u32 {
+        self.address
+            & match self.op {
+                CommandOp::MsfFastWr => 0xffff,
+                CommandOp::MsfRead64 | CommandOp::MsfWrite64 => !7,
+                _ => !3,
+            }
+    }
+
     /// A command of microengine 0, context 0 for one reference at address 0, without
     /// signals: what others begin with.
     #[must_use]

@@ -4,9 +4,10 @@ use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit
 
 use super::control::Outcome;
 use super::registers::{Claim, transfer_file};
-use super::template::{Swap, awaited, registers_of, signals_of, words_of};
+use super::template::{Swap, awaited, is_media_write, registers_of, signals_of, words_of};
 use super::{Flow, Microengine, slow};
-use crate::kernel::fabric::{BusCommand, Fabric, Issue};
+use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use crate::kernel::waiter::{Waiter, is_freelist};
 
 /// A command as the instruction gives it.
 struct Request {
@@ -108,7 +109,7 @@ impl Microengine {
         let order = lane.order(number);
         let (out, into) = (&order.pulled, &order.pushed);
         // Where it moves nothing there are no slots to be asked for.
-        let clear = order.fits
+        let clear = u64::from(address) >= order.fast_from
             && self.initialised.has_here(out.here)
             && !self.claims.owns_here(out.here)
             && !self.claims.owns_here(into.here)
@@ -187,8 +188,41 @@ impl Microengine {
         if !fabric.sends(self.cycle, &command, (target, address)) {
             return Err(Flow::Held);
         }
+        if is_freelist(address) {
+            self.claim_for_waiter(&command, command.immediate.unwrap_or_default(), fabric);
+        }
         self.stats.references[target.index()] += 1;
         Ok(None)
+    }
+
+    /// A command is issued that writes longwords to the media interface, from OUT registers which
+    /// nobody may change until they are taken, or one that it carries.
+    #[inline(never)]
+    fn claim_for_listed(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
+        let address = command.media_address();
+        if let Some(data) = command.immediate.filter(|_| is_freelist(address)) {
+            return self.claim_for_waiter(command, data, fabric);
+        }
+        let out = transfer_file(command.transfer_kind, false);
+        for n in 0..u16::from(pulled) {
+            if is_freelist(address.wrapping_add(4 * u32::from(n))) {
+                let register = (u16::from(command.transfer) + n) % 128;
+                self.claim_for_waiter(command, self.datapath.get(out + register), fabric);
+            }
+        }
+    }
+
+    /// A command is issued that writes a word to a freelist. Where the thread is one of this
+    /// microengine, its IN registers are the media interface's from now on.
+    fn claim_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
+        let waiter = Waiter::from_register(word & 0xffff, &fabric.profile);
+        let Some(waiter) = waiter.ok().filter(|it| it.claimed_by_issuer(command)) else {
+            return;
+        };
+        let first = transfer_file(TransferKind::S, true) + u16::from(waiter.absolute_register());
+        let by = (command.context, command.pc);
+        self.claims
+            .add(Claim::new(command.op, (first, 2), by, self.cycle));
     }
 
     /// Applies the override word, which also says how much is moved.
@@ -239,6 +273,9 @@ impl Microengine {
         };
         self.stats.references[target.index()] += 1;
         self.claim(prepared);
+        if is_media_write(prepared.command.op) {
+            self.claim_for_listed(&prepared.command, prepared.pulled, fabric);
+        }
         Ok(self.sent(swap))
     }
 

@@ -17,6 +17,7 @@ use crate::core::{
 };
 use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
+use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::raiser::Raiser;
 use crate::kernel::saved_memory::StateError;
@@ -183,6 +184,10 @@ impl Core for Microengine {
             pc: 0,
             issued: 0,
         });
+    }
+
+    fn expose(&mut self, exposed: Exposure) {
+        self.claims.expose(exposed);
     }
 
     fn stall(&mut self, stall: Stall) -> bool {
@@ -362,6 +367,7 @@ impl Core for Microengine {
             return Err(StateError::Long(rest.len()));
         }
         it.thrown = thrown;
+        it.claims.expose(self.claims.exposed());
         it.program = self.program.clone();
         if it.mode != self.mode {
             it.program.decode(it.mode);

@@ -1,7 +1,7 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
 use npsim_image::{ContextMode, Direction, RegisterSymbol};
-use npsim_isa::{Bank, Operand};
+use npsim_isa::{Bank, Operand, Words};
 
 use super::program::Word;
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
@@ -111,11 +111,14 @@ impl Microengine {
         touch: &'static str,
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
-        if self.claims.of(slot).is_none() {
+        if !self.claims.owns(slot as u16) {
             return Ok(());
         }
         if !self.may_look(fabric) {
             return Err(Flow::Post);
+        }
+        if self.claims.exposes(slot) {
+            self.bark = self.cycle + PATIENCE;
         }
         let Some(&claim) = self.claims.of(slot) else {
             return Ok(());
@@ -126,8 +129,13 @@ impl Microengine {
                 || "the media interface, which will push a receive status word".to_owned(),
                 |op| {
                     let info = op.info();
+                    let listed = if slot < S_OUT as usize && info.push_words == Words::Zero {
+                        "the media interface, which will push a receive status word: "
+                    } else {
+                        ""
+                    };
                     format!(
-                        "{}[{}] at {}, issued by context {} at cycle {}",
+                        "{listed}{}[{}] at {}, issued by context {} at cycle {}",
                         info.unit.info().name,
                         info.name,
                         me.program.image.place(claim.pc),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::template::Moved;
 use crate::Cycle;
+use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::TransferKind;
 
 pub(super) const A: u16 = 0;
@@ -184,7 +185,8 @@ pub(super) struct Claim {
     /// First slot.
     pub first: u16,
     pub words: u8,
-    /// The command; `None` when the media interface pushes by itself.
+    /// The command that moves them, or that put their thread on a receive freelist; `None` where
+    /// another microengine did that.
     pub op: Option<CommandOp>,
     /// Who issued the command, where and when; all 0 without one.
     pub context: u8,
@@ -305,6 +307,15 @@ impl Bits {
     }
 }
 
+/// Whether a transfer register's file is among those that are exposed.
+const fn exposes(exposed: Exposure, slot: u16) -> bool {
+    if slot < S_OUT {
+        exposed.incoming
+    } else {
+        exposed.outgoing
+    }
+}
+
 /// A place for each transfer register, a power of two so that a slot is masked, not checked.
 const PLACES: usize = 1024;
 
@@ -322,6 +333,10 @@ pub(super) struct Claims {
     /// Claims that had slots in common with another when they came, oldest first: what two
     /// commands take from the same registers, or, where a check is allowed, put into them.
     shared: Vec<Claim>,
+    /// Files that count as owned all the time, since others may change or read them at any.
+    exposed: Exposure,
+    /// Claims in these files, oldest first.
+    in_exposed: Vec<Claim>,
     owned: [u64; SLOTS / 64],
 }
 
@@ -330,6 +345,8 @@ impl Default for Claims {
         Self {
             places: [Claim::NONE; PLACES],
             shared: Vec::new(),
+            exposed: Exposure::default(),
+            in_exposed: Vec::new(),
             owned: [0; SLOTS / 64],
         }
     }
@@ -373,6 +390,9 @@ impl Claims {
     #[cold]
     #[inline(never)]
     fn add_rarely(&mut self, claim: Claim) {
+        if exposes(self.exposed, claim.first) {
+            return self.in_exposed.push(claim);
+        }
         if Self::any(&self.owned, &claim) {
             self.shared.push(claim);
         } else {
@@ -398,20 +418,40 @@ impl Claims {
         });
     }
 
-    /// Whether a unit owns a slot.
+    /// Files that others reach count as owned from now on.
+    pub fn expose(&mut self, exposed: Exposure) {
+        self.exposed = exposed;
+        for slot in (S_IN..NN)
+            .step_by(64)
+            .filter(|slot| exposes(exposed, *slot))
+        {
+            self.owned[usize::from(slot / 64)] = u64::MAX;
+        }
+    }
+
+    /// Whether others reach a slot, which is a transfer register.
+    pub fn exposes(&self, slot: usize) -> bool {
+        exposes(self.exposed, slot as u16)
+    }
+
+    pub fn exposed(&self) -> Exposure {
+        self.exposed
+    }
+
+    /// Whether a unit owns a slot, or others reach it.
     #[inline]
     pub fn owns(&self, slot: u16) -> bool {
         let word = self.owned[usize::from(slot / 64) % (SLOTS / 64)];
         word & 1 << (slot % 64) != 0
     }
 
-    /// Whether a unit owns one of some neighbouring slots.
+    /// Whether a unit owns one of some neighbouring slots, or others reach one.
     #[inline]
     pub fn owns_here(&self, slots: Here) -> bool {
         self.owned[slots.word()] & slots.bits != 0
     }
 
-    /// All claims, older ones before those that share slots with them.
+    /// All claims in files that are not exposed, older ones before those that share slots with them.
     fn all(&self) -> impl Iterator<Item = &Claim> {
         let places = self.places.iter().filter(|claim| claim.words != 0);
         places.chain(&self.shared)
@@ -421,6 +461,9 @@ impl Claims {
     pub fn of(&self, slot: usize) -> Option<&Claim> {
         if !self.owns(slot as u16) {
             return None;
+        }
+        if exposes(self.exposed, slot as u16) {
+            return self.in_exposed.iter().find(|claim| claim.covers(slot));
         }
         self.all().find(|claim| claim.covers(slot))
     }
@@ -444,6 +487,16 @@ impl Claims {
     /// there.
     #[inline(never)]
     pub fn release(&mut self, first: u16, words: u8) {
+        if exposes(self.exposed, first) {
+            let begins = |claim: &Claim| claim.first == first;
+            let exact = |claim: &Claim| begins(claim) && claim.words == words;
+            let all = &mut self.in_exposed;
+            if let Some(at) = { all.iter().position(exact) }.or_else(|| all.iter().position(begins))
+            {
+                all.remove(at);
+            }
+            return;
+        }
         // Any of those that share slots may share them with the one that ends.
         let shares = !self.shared.is_empty();
         let alone = *self.place(first);
@@ -544,6 +597,41 @@ mod tests {
     }
 
     #[test]
+    fn what_others_reach_stays_exposed_when_a_claim_ends() {
+        let mut claims = Claims::default();
+        claims.expose(Exposure {
+            incoming: true,
+            outgoing: false,
+        });
+        let incoming: Vec<_> = (S_IN..S_OUT).collect();
+        claims.add(claim(S_IN + 3, 2));
+        claims.add(claim(S_OUT + 3, 2));
+        assert!(claims.of(usize::from(S_IN) + 4).is_some());
+        assert!(claims.of(usize::from(S_IN) + 5).is_none());
+        claims.release(S_IN + 3, 2);
+        assert!(claims.of(usize::from(S_IN) + 4).is_none());
+        claims.release(S_OUT + 3, 2);
+        assert_eq!(owned(&claims), incoming);
+
+        // Two that share slots, and one that goes on at the beginning of its file.
+        claims.add(claim(D_IN + 126, 4));
+        claims.add(claim(D_IN, 1));
+        claims.add(claim(D_IN, 3));
+        claims.release(D_IN, 3);
+        assert_eq!(
+            claims.of(usize::from(D_IN)),
+            Some(&claim(D_IN + 126, 4)),
+            "the oldest"
+        );
+        let bytes = postcard::to_allocvec(&claims).unwrap();
+        let mut again: Claims = postcard::from_bytes(&bytes).unwrap();
+        again.release(D_IN + 126, 4);
+        assert_eq!(again.of(usize::from(D_IN)), Some(&claim(D_IN, 1)));
+        assert!(again.of(usize::from(D_IN) + 1).is_none());
+        assert_eq!(owned(&again), incoming);
+    }
+
+    #[test]
     fn of_claims_from_one_slot_on_the_one_of_that_length_ends() {
         for (older, younger) in [(4, 1), (1, 4)] {
             let mut claims = Claims::default();
@@ -561,7 +649,14 @@ mod tests {
     fn a_claim_of_what_is_no_transfer_register_is_refused() {
         let saved = |first| {
             let none: [Claim; 0] = [];
-            let parts = (&[claim(first, 1)][..], &none[..], [0_u64; SLOTS / 64]);
+            let exposed = Exposure::default();
+            let parts = (
+                &[claim(first, 1)][..],
+                &none[..],
+                exposed,
+                &none[..],
+                [0_u64; SLOTS / 64],
+            );
             postcard::from_bytes::<Claims>(&postcard::to_allocvec(&parts).unwrap())
         };
         assert!(saved(NN - 1).is_ok());

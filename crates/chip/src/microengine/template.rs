@@ -3,7 +3,9 @@
 
 use std::num::NonZeroU8;
 
-use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit};
+use npsim_isa::{
+    Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit, msf_csr,
+};
 
 use super::registers::{Claim, Here, transfer_file};
 use crate::kernel::fabric::{BusCommand, TransferKind};
@@ -64,8 +66,10 @@ pub(super) struct Order {
     /// What it pulls from its microengine's registers and pushes to them.
     pub pulled: Moved,
     pub pushed: Moved,
-    /// Nothing but its address is open, and the slots of each are bits of one word.
-    pub fits: bool,
+    /// Addresses from here on take the fast path: nothing but the address is open, and the slots
+    /// of each are bits of one word. `u64::MAX` if none do. Writes to the media interface start
+    /// behind its freelists, since who is put there gives registers away.
+    pub fast_from: u64,
     /// As in the template.
     pub swap: Option<(u16, Swap)>,
     pub transfers: bool,
@@ -153,6 +157,17 @@ pub(super) const fn registers_of(
     }
 }
 
+/// The address behind the media interface's freelists, for commands that move quadwords, too.
+const BEHIND_FREELISTS: u64 = (msf_csr::RX_THREAD_FREELIST_2 as u64 + 4).next_multiple_of(8);
+
+/// Whether a command writes to the media interface, whose freelists may be there.
+pub(super) fn is_media_write(op: CommandOp) -> bool {
+    matches!(
+        op,
+        CommandOp::MsfFastWr | CommandOp::MsfWrite | CommandOp::MsfWrite64
+    )
+}
+
 impl Template {
     /// The template of a command.
     pub fn of(command: &Command, pc: u16) -> Self {
@@ -212,7 +227,11 @@ impl Template {
         Order {
             pulled: moved(self.pulled, false),
             pushed: moved(self.pushed, true),
-            fits,
+            fast_from: match (fits, is_media_write(command.op)) {
+                (false, _) => u64::MAX,
+                (true, true) => BEHIND_FREELISTS,
+                (true, false) => 0,
+            },
             unit: command.op.info().unit,
             command,
             swap: self.swap,

@@ -23,7 +23,7 @@ use super::programs::commands::{QUEUE, RINGS, of_chips};
 use super::{text, view_of};
 
 /// Far more cycles than programs take that end.
-const MOST_CYCLES: Cycle = 1 << 14;
+pub(super) const MOST_CYCLES: Cycle = 1 << 14;
 
 /// Longwords at the beginning of each memory that are compared, the rings among them.
 const LONGWORDS: u32 = 1536;
@@ -82,15 +82,15 @@ impl Told {
 
 /// What programs run on, and what disturbs them.
 #[derive(Clone, Debug)]
-struct Bench {
-    chip: &'static str,
-    programs: Vec<Vec<Instruction>>,
-    disturbances: Disturbances,
+pub(super) struct Bench {
+    pub(super) chip: &'static str,
+    pub(super) programs: Vec<Vec<Instruction>>,
+    pub(super) disturbances: Disturbances,
     /// Who uses a register that a unit owns ends the run.
-    strict: bool,
+    pub(super) strict: bool,
 }
 
-fn chip(kind: CoreKind, bench: &Bench) -> Chip {
+pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
     let profile = Profile::load(bench.chip).unwrap();
     let ring = |number: u8| RingSetup {
         number,
@@ -132,10 +132,10 @@ fn chip(kind: CoreKind, bench: &Bench) -> Chip {
 
 /// How a chip is run: from one horizon to the next, with what happens at each of them.
 #[derive(Clone, Copy, Debug)]
-struct Steps {
-    cycles: Cycle,
+pub(super) struct Steps {
+    pub(super) cycles: Cycle,
     /// What was saved goes on in another chip.
-    saved: bool,
+    pub(super) saved: bool,
 }
 
 const AT_ONCE: Steps = Steps {
@@ -144,7 +144,12 @@ const AT_ONCE: Steps = Steps {
 };
 
 /// A chip at its end, and how that came.
-fn ended(kind: CoreKind, bench: &Bench, steps: Steps, observer: &mut dyn Observer) -> (Chip, Stop) {
+pub(super) fn ended(
+    kind: CoreKind,
+    bench: &Bench,
+    steps: Steps,
+    observer: &mut dyn Observer,
+) -> (Chip, Stop) {
     let mut it = chip(kind, bench);
     let mut until = 0;
     loop {

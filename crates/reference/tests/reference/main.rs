@@ -4,6 +4,7 @@
 
 mod chips;
 mod programs;
+mod reached;
 
 use npsim_chip::core::{Core, CoreKind};
 use npsim_chip::engine::ENGINE;

@@ -481,7 +481,7 @@ fn of_several(whose: &'static [u16]) -> impl Strategy<Value = Vec<Instruction>> 
         .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, KILL))
 }
 
-fn immed(dest: Operand, value: u16) -> Instruction {
+pub fn immed(dest: Operand, value: u16) -> Instruction {
     Instruction::Immed {
         dest,
         value,
@@ -499,7 +499,7 @@ const BREAKPOINT: Instruction = Instruction::CtxArb(CtxArb {
     defer: 0,
 });
 
-const KILL: Instruction = Instruction::CtxArb(CtxArb {
+pub const KILL: Instruction = Instruction::CtxArb(CtxArb {
     mask: 0,
     any: true,
     breakpoint: false,

@@ -4,7 +4,7 @@ use npsim_isa::{CommandOp, msf_csr};
 
 use super::calendar::ENTRIES;
 use super::rbuf::Holder;
-use super::receive::{FREELISTS, Waiter};
+use super::receive::FREELISTS;
 use super::{DATA_WINDOW, Msf};
 use crate::Cycle;
 use crate::board::MediaBus;
@@ -17,6 +17,7 @@ use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::kernel::waiter::{Waiter, is_freelist};
 use crate::profile::Profile;
 
 /// Remark of a write whose data has been pulled.
@@ -29,7 +30,7 @@ impl Msf {
     fn read(&mut self, slot: Slot, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = words_of(command.op, command.count);
-        let address = aligned(command.op, command.address);
+        let address = command.media_address();
         let mut data = [0; 32];
         let out = &mut data[..words as usize];
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
@@ -53,12 +54,11 @@ impl Msf {
     fn write(
         &mut self,
         slot: Slot,
-        address: u32,
         data: &[u32],
         fabric: &mut Fabric,
         registers: &mut dyn TransferRegisters,
     ) {
-        let address = aligned(fabric.flight(slot).command.op, address);
+        let address = fabric.flight(slot).command.media_address();
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
             self.last_activity = fabric.now;
             if let Err(error) = self.write_window(address, data, Tag::default()) {
@@ -252,8 +252,10 @@ impl Msf {
     ) {
         match Waiter::from_register(data, &fabric.profile) {
             Ok(waiter) => {
-                registers.give_away(waiter.me, waiter.absolute_register(), 2);
                 let command = &fabric.flight(slot).command;
+                if !waiter.claimed_by_issuer(command) {
+                    registers.give_away(waiter.me, waiter.absolute_register(), 2);
+                }
                 self.receive.lists_others |=
                     (command.me, command.context) != (waiter.me, waiter.context);
                 let handed = self.receive.handed;
@@ -327,20 +329,16 @@ pub(crate) fn may_list(
     let (address, data) = match command.op {
         CommandOp::MsfFastWr => {
             let data = command.immediate.unwrap_or(command.address >> 16);
-            (command.address & 0xffff, Some(data & 0xffff))
+            (command.media_address(), Some(data & 0xffff))
         }
-        CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
-            (aligned(command.op, command.address), pulled)
-        }
+        CommandOp::MsfWrite | CommandOp::MsfWrite64 => (command.media_address(), pulled),
         _ => return false,
     };
-    let lists =
-        (msf_csr::RX_THREAD_FREELIST_0..=msf_csr::RX_THREAD_FREELIST_2).contains(&(address as u16));
     let is_meant = |data| {
         Waiter::from_register(data, profile)
             .is_ok_and(|it| (it.me, it.context, it.signal) == (me, context, signal))
     };
-    address < 0x100 && lists && data.is_none_or(is_meant)
+    is_freelist(address) && data.is_none_or(is_meant)
 }
 
 /// The registers that threads write for each mpacket.
@@ -417,15 +415,15 @@ impl Unit for Msf {
     fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Beside<'_>) {
         self.counters.went(fabric.now);
         let flight = fabric.flight(slot);
-        let (op, address) = (flight.command.op, flight.command.address);
-        if op == CommandOp::MsfFastWr {
-            let data = flight.command.immediate.unwrap_or(address >> 16) & 0xffff;
-            self.write_register(slot, address & 0xffff, data, fabric, registers);
+        let command = &flight.command;
+        if command.op == CommandOp::MsfFastWr {
+            let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
+            self.write_register(slot, command.media_address(), data, fabric, registers);
             fabric.finish(slot);
         } else if flight.note == PULLED {
             let (words, data) = (usize::from(flight.words), flight.data);
             let data = &data[..words.min(data.len())];
-            self.write(slot, address, data, fabric, registers);
+            self.write(slot, data, fabric, registers);
             fabric.finish(slot);
         } else {
             self.read(slot, fabric);
@@ -455,12 +453,6 @@ fn words_of(op: CommandOp, count: u8) -> u8 {
     let info = op.info();
     let words = info.pull_words.of(u32::from(count)) + info.push_words.of(u32::from(count));
     words.min(32) as u8
-}
-
-/// The address without the bits below the command's granularity.
-fn aligned(op: CommandOp, address: u32) -> u32 {
-    let quadwords = matches!(op, CommandOp::MsfRead64 | CommandOp::MsfWrite64);
-    address & if quadwords { !7 } else { !3 }
 }
 
 /// A place of the FIFO status channel.

@@ -12,12 +12,11 @@ use super::parameters::MediaParameters;
 use super::port::{Port, SHORTEST};
 use super::rbuf::Rbuf;
 use crate::Cycle;
-use crate::board::MediaBus;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, TransferKind};
 use crate::kernel::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
-use crate::profile::Profile;
+use crate::kernel::waiter::Waiter;
 use crate::quiescence::{bits, count};
 
 /// Number of thread freelists.
@@ -25,69 +24,21 @@ pub(crate) const FREELISTS: usize = 3;
 /// Null status: nothing came within the timeout.
 pub(crate) const NULL_STATUS: u32 = 1 << 9;
 
-/// A thread that waits for an mpacket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiter {
-    /// Index of the microengine.
-    pub me: u8,
-    /// Context.
-    pub context: u8,
-    /// First of its two IN transfer registers, relative to the context.
-    pub register: u8,
-    /// Signal number.
-    pub signal: u8,
-}
-
-impl Waiter {
-    /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
-    /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
-    /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
-    /// 11-7 on the IXP2800.
-    ///
-    /// # Errors
-    /// There is no such microengine.
-    pub(crate) fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
-        let field = (data >> 7 & 0x1f) as u8;
-        let number = match profile.media() {
-            // Cluster in bit 2, place in the cluster below.
-            MediaBus::Spi3 => field >> 2 << 4 | field & 3,
-            MediaBus::Spi4 => field,
-        };
-        let me = profile.index_of(number);
-        let Some(me) = me else {
-            return Err(format!(
-                "0x{data:04x} names microengine field {field}, which this chip does not have"
-            ));
-        };
-        Ok(Self {
-            me,
-            context: (data >> 4 & 7) as u8,
-            register: (data & 15) as u8,
-            signal: (data >> 12 & 15) as u8,
-        })
-    }
-
-    /// Absolute number of the first register.
-    #[must_use]
-    pub(crate) const fn absolute_register(self) -> u8 {
-        self.context * 16 + self.register
-    }
-
-    fn command(self) -> BusCommand {
-        BusCommand {
-            me: self.me,
-            context: self.context,
-            count: 2,
-            transfer_me: self.me,
-            transfer: self.absolute_register(),
-            signal_context: self.context,
-            push_signals: if self.signal == 0 {
-                0
-            } else {
-                1 << self.signal
-            },
-            ..BusCommand::blank(CommandOp::MsfRead, TransferKind::S)
-        }
+/// What pushes the status word to a thread.
+fn push_to(waiter: Waiter) -> BusCommand {
+    BusCommand {
+        me: waiter.me,
+        context: waiter.context,
+        count: 2,
+        transfer_me: waiter.me,
+        transfer: waiter.absolute_register(),
+        signal_context: waiter.context,
+        push_signals: if waiter.signal == 0 {
+            0
+        } else {
+            1 << waiter.signal
+        },
+        ..BusCommand::blank(CommandOp::MsfRead, TransferKind::S)
     }
 }
 
@@ -450,7 +401,7 @@ impl Receive {
     fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
         // The status word takes the same push bus as the answers to commands, so a loaded bus
         // delays packets as well.
-        let slot = fabric.open(waiter.command());
+        let slot = fabric.open(push_to(waiter));
         fabric.flight_mut(slot).data[..2].copy_from_slice(&status);
         fabric.push_at(slot, 2, fabric.now + self.autopush);
     }
@@ -501,42 +452,4 @@ fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
         frame: Some(arrival.frame),
         reason,
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_freelist_word_has_the_layout_of_the_reference_driver() {
-        let profile = Profile::load("ixp2400").unwrap();
-        // Signal 3, cluster 1, microengine 2 of it, context 5, register 4.
-        let waiter =
-            Waiter::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
-        assert_eq!(
-            waiter,
-            Waiter {
-                me: 6,
-                context: 5,
-                register: 4,
-                signal: 3
-            }
-        );
-        assert_eq!(waiter.absolute_register(), 84);
-        let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
-        assert!(text.contains("field 16"), "{text}");
-    }
-
-    #[test]
-    fn the_ixp2800_names_microengines_by_their_number() {
-        let profile = Profile::load("ixp2800").unwrap();
-        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
-        for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
-            let waiter = me(number).unwrap();
-            assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));
-        }
-        for number in [0x08, 0x0f, 0x18, 0x1f] {
-            assert!(me(number).unwrap_err().contains("does not have"));
-        }
-    }
 }

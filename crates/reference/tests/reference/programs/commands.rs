@@ -25,9 +25,12 @@ enum Fixed {
     SecondChannel,
     /// The Q-array entry that the boot plan makes a queue.
     Queue,
-    /// A microengine without a program, as the reflector names it: what is put into registers
-    /// of one that runs is seen there in no certain cycle.
+    /// A microengine without a program, as the reflector names it.
+    Unloaded,
+    /// Registers of context 0 of the first microengine, as the reflector names them.
     Reflected,
+    /// The same as an override word names them.
+    OtherMicroengine,
     /// Two more longwords than one.
     ThreeOfThem,
     /// The registers of context 1, whose signal is raised.
@@ -37,11 +40,13 @@ enum Fixed {
 }
 
 impl Fixed {
-    const ALL: [(Self, u32); 7] = [
+    const ALL: [(Self, u32); 9] = [
         (Self::Zero, 0),
         (Self::SecondChannel, 1 << 30),
         (Self::Queue, QUEUE << 24),
-        (Self::Reflected, 0x13 << 10),
+        (Self::Unloaded, 0x13 << 10),
+        (Self::Reflected, 0),
+        (Self::OtherMicroengine, 1 << 31 | 1 << 11 | 2 << 4),
         (Self::ThreeOfThem, 1 << 25 | 2 << 21),
         (Self::OtherContext, 1 << 11 | 16 << 4 | 1 << 3 | 1),
         (Self::AtTheEnd, 1 << 25 | 2 << 21 | 1 << 11 | 126 << 4),
@@ -97,7 +102,9 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
         CommandOp::ScratchGet | CommandOp::ScratchPut => {
             (Just(Fixed::Zero), RINGS.prop_map(|ring| 4 * ring)).boxed()
         }
-        CommandOp::CapReflectRead | CommandOp::CapReflectWrite => words(&[Fixed::Reflected]),
+        CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
+            words(&[Fixed::Unloaded, Fixed::Reflected])
+        }
         CommandOp::DramRead | CommandOp::DramWrite => {
             (Just(Fixed::Zero), (0..12_u8).prop_map(|n| 8 * n)).boxed()
         }
@@ -185,6 +192,7 @@ fn command() -> BoxedStrategy<Vec<Instruction>> {
         1 => Just(Some(Fixed::ThreeOfThem)),
         1 => Just(Some(Fixed::OtherContext)),
         1 => Just(Some(Fixed::AtTheEnd)),
+        1 => Just(Some(Fixed::OtherMicroengine)),
     ];
     let moved = (0..16_u8, 1..5_u8);
     (place, moved, completion(), override_with)

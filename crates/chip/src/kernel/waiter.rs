@@ -1,0 +1,121 @@
+//! Threads that wait for mpackets, as they are written to the media interface's freelists.
+
+use npsim_isa::msf_csr;
+use serde::{Deserialize, Serialize};
+
+use super::command::BusCommand;
+use crate::board::MediaBus;
+use crate::profile::Profile;
+
+/// Whether a byte address of the media interface is a receive freelist.
+#[must_use]
+pub const fn is_freelist(address: u32) -> bool {
+    const FIRST: u32 = msf_csr::RX_THREAD_FREELIST_0 as u32;
+    const LAST: u32 = msf_csr::RX_THREAD_FREELIST_2 as u32;
+    address >= FIRST && address <= LAST && address.is_multiple_of(4)
+}
+
+/// A thread that waits for an mpacket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiter {
+    /// Index of the microengine.
+    pub me: u8,
+    /// Context.
+    pub context: u8,
+    /// First of its two IN transfer registers, relative to the context.
+    pub register: u8,
+    /// Signal number.
+    pub signal: u8,
+}
+
+impl Waiter {
+    /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
+    /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
+    /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
+    /// 11-7 on the IXP2800.
+    ///
+    /// # Errors
+    /// There is no such microengine.
+    pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
+        let field = (data >> 7 & 0x1f) as u8;
+        let number = match profile.media() {
+            // Cluster in bit 2, place in the cluster below.
+            MediaBus::Spi3 => field >> 2 << 4 | field & 3,
+            MediaBus::Spi4 => field,
+        };
+        let me = profile.index_of(number);
+        let Some(me) = me else {
+            return Err(format!(
+                "0x{data:04x} names microengine field {field}, which this chip does not have"
+            ));
+        };
+        Ok(Self {
+            me,
+            context: (data >> 4 & 7) as u8,
+            register: (data & 15) as u8,
+            signal: (data >> 12 & 15) as u8,
+        })
+    }
+
+    /// Whether who issues the command that puts it on a freelist gives its registers away then:
+    /// a microengine for a thread of its own, if it has the word that it writes.
+    #[must_use]
+    pub const fn claimed_by_issuer(self, command: &BusCommand) -> bool {
+        self.me == command.me && command.transfer_me == command.me
+    }
+
+    /// Absolute number of the first register.
+    #[must_use]
+    pub const fn absolute_register(self) -> u8 {
+        self.context * 16 + self.register
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_three_freelists() {
+        let lists = (0..0x100).filter(|address| is_freelist(*address));
+        let named = [
+            msf_csr::RX_THREAD_FREELIST_0,
+            msf_csr::RX_THREAD_FREELIST_1,
+            msf_csr::RX_THREAD_FREELIST_2,
+        ];
+        assert!(lists.eq(named.map(u32::from)));
+    }
+
+    #[test]
+    fn the_freelist_word_has_the_layout_of_the_reference_driver() {
+        let profile = Profile::load("ixp2400").unwrap();
+        // Signal 3, cluster 1, microengine 2 of it, context 5, register 4.
+        let waiter =
+            Waiter::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
+        assert_eq!(
+            waiter,
+            Waiter {
+                me: 6,
+                context: 5,
+                register: 4,
+                signal: 3
+            }
+        );
+        assert_eq!(waiter.absolute_register(), 84);
+        let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
+        assert!(text.contains("field 16"), "{text}");
+    }
+
+    #[test]
+    fn the_ixp2800_names_microengines_by_their_number() {
+        let profile = Profile::load("ixp2800").unwrap();
+        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
+        for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
+            let waiter = me(number).unwrap();
+            assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));
+        }
+        for number in [0x08, 0x0f, 0x18, 0x1f] {
+            assert!(me(number).unwrap_err().contains("does not have"));
+        }
+    }
+}

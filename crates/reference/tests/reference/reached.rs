@@ -1,0 +1,283 @@
+//! Transfer registers that others reach: what the reflector puts there and takes from there, and
+//! what the media interface will.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Stop;
+use npsim_chip::core::CoreKind;
+use npsim_chip::engine::ENGINE;
+use npsim_chip::kernel::check::{Check, PATIENCE};
+use npsim_chip::kernel::disturb::Disturbances;
+use npsim_chip::kernel::lines::NoTraffic;
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_isa::{
+    AluOp, Bank, Command, CommandOp, Completion, Condition, Instruction, Operand, ShfOp, Shift,
+    TransferRegister, msf_csr,
+};
+use npsim_reference::REFERENCE;
+
+use super::chips::{Bench, MOST_CYCLES, Steps, chip, ended};
+use super::programs::{KILL, immed};
+
+/// Contexts but the first kill themselves; the first goes on behind these two.
+fn first_context_only() -> Vec<Instruction> {
+    let rest = Instruction::BranchCtx {
+        equal: true,
+        context: 0,
+        target: 2,
+        defer: 0,
+    };
+    vec![rest, KILL]
+}
+
+fn set(dest: Operand, value: u32) -> [Instruction; 2] {
+    let high = Instruction::ImmedWord {
+        dest,
+        word: 1,
+        value: (value >> 16) as u16,
+    };
+    [immed(dest, value as u16), high]
+}
+
+const ADDRESS: Operand = Operand::Gpr(Bank::A, 0);
+
+/// A command of one longword at [`ADDRESS`].
+fn sends(op: CommandOp, transfer: TransferRegister) -> Instruction {
+    Instruction::Command(command(op, transfer))
+}
+
+fn command(op: CommandOp, transfer: TransferRegister) -> Command {
+    Command {
+        op,
+        transfer,
+        a: ADDRESS,
+        b: Operand::Constant(0),
+        count: u8::from(op.info().takes_count),
+        completion: Completion::Silent,
+        indirect: false,
+        ignore_data_error: false,
+    }
+}
+
+/// What ended a run: the check, the address and the cycle of a fault.
+type Complaint = (Option<Check>, Option<u16>, Cycle);
+
+/// How a chip ends on both cores, run through and in steps of any size; all the same.
+fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
+    let bench = Bench {
+        chip: "ixp2400",
+        programs,
+        disturbances: Disturbances::default(),
+        strict: true,
+    };
+    let end = |kind: CoreKind, cycles, saved| {
+        let steps = Steps { cycles, saved };
+        let (chip, stop) = ended(kind, &bench, steps, &mut NoObserver);
+        let fault = chip.fault().map(|it| (it.check, it.pc, it.cycle));
+        (chip.now(), fault.map_or(Ok(stop), Err))
+    };
+    let (now, end_of_all) = end(REFERENCE, MOST_CYCLES, false);
+    for (cycles, saved) in [
+        (MOST_CYCLES, false),
+        (1, false),
+        (7, false),
+        (100, false),
+        (3, true),
+        (50, true),
+    ] {
+        let expected = (now, end_of_all.clone());
+        assert_eq!(end(ENGINE, cycles, saved), expected, "steps of {cycles}");
+    }
+    end_of_all
+}
+
+/// A context may wait for what another microengine puts into its registers by looking at them.
+#[test]
+fn a_loop_sees_what_is_reflected_into_its_register() {
+    let flag = Operand::STransfer(3);
+    let mut waits = first_context_only();
+    waits.extend([
+        Instruction::BranchByte {
+            equal: false,
+            src: flag,
+            byte: 0,
+            value: 0x55,
+            target: 2,
+            defer: 0,
+        },
+        KILL,
+    ]);
+    let mut reflects = first_context_only();
+    reflects.push(immed(ADDRESS, 3 << 2));
+    for (register, value) in [(0, 0x11), (1, 0x55)] {
+        reflects.push(immed(Operand::STransfer(register), value));
+        reflects.push(sends(
+            CommandOp::CapReflectWrite,
+            TransferRegister::S(register),
+        ));
+        reflects.extend([Instruction::Nop; 200]);
+    }
+    reflects.push(KILL);
+    assert_eq!(end_of(vec![waits, reflects]), Ok(Stop::Quiet));
+}
+
+/// What is reflected out of a register is what stood there then, though its owner goes on.
+#[test]
+fn what_is_read_by_reflection_is_of_its_time() {
+    let counter = Operand::Gpr(Bank::B, 1);
+    let mut counts = first_context_only();
+    counts.push(immed(counter, 0));
+    let again = counts.len() as u16;
+    counts.extend([
+        Instruction::Alu {
+            op: AluOp::Add,
+            dest: counter,
+            a: Operand::Constant(1),
+            b: counter,
+        },
+        Instruction::Alu {
+            op: AluOp::B,
+            dest: Operand::STransfer(3),
+            a: Operand::None,
+            b: counter,
+        },
+        Instruction::BranchByte {
+            equal: false,
+            src: counter,
+            byte: 0,
+            value: 200,
+            target: again,
+            defer: 0,
+        },
+        KILL,
+    ]);
+    let mut reads = first_context_only();
+    reads.extend([immed(ADDRESS, 3 << 2)]);
+    let Instruction::Command(read) = sends(CommandOp::CapReflectRead, TransferRegister::S(0))
+    else {
+        unreachable!()
+    };
+    reads.extend([
+        Instruction::Command(Command {
+            completion: Completion::CtxSwap {
+                signal: 1,
+                defer: 0,
+            },
+            ..read
+        }),
+        // So many rounds that the time of the end tells what was read.
+        Instruction::AluShf {
+            op: ShfOp::B,
+            dest: counter,
+            a: Operand::None,
+            b: Operand::STransfer(0),
+            shift: Shift::Left(6),
+        },
+    ]);
+    let again = reads.len() as u16;
+    reads.extend([
+        Instruction::Alu {
+            op: AluOp::Sub,
+            dest: counter,
+            a: counter,
+            b: Operand::Constant(1),
+        },
+        Instruction::Branch {
+            condition: Condition::Gt,
+            target: again,
+            defer: 0,
+        },
+        KILL,
+    ]);
+    assert_eq!(end_of(vec![counts, reads]), Ok(Stop::Quiet));
+}
+
+/// A thread that lists itself owns its registers no more, from that instruction on.
+#[test]
+fn registers_are_given_away_where_a_thread_lists_itself() {
+    let first = u32::from(msf_csr::RX_THREAD_FREELIST_0);
+    let last = u32::from(msf_csr::RX_THREAD_FREELIST_2);
+    // Context 0 of microengine 0, signal 1, from register 0 on.
+    let thread = 1 << 12;
+    let fast = |thread: u32| (CommandOp::MsfFastWr, thread << 16 | first, 0);
+    for ((op, address, count), register, gives_away) in [
+        (fast(thread), 1, true),
+        (fast(thread), 2, false),
+        (fast(thread | 15), 15, true),
+        (fast(thread | 1 << 4), 1, false),
+        (fast(thread | 1 << 7), 1, false),
+        ((CommandOp::MsfWrite, first, 1), 1, true),
+        ((CommandOp::MsfWrite, first - 4, 2), 1, true),
+        ((CommandOp::MsfWrite, first - 4, 1), 1, false),
+        // It ignores bit 2 of its address.
+        ((CommandOp::MsfWrite64, last + 4, 1), 1, true),
+    ] {
+        let mut program = first_context_only();
+        program.extend(set(ADDRESS, address));
+        let from = 4;
+        for n in from..from + 2 {
+            program.extend(set(Operand::STransfer(n), thread));
+        }
+        let transfer = match count {
+            0 => TransferRegister::None,
+            _ => TransferRegister::S(from),
+        };
+        program.push(Instruction::Command(Command {
+            count,
+            ..command(op, transfer)
+        }));
+        let read = Instruction::Alu {
+            op: AluOp::B,
+            dest: Operand::Gpr(Bank::B, 1),
+            a: Operand::None,
+            b: Operand::STransfer(register),
+        };
+        let reads_at = program.len() as u16;
+        program.extend([read, KILL]);
+        let fault = end_of(vec![program]).err();
+        let fault = fault.filter(|(_, pc, _)| *pc == Some(reads_at));
+        let check = gives_away.then_some(Check::TransferInFlight);
+        assert_eq!(fault.and_then(|it| it.0), check, "{op:?} at {address:#x}");
+    }
+}
+
+/// Who looks at a register that others fill may do so for as long as he likes.
+#[test]
+fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
+    let spins = || {
+        let mut spins = first_context_only();
+        spins.push(Instruction::BranchByte {
+            equal: false,
+            src: Operand::STransfer(3),
+            byte: 0,
+            value: 0x55,
+            target: 2,
+            defer: 0,
+        });
+        spins
+    };
+    let mut reflects = first_context_only();
+    reflects.extend([immed(ADDRESS, 3 << 2), immed(Operand::STransfer(0), 0x11)]);
+    reflects.push(sends(CommandOp::CapReflectWrite, TransferRegister::S(0)));
+    reflects.push(KILL);
+    let end = |kind, programs: &[Vec<Instruction>]| {
+        let bench = Bench {
+            chip: "ixp2400",
+            programs: programs.to_vec(),
+            disturbances: Disturbances::default(),
+            strict: true,
+        };
+        let mut it = chip(kind, &bench);
+        it.run(PATIENCE + 10_000, &mut NoTraffic, &mut NoObserver);
+        it.fault().map(|it| it.check)
+    };
+    for kind in [ENGINE, REFERENCE] {
+        let alone = end(kind, &[spins()]);
+        assert_eq!(alone, Some(Some(Check::NeverYields)), "{}", kind.name);
+        assert_eq!(
+            end(kind, &[spins(), reflects.clone()]),
+            None,
+            "{}",
+            kind.name
+        );
+    }
+}
