@@ -140,9 +140,9 @@ impl Chip {
             &mut chip.gpp,
         )?;
         let mut loaded = vec![false; usize::from(count)];
-        let exposed = programs.iter().fold(Exposure::default(), |all, (_, it)| {
-            all | Exposure::by(it.image())
-        });
+        let exposed = programs
+            .iter()
+            .fold(Exposure::default(), |all, (_, it)| all | it.exposes());
         for (index, program) in programs {
             let Some(taken) = loaded.get_mut(usize::from(index)) else {
                 return Err(ChipError::NoSuchMicroengine {

@@ -336,6 +336,17 @@ pub struct CapCsr {
     pub indirect: bool,
 }
 
+impl CapCsr {
+    /// The command that carries it.
+    #[must_use]
+    pub const fn op(&self) -> CommandOp {
+        match self.access {
+            CapAccess::Read => CommandOp::CapRead,
+            CapAccess::Write | CapAccess::FastWriteAlu => CommandOp::CapWrite,
+        }
+    }
+}
+
 /// The kinds of enumerated CAP access besides the immediate fast write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CapAccess {

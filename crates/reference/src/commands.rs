@@ -130,11 +130,7 @@ impl Reference {
     ) -> Result<Outcome, Stop> {
         let fast = access.access == CapAccess::FastWriteAlu;
         let request = Request {
-            op: if access.access == CapAccess::Read {
-                CommandOp::CapRead
-            } else {
-                CommandOp::CapWrite
-            },
+            op: access.op(),
             transfer: access.transfer,
             address: access.csr.into(),
             count: access.count.max(1),
@@ -210,8 +206,7 @@ impl Reference {
         let data = data.chain(registers.map(|register| values[register]));
         let addresses = (0..).map(|n| command.media_address().wrapping_add(4 * n));
         let to_lists = addresses.zip(data).filter(|(at, _)| is_freelist(*at));
-        let waiters =
-            to_lists.map(|(_, word)| Waiter::from_register(word & 0xffff, &fabric.profile));
+        let waiters = to_lists.map(|(_, word)| Waiter::from_register(word, &fabric.profile));
         let own: Vec<Waiter> = waiters
             .flatten()
             .filter(|it| it.claimed_by_issuer(command))

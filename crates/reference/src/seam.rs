@@ -302,6 +302,7 @@ impl Core for Reference {
         if state.local_memory.len() != self.state.local_memory.len() {
             return Err(StateError::OtherChip("local memories"));
         }
+        state.exposed = self.state.exposed;
         state.running &= 7;
         state.last &= 7;
         Ok(Box::new(Self {

@@ -200,7 +200,8 @@ pub struct State {
 
     /// Transfer registers that units own, the oldest claim first.
     pub claims: Vec<Claim>,
-    /// Transfer registers that other microengines reach.
+    /// Transfer registers that other microengines reach, as the chip's programs say.
+    #[serde(skip)]
     pub exposed: Exposure,
     pub stalls: Vec<Stall>,
     /// When it is woken next for the end of a stall.

@@ -65,16 +65,11 @@ impl Inspect<'_> {
         self.flights().iter().find(|it| {
             let command = &it.command;
             let registers = (command.transfer_me, command.transfer_kind, command.transfer);
-            let fits = registers == (me, owner.kind, owner.first);
-            let Some(op) = owner.op else {
-                return fits && it.unasked;
-            };
             let issuer = (command.me, command.context, command.pc, it.issued);
-            let issued = (op, issuer) == (command.op, (me, owner.context, owner.pc, owner.issued));
-            if owner.is_listed() {
-                return issued || fits && it.unasked;
-            }
-            fits && issued
+            let owner_issued = (me, owner.context, owner.pc, owner.issued);
+            let asked = owner.op == Some(command.op) && issuer == owner_issued;
+            let comes_unasked = it.unasked && (owner.op.is_none() || owner.is_listed());
+            asked || comes_unasked && registers == (me, owner.kind, owner.first)
         })
     }
 }

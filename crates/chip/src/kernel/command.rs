@@ -29,6 +29,12 @@ impl BusCommand {
             }
     }
 
+    /// What a fast write to the media interface carries above its address.
+    #[must_use]
+    pub fn fast_data(&self) -> u32 {
+        self.immediate.unwrap_or(self.address >> 16) & 0xffff
+    }
+
     /// A command of microengine 0, context 0 for one reference at address 0, without
     /// signals: what others begin with.
     #[must_use]

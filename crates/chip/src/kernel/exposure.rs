@@ -2,8 +2,7 @@
 
 use std::ops::BitOr;
 
-use npsim_image::Image;
-use npsim_isa::{CapAccess, CommandOp, Instruction, TransferRegister, Words, decode_lenient};
+use npsim_isa::{CommandOp, Instruction, TransferRegister, Words};
 use serde::{Deserialize, Serialize};
 
 /// What programs can do to the transfer registers of any microengine, with the reflector or
@@ -21,27 +20,12 @@ pub struct Exposure {
 }
 
 impl Exposure {
-    /// What a program can do. Which microengine it does that to is known only when it runs.
+    /// What an instruction can do. Which microengine it does that to is known only when it runs.
     #[must_use]
-    pub fn by(image: &Image) -> Self {
-        let instructions = image
-            .words
-            .iter()
-            .filter_map(|&word| decode_lenient(word).ok());
-        instructions.fold(Self::default(), |all, it| all | Self::by_instruction(&it))
-    }
-
-    fn by_instruction(instruction: &Instruction) -> Self {
-        let (op, transfer, indirect) = match *instruction {
+    pub fn by(instruction: &Instruction) -> Self {
+        let (op, transfer, indirect) = match instruction {
             Instruction::Command(it) => (it.op, it.transfer, it.indirect),
-            Instruction::CapCsr(it) => {
-                let op = if it.access == CapAccess::Read {
-                    CommandOp::CapRead
-                } else {
-                    CommandOp::CapWrite
-                };
-                (op, it.transfer, it.indirect)
-            }
+            Instruction::CapCsr(it) => (it.op(), it.transfer, it.indirect),
             _ => return Self::default(),
         };
         let info = op.info();
@@ -63,5 +47,38 @@ impl BitOr for Exposure {
             incoming: self.incoming || other.incoming,
             outgoing: self.outgoing || other.outgoing,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use npsim_isa::{Command, Completion, Operand};
+
+    fn by(op: CommandOp, transfer: TransferRegister, indirect: bool) -> (bool, bool) {
+        let exposed = Exposure::by(&Instruction::Command(Command {
+            op,
+            transfer,
+            a: Operand::Constant(0),
+            b: Operand::Constant(0),
+            count: 1,
+            completion: Completion::Silent,
+            indirect,
+            ignore_data_error: false,
+        }));
+        (exposed.incoming, exposed.outgoing)
+    }
+
+    #[test]
+    fn the_reflector_and_overrides_reach_others() {
+        let (s, none) = (TransferRegister::S(0), TransferRegister::None);
+        assert_eq!(by(CommandOp::CapReflectWrite, s, false), (true, false));
+        assert_eq!(by(CommandOp::CapReflectRead, s, false), (false, true));
+        assert_eq!(by(CommandOp::SramRead, s, false), (false, false));
+        assert_eq!(by(CommandOp::SramRead, s, true), (true, false));
+        assert_eq!(by(CommandOp::SramWrite, s, true), (false, true));
+        assert_eq!(by(CommandOp::SramSwap, s, true), (true, true));
+        assert_eq!(by(CommandOp::DramRbufRd, none, true), (false, false));
+        assert_eq!(Exposure::by(&Instruction::Nop), Exposure::default());
     }
 }

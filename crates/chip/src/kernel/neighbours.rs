@@ -32,10 +32,10 @@ pub trait MediaBuffers {
 /// The S transfer registers of the microengines, into which the media interface
 /// pushes without a command.
 pub trait TransferRegisters {
-    /// `words` IN registers of a microengine from one on are given away by another one, or with
-    /// data that its own command did not name: what is read there before the signal is a fault.
-    /// A thread that lists itself gives its registers away when it issues the command. A
-    /// microengine that the chip lacks has none.
+    /// The media interface will fill `words` IN registers of a microengine from one on, which
+    /// has not claimed them itself when the thread was put on a freelist
+    /// ([`claimed_by_issuer`](super::waiter::Waiter::claimed_by_issuer)): what is read there
+    /// before the signal is a fault. A microengine that the chip lacks has none.
     fn give_away(&mut self, me: u8, register: u8, words: u8);
 }
 

@@ -4,10 +4,10 @@
 //! It takes the microengine as a whole. In the loop it would need addresses of several parts
 //! of it, and the compiler keeps these from the beginning of each turn on.
 
+use super::claims::Claims;
 use super::datapath::Datapath;
 use super::local_memory::{Index, LocalMemory};
 use super::operation::{Op, Side};
-use super::registers::Claims;
 use super::turn::penalty;
 use super::{After, Flow, Microengine};
 use crate::kernel::fabric::Fabric;

@@ -2,8 +2,9 @@
 
 use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words};
 
+use super::claims::Claim;
 use super::control::Outcome;
-use super::registers::{Claim, transfer_file};
+use super::registers::transfer_file;
 use super::template::{Swap, awaited, is_media_write, registers_of, signals_of, words_of};
 use super::{Flow, Microengine, slow};
 use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
@@ -80,11 +81,7 @@ impl Microengine {
     ) -> Result<Outcome, Flow> {
         let fast = access.access == CapAccess::FastWriteAlu;
         let request = Request {
-            op: if access.access == CapAccess::Read {
-                CommandOp::CapRead
-            } else {
-                CommandOp::CapWrite
-            },
+            op: access.op(),
             transfer: access.transfer,
             address: u32::from(access.csr),
             count: access.count.max(1),
@@ -189,7 +186,7 @@ impl Microengine {
             return Err(Flow::Held);
         }
         if is_freelist(address) {
-            self.claim_for_waiter(&command, command.immediate.unwrap_or_default(), fabric);
+            self.claim_for_waiter(&command, command.fast_data(), fabric);
         }
         self.stats.references[target.index()] += 1;
         Ok(None)
@@ -215,7 +212,7 @@ impl Microengine {
     /// A command is issued that writes a word to a freelist. Where the thread is one of this
     /// microengine, its IN registers are the media interface's from now on.
     fn claim_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
-        let waiter = Waiter::from_register(word & 0xffff, &fabric.profile);
+        let waiter = Waiter::from_register(word, &fabric.profile);
         let Some(waiter) = waiter.ok().filter(|it| it.claimed_by_issuer(command)) else {
             return;
         };

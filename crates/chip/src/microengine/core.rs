@@ -9,7 +9,8 @@ use npsim_isa::Operand;
 
 use super::Program;
 use super::ahead::Thrown;
-use super::registers::{Claim, Here, SLOTS, transfer_file};
+use super::claims::Claim;
+use super::registers::{Here, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{

@@ -1,7 +1,7 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
 use npsim_image::{ContextMode, Direction, RegisterSymbol};
-use npsim_isa::{Bank, Operand, Words};
+use npsim_isa::{Bank, Operand};
 
 use super::program::Word;
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
@@ -117,7 +117,7 @@ impl Microengine {
         if !self.may_look(fabric) {
             return Err(Flow::Post);
         }
-        if self.claims.exposes(slot) {
+        if self.claims.exposes(slot as u16) {
             self.bark = self.cycle + PATIENCE;
         }
         let Some(&claim) = self.claims.of(slot) else {
@@ -129,7 +129,7 @@ impl Microengine {
                 || "the media interface, which will push a receive status word".to_owned(),
                 |op| {
                     let info = op.info();
-                    let listed = if slot < S_OUT as usize && info.push_words == Words::Zero {
+                    let listed = if claim.owner().is_listed() {
                         "the media interface, which will push a receive status word: "
                     } else {
                         ""

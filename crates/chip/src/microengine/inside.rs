@@ -3,11 +3,11 @@
 use npsim_image::Direction;
 use npsim_isa::Operand;
 
-use super::registers::{D_IN, D_OUT, NN, S_IN, S_OUT};
+use super::registers::NN;
 use super::{After, Microengine, slow};
 use crate::Cycle;
 use crate::core::{DeferSlots, IndexWrite, Inside, Owner};
-use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::fabric::Fabric;
 
 impl Microengine {
     /// The slot of the register file, for a side of a transfer register.
@@ -32,23 +32,7 @@ impl Inside for Microengine {
     fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<Owner> {
         let slot = self.slot_on(register, side, context)?;
         let claim = (slot < usize::from(NN)).then(|| self.claims.of(slot))??;
-        let (kind, incoming) = match claim.first & !127 {
-            S_IN => (TransferKind::S, true),
-            D_IN => (TransferKind::D, true),
-            S_OUT => (TransferKind::S, false),
-            D_OUT => (TransferKind::D, false),
-            _ => return None,
-        };
-        Some(Owner {
-            op: claim.op,
-            context: claim.context,
-            pc: claim.pc,
-            issued: claim.issued,
-            kind,
-            incoming,
-            first: (claim.first % 128) as u8,
-            words: claim.words,
-        })
+        Some(claim.owner())
     }
 
     fn pointers(&self, context: u8) -> [u32; 2] {

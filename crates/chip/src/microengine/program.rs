@@ -14,6 +14,7 @@ use super::rounds::{Round, find_rounds};
 use super::template::Template;
 use super::timers::Timers;
 use super::timing::Timing;
+use crate::kernel::exposure::Exposure;
 use crate::profile::Profile;
 
 /// A program that cannot be loaded.
@@ -138,6 +139,17 @@ impl Program {
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {
         &self.image
+    }
+
+    /// What it can do to transfer registers of any microengine.
+    #[must_use]
+    pub fn exposes(&self) -> Exposure {
+        let exposes = |word: &Word| match word {
+            Word::Instruction(it) => Exposure::by(it),
+            Word::Invalid(_) | Word::End => Exposure::default(),
+        };
+        let all = self.words.iter().map(exposes);
+        all.fold(Exposure::default(), |all, it| all | it)
     }
 
     /// A command of the program as a context mode reads it. With four contexts the

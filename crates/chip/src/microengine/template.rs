@@ -7,7 +7,8 @@ use npsim_isa::{
     Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit, msf_csr,
 };
 
-use super::registers::{Claim, Here, transfer_file};
+use super::claims::Claim;
+use super::registers::{Here, transfer_file};
 use crate::kernel::fabric::{BusCommand, TransferKind};
 
 /// What of a command is open until it is issued, beside its address.

@@ -152,10 +152,7 @@ fn what_is_read_by_reflection_is_of_its_time() {
     ]);
     let mut reads = first_context_only();
     reads.extend([immed(ADDRESS, 3 << 2)]);
-    let Instruction::Command(read) = sends(CommandOp::CapReflectRead, TransferRegister::S(0))
-    else {
-        unreachable!()
-    };
+    let read = command(CommandOp::CapReflectRead, TransferRegister::S(0));
     reads.extend([
         Instruction::Command(Command {
             completion: Completion::CtxSwap {
@@ -240,7 +237,7 @@ fn registers_are_given_away_where_a_thread_lists_itself() {
     }
 }
 
-/// Who looks at a register that others fill may do so for as long as he likes.
+/// A context may look at a register that others fill for as long as it likes.
 #[test]
 fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
     let spins = || {

@@ -326,19 +326,16 @@ pub(crate) fn may_list(
     (me, context, signal): (u8, u8, u8),
     profile: &Profile,
 ) -> bool {
-    let (address, data) = match command.op {
-        CommandOp::MsfFastWr => {
-            let data = command.immediate.unwrap_or(command.address >> 16);
-            (command.media_address(), Some(data & 0xffff))
-        }
-        CommandOp::MsfWrite | CommandOp::MsfWrite64 => (command.media_address(), pulled),
+    let data = match command.op {
+        CommandOp::MsfFastWr => Some(command.fast_data()),
+        CommandOp::MsfWrite | CommandOp::MsfWrite64 => pulled,
         _ => return false,
     };
     let is_meant = |data| {
         Waiter::from_register(data, profile)
             .is_ok_and(|it| (it.me, it.context, it.signal) == (me, context, signal))
     };
-    is_freelist(address) && data.is_none_or(is_meant)
+    is_freelist(command.media_address()) && data.is_none_or(is_meant)
 }
 
 /// The registers that threads write for each mpacket.
@@ -417,8 +414,8 @@ impl Unit for Msf {
         let flight = fabric.flight(slot);
         let command = &flight.command;
         if command.op == CommandOp::MsfFastWr {
-            let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
-            self.write_register(slot, command.media_address(), data, fabric, registers);
+            let (address, data) = (command.media_address(), command.fast_data());
+            self.write_register(slot, address, data, fabric, registers);
             fabric.finish(slot);
         } else if flight.note == PULLED {
             let (words, data) = (usize::from(flight.words), flight.data);
