@@ -165,6 +165,11 @@ macro_rules! units {
                 $(self.$field.take_rest(&mut from.$field);)+
             }
 
+            /// How often a write changed what serialization leaves out.
+            pub(crate) fn changes(&self) -> u64 {
+                [$(self.$field.changes()),+].iter().sum()
+            }
+
             /// Bytes of all large memories.
             pub(crate) fn memory_bytes(&self) -> u64 {
                 [$(self.$field.memory_bytes()),+].iter().sum()

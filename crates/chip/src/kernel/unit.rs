@@ -98,6 +98,12 @@ pub trait Unit {
         let _ = from;
     }
 
+    /// How often a write changed what serialization leaves out. Time is skipped only where
+    /// nothing did.
+    fn changes(&self) -> u64 {
+        0
+    }
+
     /// Bytes of its large memories, which bound what [`Self::save`] writes.
     fn memory_bytes(&self) -> u64 {
         0

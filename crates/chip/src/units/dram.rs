@@ -56,11 +56,6 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// How often a write changed the memory.
-    pub(crate) const fn changes(&self) -> u64 {
-        self.memory.changes() + self.tags.changes()
-    }
-
     /// Zeroed memory, idle banks.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
@@ -543,6 +538,10 @@ impl Unit for Dram {
         std::mem::swap(&mut self.memory, &mut from.memory);
         std::mem::swap(&mut self.tags, &mut from.tags);
         self.channels.iter_mut().for_each(Channel::complete);
+    }
+
+    fn changes(&self) -> u64 {
+        self.memory.changes() + self.tags.changes()
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -134,13 +134,6 @@ impl Sram {
         self.channels.iter().map(|channel| channel.handovers).sum()
     }
 
-    /// How often a write changed the memory.
-    pub(crate) fn changes(&self) -> u64 {
-        { self.channels.iter() }
-            .map(|channel| channel.memory.changes())
-            .sum()
-    }
-
     /// The devices of all channels.
     pub fn devices(&self) -> impl Iterator<Item = &dyn Device> {
         self.channels
@@ -447,6 +440,12 @@ impl Unit for Sram {
             std::mem::swap(&mut own.devices, &mut from.devices);
             own.handovers = from.handovers;
         }
+    }
+
+    fn changes(&self) -> u64 {
+        { self.channels.iter() }
+            .map(|channel| channel.memory.changes())
+            .sum()
     }
 
     fn memory_bytes(&self) -> u64 {
