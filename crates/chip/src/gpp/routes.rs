@@ -1,13 +1,17 @@
 //! The routing table: a multi-bit trie with strides 16, 8 and 8, and a table of
 //! next hops.
 
+mod book;
 mod changes;
+mod ledger;
 mod task;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use changes::{Change, ChangeError, Ledger, Needs, Network, RouteChange, Table, Write, needs};
+pub use book::{Needs, needs};
+pub use changes::{Change, ChangeError, Network, RouteChange};
+pub use ledger::{Ledger, Table, Write};
 pub use task::Routes;
 
 /// Entries of the root block.

@@ -15,9 +15,9 @@ use super::super::access::{Access, Memories, Place};
 use super::super::boot::{RouteChangesSetup, RouterRoutes, RoutesSetup, Space};
 use super::super::loader::LoadError;
 use super::super::task::{Next, Start, StoredTask, Task};
-use super::changes::{
-    Change, ChangeError, Ledger, Needs, Network, RouteChange, Table, Write, needs,
-};
+use super::book::{Needs, needs};
+use super::changes::{Change, ChangeError, Network, RouteChange};
+use super::ledger::{Ledger, Table, Write};
 use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, NextHop, ROOT_ENTRIES};
 use crate::Cycle;
 use crate::kernel::saved_memory::StateError;

@@ -2,6 +2,9 @@
 //! to end.
 
 use super::*;
+use crate::gpp::routes::book::needs;
+use crate::gpp::routes::changes::RouteChange;
+use crate::gpp::routes::{NextHop, Route, RouteTable};
 
 /// Numbers without a pattern: xorshift of 64 bits.
 struct Random(u64);

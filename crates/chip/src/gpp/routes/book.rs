@@ -1,0 +1,226 @@
+//! The routes without a table: which there are while changes come, and how many blocks of the
+//! table they need.
+
+use std::collections::BTreeMap;
+
+use super::changes::{Change, ChangeError, Network, RouteChange};
+use super::{NextHop, RouteError, RouteTable, mask};
+use crate::gpp::boot::RouterRoutes;
+
+/// Bits of an address that the root and the blocks of the second level decide.
+pub(super) const ROOT_BITS: u8 = 16;
+pub(super) const SECOND_BITS: u8 = 24;
+
+/// What the routes and their changes need of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Blocks of the routes before the first change.
+    pub first_blocks: usize,
+    /// Blocks that are in use at one time, at most.
+    pub most_blocks: usize,
+    /// Blocks that would be used if each was used once.
+    pub all_blocks: usize,
+    /// Different next hops.
+    pub next_hops: usize,
+}
+
+impl Needs {
+    /// What two routers need whose tables are as large.
+    #[must_use]
+    pub fn most(self, other: Self) -> Self {
+        Self {
+            first_blocks: self.first_blocks.max(other.first_blocks),
+            most_blocks: self.most_blocks.max(other.most_blocks),
+            all_blocks: self.all_blocks.max(other.all_blocks),
+            next_hops: self.next_hops.max(other.next_hops),
+        }
+    }
+}
+
+/// What a router's routes and their changes need of a table with room for so many blocks.
+///
+/// # Errors
+/// A change cannot be made: its place in the list.
+pub fn needs(
+    router: &RouterRoutes,
+    changes: &[RouteChange],
+    room: usize,
+) -> Result<Needs, (usize, ChangeError)> {
+    let mut book = Book::new(router).map_err(|error| (0, ChangeError::Route(error)))?;
+    let first = book.blocks();
+    let mut needs = Needs {
+        first_blocks: first,
+        most_blocks: first,
+        all_blocks: first,
+        next_hops: 0,
+    };
+    let mut before = 0;
+    for (place, RouteChange { at, change }) in changes.iter().enumerate() {
+        if *at < before {
+            return Err((place, ChangeError::Early));
+        }
+        before = *at;
+        let takes = book.takes(change);
+        let needed = book.blocks() + takes;
+        book.enter(change).map_err(|error| (place, error))?;
+        if needed > room {
+            return Err((place, ChangeError::Full { needed, room }));
+        }
+        needs.most_blocks = needs.most_blocks.max(needed);
+        needs.all_blocks += takes;
+    }
+    needs.next_hops = book.hops.len();
+    Ok(needs)
+}
+
+/// The routes, without a table.
+#[derive(Clone, Debug)]
+pub(super) struct Book {
+    /// Index of the next hop by length and prefix.
+    pub(super) routes: BTreeMap<(u8, u32), u16>,
+    hops: BTreeMap<NextHop, u16>,
+    /// How many routes are longer than 16 in a network of 16 bits, and longer than 24
+    /// in one of 24: each network has a block.
+    pub(super) deeper: BTreeMap<(u8, u32), u32>,
+}
+
+/// What entering a change came to.
+pub(super) struct Entered {
+    /// Index of the next hop; 0 where a route went.
+    pub(super) hop: u16,
+    /// The next hop, if it is new.
+    pub(super) new_hop: Option<NextHop>,
+}
+
+impl Book {
+    pub(super) fn new(router: &RouterRoutes) -> Result<Self, RouteError> {
+        let routes = router.routes();
+        let mut book = Self {
+            routes: BTreeMap::new(),
+            hops: RouteTable::numbered(routes, router.reserved())?,
+            deeper: BTreeMap::new(),
+        };
+        for route in routes {
+            let network = route.network();
+            let hop = book.hops.get(&route.next_hop).copied().unwrap_or(0);
+            // One that is given twice with the same next hop counts once.
+            if book
+                .routes
+                .insert((route.length, route.prefix), hop)
+                .is_none()
+            {
+                book.count(network, true);
+            }
+        }
+        Ok(book)
+    }
+
+    /// Blocks in use.
+    pub(super) fn blocks(&self) -> usize {
+        self.deeper.len()
+    }
+
+    /// The networks whose blocks a route needs.
+    fn above(network: Network) -> impl Iterator<Item = (u8, u32)> {
+        [ROOT_BITS, SECOND_BITS]
+            .into_iter()
+            .filter(move |bits| network.length > *bits)
+            .map(move |bits| (bits, network.prefix & mask(bits)))
+    }
+
+    fn count(&mut self, network: Network, more: bool) {
+        for key in Self::above(network) {
+            let count = self.deeper.entry(key).or_default();
+            if more {
+                *count += 1;
+            } else {
+                *count -= 1;
+                if *count == 0 {
+                    self.deeper.remove(&key);
+                }
+            }
+        }
+    }
+
+    /// Blocks that a change takes into use.
+    pub(super) fn takes(&self, change: &Change) -> usize {
+        match change {
+            Change::Add(route) => Self::above(route.network())
+                .filter(|key| !self.deeper.contains_key(key))
+                .count(),
+            Change::Redirect(_) | Change::Remove(_) => 0,
+        }
+    }
+
+    fn hop(&mut self, next_hop: NextHop) -> Result<Entered, ChangeError> {
+        let new = match self.hops.get(&next_hop) {
+            Some(&hop) => {
+                return Ok(Entered { hop, new_hop: None });
+            }
+            None => self.hops.len() + 1,
+        };
+        let hop =
+            u16::try_from(new).map_err(|_| ChangeError::Route(RouteError::TooManyNextHops))?;
+        self.hops.insert(next_hop, hop);
+        let new_hop = Some(next_hop);
+        Ok(Entered { hop, new_hop })
+    }
+
+    pub(super) fn enter(&mut self, change: &Change) -> Result<Entered, ChangeError> {
+        let network = change.network();
+        let key = (network.length, network.prefix);
+        network.check().map_err(ChangeError::Route)?;
+        let there = self.routes.contains_key(&key);
+        match change {
+            Change::Add(_) if there => Err(ChangeError::There(network)),
+            Change::Redirect(_) | Change::Remove(_) if !there => {
+                Err(ChangeError::NotThere(network))
+            }
+            Change::Add(route) => {
+                let entered = self.hop(route.next_hop)?;
+                self.routes.insert(key, entered.hop);
+                self.count(network, true);
+                Ok(entered)
+            }
+            Change::Redirect(route) => {
+                let entered = self.hop(route.next_hop)?;
+                self.routes.insert(key, entered.hop);
+                Ok(entered)
+            }
+            Change::Remove(_) => {
+                self.routes.remove(&key);
+                self.count(network, false);
+                let (hop, new_hop) = (0, None);
+                Ok(Entered { hop, new_hop })
+            }
+        }
+    }
+
+    /// What an entry has that packets for this address find, of routes up to a length.
+    pub(super) fn best(&self, address: u32, most: u8) -> Entry {
+        (0..=most)
+            .rev()
+            .find_map(|length| {
+                let hop = self.routes.get(&(length, address & mask(length)))?;
+                Some(Entry::of(length, *hop))
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// What an entry of the trie that leads to no block has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) word: u32,
+    /// 1 + the length of its route; 0 without one.
+    pub(super) owner: u8,
+}
+
+impl Entry {
+    pub(super) const fn of(length: u8, hop: u16) -> Self {
+        Self {
+            word: hop as u32,
+            owner: length + 1,
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Changes of the routing table while packets flow: what the core writes, and in which
+//! order.
+//!
+//! A reader goes from an entry of the root to a block and from there perhaps to another
+//! (`route_lookup` of the microcode). Whenever it comes, what it finds has to be the way
+//! before a change or the way after it. That follows from three rules:
+//!
+//! - a longword is written as a whole, and for each address one longword alone decides
+//!   between before and after;
+//! - a block and a next hop are written in full before the entry that leads to them;
+//! - a block that nothing leads to any more stays as it is until nobody can be in it, and
+//!   only then takes other entries. A next hop is never used for anything else: packets
+//!   keep its number while they wait in queues.
+//!
+//! [`Ledger`] is the core's own copy of the table. It gives the writes of a change in
+//! their order; [`super::Routes`] makes them, one access at a time. Free blocks are used
+//! in the order in which they became free, so that which block is where follows from the
+//! changes alone and not from when they were made.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::book::{Book, Entered, Entry, ROOT_BITS, SECOND_BITS};
+use super::changes::{Change, ChangeError, Network};
+use super::{BLOCK_ENTRIES, MORE, NEXT_HOP_LONGWORDS, ROOT_ENTRIES, RouteError, mask};
+use crate::gpp::boot::RouterRoutes;
+
+/// Longwords that the core writes in one access.
+const BURST: usize = 8;
+
+/// The table that a write is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// The trie.
+    Trie,
+    /// The next hops.
+    NextHops,
+}
+
+/// One access of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Where to.
+    pub table: Table,
+    /// The first of its longwords, from the start of the table.
+    pub first: usize,
+    words: [u32; BURST],
+    count: usize,
+}
+
+impl Write {
+    fn new(table: Table, first: usize, words: &[u32]) -> Self {
+        let mut all = [0; BURST];
+        all[..words.len()].copy_from_slice(words);
+        Self {
+            table,
+            first,
+            words: all,
+            count: words.len(),
+        }
+    }
+
+    /// What it writes, up to eight longwords.
+    #[must_use]
+    pub fn words(&self) -> &[u32] {
+        &self.words[..self.count]
+    }
+
+    /// Takes in one more longword, if it is the next of the same cache line.
+    fn grow(&mut self, at: usize, word: u32) -> bool {
+        let next = self.table == Table::Trie
+            && at == self.first + self.count
+            && at / BURST == self.first / BURST;
+        if next {
+            self.words[self.count] = word;
+            self.count += 1;
+        }
+        next
+    }
+}
+
+/// The table as the core keeps it beside the one in SRAM.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    book: Book,
+    /// As it stands in SRAM.
+    trie: Vec<u32>,
+    /// Of each longword of the trie 1 + the length of the route that it has, or 0.
+    owners: Vec<u8>,
+    /// The blocks that nothing leads to, first longword each, in the order in which they
+    /// became free.
+    free: VecDeque<usize>,
+}
+
+impl Ledger {
+    /// The table of a router's routes, with room for so many blocks in all, at least those of
+    /// the routes.
+    ///
+    /// # Errors
+    /// There are too many next hops.
+    pub fn new(router: &RouterRoutes, room: usize) -> Result<Self, RouteError> {
+        let mut sorted = router.routes().to_vec();
+        sorted.sort_by_key(|route| (route.length, route.prefix));
+        let mut trie = router.table().trie().to_vec();
+        let used = trie.len();
+        trie.resize(used.max(ROOT_ENTRIES + room * BLOCK_ENTRIES), 0);
+        let mut ledger = Self {
+            book: Book::new(router)?,
+            owners: vec![0; trie.len()],
+            free: (used..trie.len()).step_by(BLOCK_ENTRIES).collect(),
+            trie,
+        };
+        // Shorter prefixes first: a longer one then overwrites its part.
+        for route in &sorted {
+            let network = route.network();
+            let hop = ledger.book.best(route.prefix, route.length).word as u16;
+            let (entry, entries) = (Entry::of(route.length, hop), ledger.entries(network));
+            ledger.cover(
+                entries,
+                |owner| owner <= entry.owner,
+                entry,
+                &mut Vec::new(),
+            );
+        }
+        Ok(ledger)
+    }
+
+    /// The trie as it is, or will be when all writes are made.
+    #[must_use]
+    pub fn trie(&self) -> &[u32] {
+        &self.trie
+    }
+
+    /// How many routes there are.
+    #[must_use]
+    pub fn routes(&self) -> usize {
+        self.book.routes.len()
+    }
+
+    /// How many blocks are in use.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.book.blocks()
+    }
+
+    /// How many blocks nothing leads to.
+    #[must_use]
+    pub fn free_blocks(&self) -> usize {
+        self.free.len()
+    }
+
+    /// How many free blocks a change takes into use, the ones that became free first.
+    #[must_use]
+    pub fn takes(&self, change: &Change) -> usize {
+        self.book.takes(change)
+    }
+
+    /// Makes a change: puts its writes behind `writes`, in the order in which they have
+    /// to be made. Gives how many blocks are free when the last one is made.
+    ///
+    /// # Errors
+    /// The change cannot be made; nothing has changed then.
+    pub fn apply(
+        &mut self,
+        change: &Change,
+        writes: &mut Vec<Write>,
+    ) -> Result<usize, ChangeError> {
+        let takes = self.book.takes(change);
+        if takes > self.free.len() {
+            return Err(ChangeError::Full {
+                needed: self.blocks() + takes,
+                room: self.blocks() + self.free.len(),
+            });
+        }
+        let Entered { hop, new_hop } = self.book.enter(change)?;
+        if let Some(next_hop) = new_hop {
+            let first = usize::from(hop) * NEXT_HOP_LONGWORDS;
+            writes.push(Write::new(Table::NextHops, first, &next_hop.words()));
+        }
+        let network = change.network();
+        let own = Entry::of(network.length, hop);
+        match change {
+            Change::Add(_) => {
+                self.add(network, own, writes);
+                Ok(0)
+            }
+            Change::Redirect(_) => {
+                let entries = self.entries(network);
+                self.cover(entries, |owner| owner == own.owner, own, writes);
+                Ok(0)
+            }
+            Change::Remove(_) => Ok(self.remove(network, writes)),
+        }
+    }
+
+    fn add(&mut self, network: Network, own: Entry, writes: &mut Vec<Write>) {
+        let (mut block, mut bits) = (0, ROOT_BITS);
+        let mut new = Vec::new();
+        let mut publish = None;
+        while network.length > bits {
+            let at = block + place(network.prefix, bits);
+            block = if let Some(below) = self.block_at(at) {
+                below
+            } else {
+                // There is one, as many as the change takes were counted.
+                let Some(below) = self.free.pop_front() else {
+                    return;
+                };
+                let (word, owner) = (self.trie[at], self.owners[at]);
+                self.trie[below..below + BLOCK_ENTRIES].fill(word);
+                self.owners[below..below + BLOCK_ENTRIES].fill(owner);
+                let leads = MORE | (below * 4) as u32;
+                if publish.is_none() {
+                    publish = Some((at, leads));
+                } else {
+                    self.trie[at] = leads;
+                }
+                new.push(below);
+                below
+            };
+            bits += 8;
+        }
+        let entries = covered(block, network, bits);
+        let shorter = |owner| owner < own.owner;
+        let Some((at, leads)) = publish else {
+            self.cover(entries, shorter, own, writes);
+            return;
+        };
+        self.cover(entries, shorter, own, &mut Vec::new());
+        for below in new.into_iter().rev() {
+            for first in (below..below + BLOCK_ENTRIES).step_by(BURST) {
+                let words = &self.trie[first..first + BURST];
+                writes.push(Write::new(Table::Trie, first, words));
+            }
+        }
+        self.set(at, leads, writes);
+    }
+
+    /// Gives how many blocks became free.
+    fn remove(&mut self, network: Network, writes: &mut Vec<Write>) -> usize {
+        let (mut block, mut bits) = (0, ROOT_BITS);
+        while network.length > bits {
+            let at = block + place(network.prefix, bits);
+            let needed = (bits, network.prefix & mask(bits));
+            let Some(below) = self.block_at(at) else {
+                return 0;
+            };
+            if !self.book.deeper.contains_key(&needed) {
+                // Readers may still be in the blocks: they stay as they are.
+                let entry = self.book.best(network.prefix, bits);
+                let deeper = (network.length > SECOND_BITS && bits == ROOT_BITS)
+                    .then(|| self.block_at(below + place(network.prefix, SECOND_BITS)))
+                    .flatten();
+                self.owners[at] = entry.owner;
+                self.set(at, entry.word, writes);
+                self.free.push_back(below);
+                self.free.extend(deeper);
+                return 1 + usize::from(deeper.is_some());
+            }
+            block = below;
+            bits += 8;
+        }
+        // Everything that the route had falls to the next shorter one.
+        let heir = match network.length {
+            0 => Entry::default(),
+            length => self.book.best(network.prefix, length - 1),
+        };
+        let entries = covered(block, network, bits);
+        let owned = network.length + 1;
+        self.cover(entries, |owner| owner == owned, heir, writes);
+        0
+    }
+
+    /// The entries of a route in the block of its level.
+    fn entries(&self, network: Network) -> Range<usize> {
+        let (mut block, mut bits) = (0, ROOT_BITS);
+        while network.length > bits
+            && let Some(below) = self.block_at(block + place(network.prefix, bits))
+        {
+            block = below;
+            bits += 8;
+        }
+        covered(block, network, bits)
+    }
+
+    /// The block to which an entry leads.
+    fn block_at(&self, at: usize) -> Option<usize> {
+        let word = self.trie[at];
+        (word & MORE != 0).then_some(((word & !MORE) / 4) as usize)
+    }
+
+    /// Gives the entries with such owners, here and in the blocks below, another route.
+    fn cover(
+        &mut self,
+        entries: Range<usize>,
+        which: impl Fn(u8) -> bool + Copy,
+        entry: Entry,
+        writes: &mut Vec<Write>,
+    ) {
+        for at in entries {
+            if let Some(below) = self.block_at(at) {
+                self.cover(below..below + BLOCK_ENTRIES, which, entry, writes);
+            } else if which(self.owners[at]) {
+                self.owners[at] = entry.owner;
+                self.set(at, entry.word, writes);
+            }
+        }
+    }
+
+    /// Writes an entry, if that is another longword.
+    fn set(&mut self, at: usize, word: u32, writes: &mut Vec<Write>) {
+        if self.trie[at] == word {
+            return;
+        }
+        self.trie[at] = word;
+        let grown = writes.last_mut().is_some_and(|last| last.grow(at, word));
+        if !grown {
+            writes.push(Write::new(Table::Trie, at, &[word]));
+        }
+    }
+}
+
+/// The entry of a block that decides the last bits of an address up to `bits`.
+const fn place(address: u32, bits: u8) -> usize {
+    let entries = if bits == ROOT_BITS {
+        ROOT_ENTRIES
+    } else {
+        BLOCK_ENTRIES
+    };
+    (address >> (32 - bits as u32)) as usize % entries
+}
+
+/// The entries that a route has in a block which decides bits up to `bits`.
+const fn covered(block: usize, network: Network, bits: u8) -> Range<usize> {
+    let first = block + place(network.prefix, bits);
+    first..first + (1 << (bits - network.length))
+}
+
+#[cfg(test)]
+mod tests;
