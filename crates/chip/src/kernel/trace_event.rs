@@ -1,5 +1,7 @@
 //! What can happen on a chip, as a watcher sees it.
 
+mod kind;
+
 use std::fmt;
 
 use npsim_isa::CommandOp;
@@ -8,6 +10,8 @@ use crate::Cycle;
 use crate::kernel::command::{BusCommand, Slot};
 use crate::kernel::lines::MediaDrop;
 use crate::kernel::target::Target;
+
+pub use kind::{Kind, Kinds};
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -563,107 +567,5 @@ impl TraceEvent {
             Self::Gpp { .. } => Kind::Gpp,
             Self::LocalMemory { .. } => Kind::LocalMemory,
         }
-    }
-}
-
-/// A kind of trace event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// [`TraceEvent::Issued`]
-    Issued,
-    /// [`TraceEvent::Aborted`]
-    Aborted,
-    /// [`TraceEvent::Held`]
-    Held,
-    /// [`TraceEvent::Stalled`]
-    Stalled,
-    /// [`TraceEvent::Context`]
-    Context,
-    /// [`TraceEvent::Command`]
-    Command,
-    /// [`TraceEvent::Queued`]
-    Queued,
-    /// [`TraceEvent::Served`]
-    Served,
-    /// [`TraceEvent::Done`]
-    Done,
-    /// [`TraceEvent::Signal`]
-    Signal,
-    /// [`TraceEvent::Bus`]
-    Bus,
-    /// [`TraceEvent::Ring`]
-    Ring,
-    /// [`TraceEvent::Arrives`]
-    Arrives,
-    /// [`TraceEvent::Dropped`]
-    Dropped,
-    /// [`TraceEvent::Departed`]
-    Departed,
-    /// [`TraceEvent::Rbuf`]
-    Rbuf,
-    /// [`TraceEvent::Tbuf`]
-    Tbuf,
-    /// [`TraceEvent::Touched`]
-    Touched,
-    /// [`TraceEvent::Lock`]
-    Lock,
-    /// [`TraceEvent::Level`]
-    Level,
-    /// [`TraceEvent::Gpp`]
-    Gpp,
-    /// [`TraceEvent::LocalMemory`]
-    LocalMemory,
-    /// [`TraceEvent::Stored`]
-    Stored,
-    /// [`TraceEvent::Carried`]
-    Carried,
-    /// [`TraceEvent::Exception`]
-    Exception,
-}
-
-/// A set of [`Kind`]s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u32);
-
-impl Kinds {
-    /// Nothing.
-    pub const NONE: Self = Self(0);
-    /// Everything.
-    pub const ALL: Self = Self(u32::MAX);
-
-    /// These.
-    #[must_use]
-    pub const fn of(kinds: &[Kind]) -> Self {
-        let (mut all, mut at) = (0, 0);
-        while at < kinds.len() {
-            all |= 1 << kinds[at] as u32;
-            at += 1;
-        }
-        Self(all)
-    }
-
-    /// All but these.
-    #[must_use]
-    pub const fn all_but(kinds: &[Kind]) -> Self {
-        Self(!Self::of(kinds).0)
-    }
-
-    /// Those of both.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether a kind is among them.
-    #[must_use]
-    #[inline]
-    pub const fn has(self, kind: Kind) -> bool {
-        self.0 >> kind as u32 & 1 == 1
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
     }
 }
