@@ -4,6 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, ChipError, Stop};
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
+use npsim_chip::inspect::{Source, Why};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::NoObserver;
@@ -11,8 +12,8 @@ use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 use npsim_image::Image;
 use npsim_isa::{
-    Bank, Command, CommandOp, Completion, CtxArb, ImmedShift, Instruction, Operand,
-    TransferRegister, encode,
+    Bank, Command, CommandOp, Completion, Condition, CtxArb, ImmedShift, Instruction, Operand,
+    TransferRegister, csr, encode,
 };
 
 fn profile() -> Profile {
@@ -281,28 +282,22 @@ fn impossible_set_ups_are_refused() {
     assert!(error.contains("ring 0"), "{error}");
 }
 
-#[test]
-fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
+/// Every context reads memory that is not there.
+fn reads_nowhere() -> Vec<Instruction> {
     let top = Instruction::Immed {
         dest: ADDRESS,
         value: 0x8000,
         shift: ImmedShift::By16,
         invert: false,
     };
-    let mut chip = chip(&[(
-        2,
-        &[
-            top,
-            memory(
-                CommandOp::SramRead,
-                TransferRegister::S(0),
-                ADDRESS,
-                1,
-                SWAP,
-            ),
-            KILL,
-        ],
-    )]);
+    let register = TransferRegister::S(0);
+    let read = memory(CommandOp::SramRead, register, ADDRESS, 1, SWAP);
+    vec![top, read, KILL]
+}
+
+#[test]
+fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
+    let mut chip = chip(&[(2, &reads_nowhere())]);
     let Stop::Fault(fault) = run(&mut chip, Cycle::MAX) else {
         panic!("no fault")
     };
@@ -311,4 +306,45 @@ fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
         (None, Some(2), Some(0), Some(1))
     );
     assert!(fault.message.contains("channel 2"), "{}", fault.message);
+}
+
+/// The neighbour signals every 200 cycles and runs ahead, but a read of memory that is not there
+/// ends the run between two signals.
+#[test]
+fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {
+    let mut sends = vec![
+        immed(ADDRESS, 1 << 3),
+        Instruction::LocalCsrWrite {
+            csr: csr::NEXT_NEIGHBOR_SIGNAL,
+            src: ADDRESS,
+        },
+    ];
+    sends.resize(200, Instruction::Nop);
+    sends.push(Instruction::Branch {
+        condition: Condition::Always,
+        target: 1,
+        defer: 0,
+    });
+    let sleeps = [wait(1), wait(1), wait(1), KILL];
+    let mut reads = vec![Instruction::Nop; 100];
+    reads.extend(reads_nowhere());
+    let sources = |chip: &Chip| {
+        let Some(Why::Asleep(asleep)) = chip.inspect().why(2, 0) else {
+            panic!("context 0 of microengine 2 waits");
+        };
+        assert_eq!(asleep.at, 1);
+        asleep.missing[0].sources.clone()
+    };
+    let mut chip = chip(&[(0, &reads), (1, &sends), (2, &sleeps)]);
+    let stop = run(&mut chip, 10_000);
+    assert!(matches!(stop, Stop::Fault(_)), "{stop:?}");
+    assert!(chip.now() < 200);
+    let found = sources(&chip);
+    let sent = |source: &Source| !matches!(source, Source::Sender(_));
+    assert!(!found.is_empty() && !found.iter().any(sent), "{found:?}");
+
+    let mut chip = self::chip(&[(1, &sends), (2, &sleeps)]);
+    assert_eq!(run(&mut chip, 206), Stop::Reached);
+    let found = sources(&chip);
+    assert!(matches!(found[..], [Source::OnTheWay { .. }]), "{found:?}");
 }
