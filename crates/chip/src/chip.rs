@@ -374,7 +374,8 @@ impl Chip {
                 journal.hand_on(self.fabric.now + 1, observer);
                 journal.leave_out_the_rest();
             }
-            Some(Stop::Reached) => journal.hand_on(until, observer),
+            // It may lie before `until`: a frame that leaves can bring the end nearer.
+            Some(Stop::Reached) => journal.hand_on(self.fabric.now, observer),
             None => journal.hand_on(pause.min(self.fabric.events.next_time()), observer),
         }
         stop

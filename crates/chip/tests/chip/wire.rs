@@ -10,7 +10,8 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::gpp::boot::{Boot, PortSetup};
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 
@@ -25,11 +26,24 @@ struct Links {
     arrivals: VecDeque<Arrival>,
     sent: Vec<Sent>,
     dropped: Vec<(u64, MediaDrop)>,
+    /// How many cycles after the first bit of a frame that leaves the outside may answer to it,
+    /// if it answers, and when it may to the first of those that are leaving.
+    answers_after: Option<Cycle>,
+    answer: Option<Cycle>,
 }
 
 impl Lines for Links {
     fn next_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.pop_front()
+    }
+
+    fn departing(&mut self, d: Departure<'_>) {
+        let answer = self.answers_after.map(|after| d.start + after);
+        self.answer = self.answer.into_iter().chain(answer).min();
+    }
+
+    fn latest(&self) -> Cycle {
+        self.answer.unwrap_or(Cycle::MAX)
     }
 
     fn departed(&mut self, d: Departure<'_>) {
@@ -200,6 +214,41 @@ fn running_in_steps_gives_the_same_traffic() {
         }
     }
     assert_eq!(links.sent, whole);
+}
+
+/// The cycles of what was told, as it was told.
+#[derive(Default)]
+struct Cycles(Vec<Cycle>);
+
+impl Observer for Cycles {
+    fn see(&mut self, at: Cycle, _: &TraceEvent) {
+        self.0.push(at);
+    }
+}
+
+/// The end of the run comes nearer while it lasts, and what was booked behind it is told when
+/// its time has come.
+#[test]
+fn observers_are_told_in_order_where_an_answer_ends_the_run() {
+    for answers_after in (10..400).step_by(10) {
+        let mut chip = chip(2, true);
+        let mut links = links(40, 300, 2);
+        links.answers_after = Some(answers_after);
+        let mut told = Cycles::default();
+        let mut answers = 0;
+        loop {
+            let stop = chip.run(1 << 20, &mut links, &mut told);
+            if stop != Stop::Reached {
+                assert_eq!(stop, Stop::Quiet);
+                break;
+            }
+            assert_eq!(Some(chip.now()), links.answer.take());
+            answers += 1;
+        }
+        assert_eq!(links.sent.len(), 40);
+        assert!(answers >= 20, "{answers}");
+        assert!(told.0.is_sorted(), "answers after {answers_after} cycles");
+    }
 }
 
 #[test]
