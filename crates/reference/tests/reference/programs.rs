@@ -2,6 +2,7 @@
 //! memory: then engine and reference must agree where.
 
 pub mod commands;
+mod media;
 pub mod rounds;
 
 use npsim_isa::{
@@ -488,6 +489,16 @@ pub fn immed(dest: Operand, value: u16) -> Instruction {
         shift: ImmedShift::None,
         invert: false,
     }
+}
+
+/// Sets all bits of a register.
+pub fn set(dest: Operand, value: u32) -> [Instruction; 2] {
+    let high = Instruction::ImmedWord {
+        dest,
+        word: 1,
+        value: (value >> 16) as u16,
+    };
+    [immed(dest, value as u16), high]
 }
 
 const BREAKPOINT: Instruction = Instruction::CtxArb(CtxArb {

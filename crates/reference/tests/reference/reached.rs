@@ -15,8 +15,8 @@ use npsim_isa::{
 };
 use npsim_reference::REFERENCE;
 
-use super::chips::{Bench, MOST_CYCLES, Steps, chip, ended};
-use super::programs::{KILL, immed};
+use super::chips::{Bench, Ended, MOST_CYCLES, Steps, chip, ended};
+use super::programs::{KILL, immed, set};
 
 /// Contexts but the first kill themselves; the first goes on behind these two.
 fn first_context_only() -> Vec<Instruction> {
@@ -27,15 +27,6 @@ fn first_context_only() -> Vec<Instruction> {
         defer: 0,
     };
     vec![rest, KILL]
-}
-
-fn set(dest: Operand, value: u32) -> [Instruction; 2] {
-    let high = Instruction::ImmedWord {
-        dest,
-        word: 1,
-        value: (value >> 16) as u16,
-    };
-    [immed(dest, value as u16), high]
 }
 
 const ADDRESS: Operand = Operand::Gpr(Bank::A, 0);
@@ -66,12 +57,18 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
     let bench = Bench {
         chip: "ixp2400",
         programs,
+        frames: Vec::new(),
+        surprised: false,
         disturbances: Disturbances::default(),
         strict: true,
     };
     let end = |kind: CoreKind, cycles, saved| {
-        let steps = Steps { cycles, saved };
-        let (chip, stop) = ended(kind, &bench, steps, &mut NoObserver);
+        let steps = Steps {
+            cycles,
+            saved,
+            answered: None,
+        };
+        let Ended { chip, stop, .. } = ended(kind, &bench, steps, &mut NoObserver);
         let fault = chip.fault().map(|it| (it.check, it.pc, it.cycle));
         (chip.now(), fault.map_or(Ok(stop), Err))
     };
@@ -118,6 +115,34 @@ fn a_loop_sees_what_is_reflected_into_its_register() {
     }
     reflects.push(KILL);
     assert_eq!(end_of(vec![waits, reflects]), Ok(Stop::Quiet));
+}
+
+/// A thread that another microengine puts on a freelist owns its registers no more, though it is
+/// looking at one of them.
+#[test]
+fn a_loop_over_a_register_ends_where_another_lists_its_thread() {
+    let status = Operand::STransfer(3);
+    let mut waits = first_context_only();
+    waits.extend([
+        Instruction::BranchByte {
+            equal: false,
+            src: status,
+            byte: 1,
+            value: 2,
+            target: 2,
+            defer: 0,
+        },
+        KILL,
+    ]);
+    let mut lists = first_context_only();
+    let list = u32::from(msf_csr::RX_THREAD_FREELIST_0);
+    lists.extend([Instruction::Nop; 200]);
+    lists.extend(set(ADDRESS, (1 << 12 | 3) << 16 | list));
+    lists.push(sends(CommandOp::MsfFastWr, TransferRegister::None));
+    lists.push(KILL);
+    let (check, pc, cycle) = end_of(vec![waits, lists]).unwrap_err();
+    assert_eq!((check, pc), (Some(Check::TransferInFlight), Some(2)));
+    assert!(cycle > 200, "{cycle}");
 }
 
 /// What is reflected out of a register is what stood there then, though its owner goes on.
@@ -260,6 +285,8 @@ fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
         let bench = Bench {
             chip: "ixp2400",
             programs: programs.to_vec(),
+            frames: Vec::new(),
+            surprised: false,
             disturbances: Disturbances::default(),
             strict: true,
         };

@@ -1,24 +1,25 @@
 //! Programs for microengines of a whole chip: their contexts issue commands to its memories,
-//! rings, queues, hash unit and proxy, and wait for them or not.
+//! rings, journals, queues, media buffers, hash unit and proxy, and wait for them or not.
 
 use std::ops::Range;
 
 use npsim_isa::{
     AluOp, Bank, CapAccess, CapCsr, Command, CommandOp, Completion, Condition, Instruction,
-    Operand, TransferKind, TransferRegister, Unit, cap_csr, encode,
+    Operand, TransferKind, TransferRegister, Unit, cap_csr, encode, msf_csr,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::media::{THREAD_WAITS, media, time_out};
 use super::{
-    KILL, NEIGHBOURS, assemble_behind, branch, defer_of, immed, polls, shared, straight, timer,
-    values, with_slots, yields,
+    KILL, NEIGHBOURS, assemble_behind, branch, defer_of, immed, polls, set, shared, straight,
+    timer, values, with_slots, yields,
 };
 
 /// Registers that are relative ones of context 7, which does not run: what addresses begin
 /// with, and override words.
 #[derive(Clone, Copy, Debug)]
-enum Fixed {
+pub(super) enum Fixed {
     /// Memory that all share, at the beginning.
     Zero,
     /// The same in the second SRAM channel.
@@ -37,10 +38,42 @@ enum Fixed {
     OtherContext,
     /// Three longwords of which the last is at the beginning of the file.
     AtTheEnd,
+    /// Some bytes, or a buffer of two more cells that another of its packet follows.
+    SomeBytes,
+    /// Other bytes, or a buffer of one more cell with which its packet ends.
+    OtherBytes,
+    /// What an atomic operation works with, or two longwords, with a mask.
+    Operand,
+    /// The control words of TBUF elements.
+    ControlWords,
+    /// The bits that tell them apart.
+    AnyControlWord,
+    /// How a thread lists itself that waits for an mpacket, but for which it is.
+    ThreadWaits,
+    /// The Q-array entry that is a ring, and its descriptor.
+    Ring,
+    /// The one that is a journal.
+    Journal,
+    /// The queue with its descriptor, where it alone has room for a buffer of that address.
+    QueueDescriptor,
+    /// The first elements of the media buffers, of which no frame comes into the very first.
+    FirstElements,
+    /// Elements behind them.
+    FartherElements,
+    /// An element of a media buffer, as an override word names it.
+    Element,
+    /// Three quadwords at the beginning of another one.
+    ThreeOfElement,
+    /// An element, the signals of context 1, and the first microengine.
+    ElementOfOthers,
+    /// The control word of a frame that fits into one element.
+    WholeFrame,
+    /// The control word of an element that is not sent.
+    Skipped,
 }
 
 impl Fixed {
-    const ALL: [(Self, u32); 9] = [
+    const ALL: [(Self, u32); 25] = [
         (Self::Zero, 0),
         (Self::SecondChannel, 1 << 30),
         (Self::Queue, QUEUE << 24),
@@ -50,67 +83,171 @@ impl Fixed {
         (Self::ThreeOfThem, 1 << 25 | 2 << 21),
         (Self::OtherContext, 1 << 11 | 16 << 4 | 1 << 3 | 1),
         (Self::AtTheEnd, 1 << 25 | 2 << 21 | 1 << 11 | 126 << 4),
+        (Self::SomeBytes, 1 << 20 | 0x02 << 12),
+        (Self::OtherBytes, 1 << 20 | 0x81 << 12),
+        (
+            Self::Operand,
+            1 << 25 | 1 << 24 | 1 << 21 | 1 << 20 | 0x5a << 12,
+        ),
+        (Self::ControlWords, msf_csr::TBUF_ELEMENT_CONTROL_0 as u32),
+        (Self::AnyControlWord, 127 << 3),
+        (Self::ThreadWaits, THREAD_WAITS),
+        (Self::Ring, RING.entry << 24 | RING.at),
+        (Self::Journal, JOURNAL.entry << 24 | JOURNAL.at),
+        (Self::QueueDescriptor, QUEUE << 24 | QUEUE_DESCRIPTOR),
+        (Self::FirstElements, element(0)),
+        (Self::FartherElements, element(2) + 40),
+        (Self::Element, element(1) << 5),
+        (Self::ThreeOfElement, 1 << 25 | 2 << 21 | element(2) << 5),
+        (
+            Self::ElementOfOthers,
+            1 << 31 | element(3) << 5 | 1 << 3 | 1,
+        ),
+        (Self::WholeFrame, 60 << 24 | 3 << 8 | 1),
+        (Self::Skipped, 1 << 11),
     ];
 
-    fn register(self) -> Operand {
-        Operand::GprAbsolute(Bank::A, 112 + self as u8)
+    /// Those of bank A but the counter of rounds, then those of bank B.
+    pub(super) fn register(self) -> Operand {
+        match self as u8 {
+            n @ 0..15 => Operand::GprAbsolute(Bank::A, 112 + n),
+            n => Operand::GprAbsolute(Bank::B, 112 + (n - 15)),
+        }
     }
+}
+
+/// Where an element of 64 bytes stands in the data window of the media interface.
+const fn element(number: u32) -> u32 {
+    msf_csr::RBUF_TBUF_DATA as u32 + 64 * number
 }
 
 /// The Q-array entry of channel 0 that is a queue.
 pub const QUEUE: u32 = 5;
 
+/// Longword address of its descriptor.
+pub const QUEUE_DESCRIPTOR: u32 = 0x80;
+
+/// A Q-array entry of channel 0 with what stands in its descriptor when the run begins.
+pub struct Descriptor {
+    entry: u32,
+    /// Longword address.
+    pub at: u32,
+    pub words: [u32; 3],
+}
+
+/// Of 512 longwords, a few of which are free.
+pub const RING: Descriptor = Descriptor {
+    entry: 6,
+    at: 0x84,
+    words: [0x200, 0x200 + 508, 508],
+};
+
+/// The same, so that it soon writes over its oldest longwords.
+pub const JOURNAL: Descriptor = Descriptor {
+    entry: 7,
+    at: 0x88,
+    words: [0x400, 0x400 + 509, 509],
+};
+
 /// The scratch rings that there are.
 pub const RINGS: Range<u8> = 0..2;
 
 /// Context 7 kills itself; the others set the fixed registers, which all do alike, and what
-/// commands may send.
-fn beginning() -> Vec<Instruction> {
-    let mut program = vec![
-        Instruction::BranchCtx {
-            equal: false,
-            context: 7,
-            target: 2,
-            defer: 0,
-        },
-        KILL,
-    ];
+/// commands may send. The first loads ring and journal and lets threads wait for frames no longer
+/// than some time.
+fn beginning(reach: Reach) -> Vec<Instruction> {
+    let only = |equal, context, target| Instruction::BranchCtx {
+        equal,
+        context,
+        target,
+        defer: 0,
+    };
+    // It is never executed: the chip knows by it that registers are reached by others, whatever
+    // else there is.
+    let reflects = CommandOp::CapReflectWrite;
+    let reflects = command_of(reflects, 0, (0, 1), Completion::Silent, false);
+    let mut program = match reach {
+        Reach::Own => vec![only(false, 7, 2), KILL],
+        Reach::Others => vec![only(false, 7, 3), KILL, reflects],
+    };
     for (register, value) in Fixed::ALL {
-        let dest = register.register();
-        program.push(immed(dest, value as u16));
-        let value = (value >> 16) as u16;
-        program.push(Instruction::ImmedWord {
-            dest,
-            word: 1,
-            value,
-        });
+        program.extend(set(register.register(), value));
     }
     for n in 0..16 {
         program.push(immed(Operand::STransfer(n), u16::from(n) * 0x111));
         program.push(immed(Operand::DTransfer(n), u16::from(n) * 0x101));
     }
+    let loads = [Fixed::Ring, Fixed::Journal].into_iter().flat_map(loaded);
+    let loads: Vec<_> = loads.chain(time_out()).collect();
+    let behind = program.len() + 1 + loads.len();
+    program.push(only(false, 0, behind as u16));
+    program.extend(loads);
     program
+}
+
+/// Loads a Q-array entry with all of its descriptor.
+fn loaded(entry: Fixed) -> [Instruction; 3] {
+    let waits = Completion::CtxSwap {
+        signal: 2,
+        defer: 0,
+    };
+    let head = command_of(CommandOp::SramRdQdescHead, 0, (0, 2), waits, false);
+    let other = CommandOp::SramRdQdescOther;
+    let other = command_of(other, 0, (0, 0), Completion::Silent, false);
+    [copied(BASE, entry), head, other]
+}
+
+/// Whose transfer registers the commands of a program move. As long as none reaches those of
+/// another microengine, cores may use theirs ahead of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    Own,
+    Others,
+}
+
+impl Reach {
+    fn allows(self, op: CommandOp) -> bool {
+        let reflects = matches!(op, CommandOp::CapReflectRead | CommandOp::CapReflectWrite);
+        self == Self::Others || !reflects
+    }
 }
 
 /// What a command works on: what its address begins with, and what is added to it.
 fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
+    use CommandOp as Op;
     let words = |bases: &'static [Fixed]| (select(bases), (0..12_u8).prop_map(|n| 4 * n)).boxed();
+    let at = |bases: &'static [Fixed]| (select(bases), Just(0)).boxed();
     Some(match op {
-        CommandOp::SramEnqueue | CommandOp::SramEnqueueTail | CommandOp::SramDequeue => {
+        Op::SramEnqueue | Op::SramEnqueueTail | Op::SramDequeue => {
             (Just(Fixed::Queue), 1..12_u8).boxed()
         }
-        CommandOp::ScratchGet | CommandOp::ScratchPut => {
+        // A journal's words can be taken off as a ring's, and it can be too full for more.
+        Op::SramPut | Op::SramGet | Op::SramJournal => at(&[Fixed::Ring, Fixed::Journal]),
+        Op::SramFastJournal => (Just(Fixed::Journal), 0..64_u8).boxed(),
+        Op::SramRdQdescHead
+        | Op::SramRdQdescTail
+        | Op::SramRdQdescOther
+        | Op::SramWrQdesc
+        | Op::SramWrQdescCount => at(&[Fixed::Ring, Fixed::Journal, Fixed::QueueDescriptor]),
+        Op::ScratchGet | Op::ScratchPut => {
             (Just(Fixed::Zero), RINGS.prop_map(|ring| 4 * ring)).boxed()
         }
-        CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
-            words(&[Fixed::Unloaded, Fixed::Reflected])
-        }
-        CommandOp::DramRead | CommandOp::DramWrite => {
+        Op::CapReflectRead | Op::CapReflectWrite => words(&[Fixed::Unloaded, Fixed::Reflected]),
+        Op::DramRead | Op::DramWrite | Op::DramRbufRd | Op::DramTbufWr => {
             (Just(Fixed::Zero), (0..12_u8).prop_map(|n| 8 * n)).boxed()
         }
-        _ if op.info().unit == Unit::Hash => (Just(Fixed::Zero), Just(0)).boxed(),
-        CommandOp::SramRead | CommandOp::SramWrite => words(&[Fixed::Zero, Fixed::SecondChannel]),
-        CommandOp::ScratchRead | CommandOp::ScratchWrite => words(&[Fixed::Zero]),
+        // Control words are for who knows which element is free.
+        Op::MsfWrite | Op::MsfWrite64 => words(&[Fixed::FirstElements, Fixed::FartherElements]),
+        Op::MsfRead | Op::MsfRead64 => words(&[
+            Fixed::FirstElements,
+            Fixed::FartherElements,
+            Fixed::ControlWords,
+        ]),
+        _ if op.info().unit == Unit::Hash => at(&[Fixed::Zero]),
+        Op::SramRead | Op::SramWrite | Op::SramCsrRd | Op::SramCsrWr => {
+            words(&[Fixed::Zero, Fixed::SecondChannel])
+        }
+        Op::ScratchRead | Op::ScratchWrite => words(&[Fixed::Zero]),
         _ if op.is_atomic() && op.info().unit == Unit::Sram => {
             words(&[Fixed::Zero, Fixed::SecondChannel])
         }
@@ -119,7 +256,32 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
     })
 }
 
-fn completion() -> impl Strategy<Value = Completion> {
+/// The override words of a command, of which most need none.
+fn overrides(op: CommandOp, reach: Reach) -> BoxedStrategy<Option<Fixed>> {
+    if matches!(op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
+        let elements = vec![
+            Fixed::Element,
+            Fixed::ThreeOfElement,
+            Fixed::ElementOfOthers,
+        ];
+        return select(elements).prop_map(Some).boxed();
+    }
+    if reach == Reach::Own && op.info().takes_transfer {
+        return Just(None).boxed();
+    }
+    let words = vec![
+        Fixed::ThreeOfThem,
+        Fixed::OtherContext,
+        Fixed::AtTheEnd,
+        Fixed::OtherMicroengine,
+        Fixed::SomeBytes,
+        Fixed::OtherBytes,
+        Fixed::Operand,
+    ];
+    prop_oneof![4 => Just(None), 3 => select(words).prop_map(Some)].boxed()
+}
+
+pub(super) fn completion() -> impl Strategy<Value = Completion> {
     prop_oneof![
         1 => Just(Completion::Silent),
         2 => (1..16_u8).prop_map(Completion::SigDone),
@@ -128,10 +290,16 @@ fn completion() -> impl Strategy<Value = Completion> {
 }
 
 /// What the address of the next command begins with: commands read no absolute registers.
-const BASE: Operand = Operand::Gpr(Bank::B, 14);
+pub(super) const BASE: Operand = Operand::Gpr(Bank::B, 14);
+
+/// Whether it names a register of context 0 that makes addresses as one of all contexts.
+fn meddles(instruction: &Instruction) -> bool {
+    let text = instruction.to_string();
+    text.contains("@b14") || text.contains("@a15")
+}
 
 /// Takes a fixed register's value.
-fn copied(dest: Operand, from: Fixed) -> Instruction {
+pub(super) fn copied(dest: Operand, from: Fixed) -> Instruction {
     Instruction::Alu {
         op: AluOp::B,
         dest,
@@ -141,7 +309,7 @@ fn copied(dest: Operand, from: Fixed) -> Instruction {
 }
 
 /// A command with the transfer registers from a number on.
-fn command_of(
+pub(super) fn command_of(
     op: CommandOp,
     plus: u8,
     (register, count): (u8, u8),
@@ -176,27 +344,22 @@ fn command_of(
 }
 
 /// The commands that there are, with their places.
-fn commands() -> Vec<(CommandOp, BoxedStrategy<(Fixed, u8)>)> {
-    let all = CommandOp::ALL.into_iter();
+fn commands(reach: Reach) -> Vec<(CommandOp, BoxedStrategy<(Fixed, u8)>)> {
+    let all = CommandOp::ALL.into_iter().filter(|op| reach.allows(*op));
     all.filter_map(|op| Some((op, places(op)?))).collect()
 }
 
 /// Takes what an address begins with, leaves an override word if there is one, and issues a
 /// command.
-fn command() -> BoxedStrategy<Vec<Instruction>> {
-    let commands = commands();
-    let place =
-        (0..commands.len()).prop_flat_map(move |n| (Just(commands[n].0), commands[n].1.clone()));
-    let override_with = prop_oneof![
-        6 => Just(None),
-        1 => Just(Some(Fixed::ThreeOfThem)),
-        1 => Just(Some(Fixed::OtherContext)),
-        1 => Just(Some(Fixed::AtTheEnd)),
-        1 => Just(Some(Fixed::OtherMicroengine)),
-    ];
+fn command(reach: Reach) -> BoxedStrategy<Vec<Instruction>> {
+    let commands = commands(reach);
+    let place = (0..commands.len()).prop_flat_map(move |n| {
+        let (op, place) = &commands[n];
+        (Just(*op), place.clone(), overrides(*op, reach))
+    });
     let moved = (0..16_u8, 1..5_u8);
-    (place, moved, completion(), override_with)
-        .prop_map(|((op, (base, plus)), moved, completion, word)| {
+    (place, moved, completion())
+        .prop_map(|((op, (base, plus), word), moved, completion)| {
             let command = command_of(op, plus, moved, completion, word.is_some());
             let word = word.map(|word| copied(Operand::None, word));
             [copied(BASE, base)]
@@ -215,32 +378,16 @@ fn command() -> BoxedStrategy<Vec<Instruction>> {
 /// one of the ways to end.
 #[test]
 fn each_command_is_among_those_that_are_issued() {
-    let units = [Unit::Sram, Unit::Scratch, Unit::Dram, Unit::Hash];
+    let units = [Unit::Sram, Unit::Scratch, Unit::Dram, Unit::Hash, Unit::Msf];
     let absent = CommandOp::ALL
         .into_iter()
         .filter(|op| places(*op).is_none());
     let absent: Vec<_> = absent
         .filter(|op| units.contains(&op.info().unit))
         .collect();
-    let expected = [
-        // Rings and journals need a descriptor that is loaded, which these reload.
-        CommandOp::SramPut,
-        CommandOp::SramGet,
-        CommandOp::SramJournal,
-        CommandOp::SramFastJournal,
-        CommandOp::SramCsrWr,
-        CommandOp::SramCsrRd,
-        CommandOp::SramWrQdesc,
-        CommandOp::SramWrQdescCount,
-        CommandOp::SramRdQdescOther,
-        CommandOp::SramRdQdescTail,
-        CommandOp::SramRdQdescHead,
-        // The media interface has no frames.
-        CommandOp::DramRbufRd,
-        CommandOp::DramTbufWr,
-    ];
-    assert_eq!(absent, expected);
-    for (op, _) in commands() {
+    // What these write is in their address: `media` makes them.
+    assert_eq!(absent, [CommandOp::MsfFastWr]);
+    for (op, _) in commands(Reach::Others) {
         let ways = [
             Completion::Silent,
             Completion::SigDone(2),
@@ -285,8 +432,8 @@ fn proxy() -> BoxedStrategy<Vec<Instruction>> {
 }
 
 /// An access with what stands in the defer slots of its swap.
-fn access() -> impl Strategy<Value = Vec<Instruction>> {
-    let access = prop_oneof![8 => command(), 1 => proxy()];
+fn access(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
+    let access = prop_oneof![16 => command(reach), 2 => proxy(), 3 => media(reach)];
     (access, proptest::collection::vec(straight(), 2)).prop_map(|(mut access, mut slots)| {
         let slots_of = access.last().map_or(0, defer_of);
         slots.truncate(slots_of);
@@ -304,15 +451,15 @@ fn swaps(command: &Instruction) -> bool {
 }
 
 /// The program of one of several microengines, seven of whose contexts run it.
-pub fn of_chips() -> impl Strategy<Value = Vec<Instruction>> {
+pub fn of_chips(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
-        6 => access(),
+        6 => access(reach),
         6 => straight().prop_map(|it| vec![it]),
         1 => shared(NEIGHBOURS).prop_map(|it| vec![it]),
         1 => timer(),
         1 => with_slots(branch(), straight()),
         // A command where a slot of a branch stands.
-        1 => command().prop_map(|mut access| {
+        1 => command(reach).prop_map(|mut access| {
             let taken = Instruction::Branch { condition: Condition::Always, target: 1, defer: 1 };
             let last = access.len() - 1;
             if swaps(&access[last]) {
@@ -323,8 +470,13 @@ pub fn of_chips() -> impl Strategy<Value = Vec<Instruction>> {
         }),
         1 => with_slots(polls(), straight()),
         2 => with_slots(yields(), straight()),
-    ];
+    ]
+    .prop_filter("uses the addresses of context 0", |block| {
+        !block.iter().any(meddles)
+    });
     (values(), proptest::collection::vec(block, 1..30), 1..5_u16).prop_map(
-        |(values, blocks, rounds)| assemble_behind(beginning(), &values, blocks, rounds, KILL),
+        move |(values, blocks, rounds)| {
+            assemble_behind(beginning(reach), &values, blocks, rounds, KILL)
+        },
     )
 }
