@@ -97,6 +97,17 @@ pub struct Counts {
     pub traffic: Traffic,
 }
 
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// Nothing is left to happen before the pause.
+    Paused,
+    /// A node waits for one whose time is up.
+    HeldUp,
+    /// At its end, the [worst](Session::ending) of all nodes.
+    Ended(Ending),
+}
+
 /// The state of a session, from which another one of the same plan and ends goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -290,7 +301,43 @@ impl<'a> Session<'a> {
         None
     }
 
+    /// As [`Self::run_to`], but it also stops where a node waits for one whose time is up. The
+    /// state there goes on as it would have done with a later end; [`Self::run_to`] takes the
+    /// nodes behind to their ends without what would have come to them, and then it does not.
+    pub fn run_as_known_to<P: Watcher + Send>(
+        &mut self,
+        pause: Cycle,
+        observers: &mut [P],
+        progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
+    ) -> Stand {
+        let goal = Goal::Pause(pause);
+        match self.drive_as_known(goal, observers, progress) {
+            Some(ending) => Stand::Ended(ending),
+            None if self.is_held_up(goal) => Stand::HeldUp,
+            None => Stand::Paused,
+        }
+    }
+
     fn drive<P: Watcher + Send>(
+        &mut self,
+        goal: Goal,
+        observers: &mut [P],
+        progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
+    ) -> Option<Ending> {
+        let ending = self.drive_as_known(goal, observers, progress);
+        if ending.is_some() || !self.is_held_up(goal) {
+            return ending;
+        }
+        for at in 1..self.nodes.len() {
+            if self.nodes[at - 1].is_out_of_time() {
+                let rest = self.nodes[at - 1].give_the_rest();
+                self.nodes[at].feed(rest, true);
+            }
+        }
+        self.schedule((goal, true), observers, progress)
+    }
+
+    fn drive_as_known<P: Watcher + Send>(
         &mut self,
         goal: Goal,
         observers: &mut [P],
@@ -298,8 +345,16 @@ impl<'a> Session<'a> {
     ) -> Option<Ending> {
         debug_assert_eq!(observers.len(), self.nodes.len(), "an observer a node");
         self.nodes.iter_mut().for_each(Node::take_up);
-        let threads = self.threads;
-        let stopped = schedule::drive(&mut self.nodes, observers, goal, threads, progress);
+        self.schedule((goal, false), observers, progress)
+    }
+
+    fn schedule<P: Watcher + Send>(
+        &mut self,
+        how: (Goal, bool),
+        observers: &mut [P],
+        progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
+    ) -> Option<Ending> {
+        let stopped = schedule::drive(&mut self.nodes, observers, how, self.threads, progress);
         if stopped.is_break() {
             self.nodes.iter_mut().for_each(Node::interrupt);
         }
@@ -307,6 +362,20 @@ impl<'a> Session<'a> {
         self.ending()
             .filter(|_| all)
             .map(|(_, ending)| ending.clone())
+    }
+
+    /// Whether a node waits for one whose time is up, and has not come to the goal, or one behind
+    /// it that has not waits for it.
+    fn is_held_up(&self, goal: Goal) -> bool {
+        let mut is_asked = false;
+        for node in self.nodes.iter().rev() {
+            if is_asked && node.is_out_of_time() {
+                return true;
+            }
+            let short = node.handled() < goal.cycle();
+            is_asked = node.ending().is_none() && node.waits() && (short || is_asked);
+        }
+        false
     }
 
     /// Captures what leaves the last node from now on, as [`Ends::sink`] does from the

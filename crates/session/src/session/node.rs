@@ -184,6 +184,11 @@ impl<'a> Node<'a> {
         self.ending.get_or_insert(Ending::Interrupted);
     }
 
+    /// Whether its time is up; with a later end it could go on.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.ending == Some(Ending::Reached)
+    }
+
     /// Whether its run has ended for good, so that it takes no more frames.
     pub(super) fn is_deaf(&self) -> bool {
         let on = [Ending::Reached, Ending::Interrupted];
@@ -201,10 +206,12 @@ impl<'a> Node<'a> {
     }
 
     /// Runs on, as far as the goal, a window or what is known of the node before
-    /// lets it. Gives the frames that go on to the node behind.
+    /// lets it. Gives the frames that go on to the node behind: those before which no other can
+    /// come any more, or all if nothing is to follow a node whose time is up.
     pub(super) fn advance(
         &mut self,
         goal: Goal,
+        is_last: bool,
         observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
@@ -245,7 +252,11 @@ impl<'a> Node<'a> {
                     other => other,
                 });
                 self.handled = self.handled.max(self.simulation.now());
-                Cycle::MAX
+                if self.is_deaf() || is_last && self.is_out_of_time() {
+                    Cycle::MAX
+                } else {
+                    self.handled
+                }
             }
             Came::To(cycle) => {
                 self.handled = self.handled.max(cycle);
@@ -261,6 +272,12 @@ impl<'a> Node<'a> {
             known => self.chip().units().msf.departures_known(known),
         };
         self.links.release(known)
+    }
+
+    /// The frames that have left and were not given yet, since others that began to leave before
+    /// them may still be on the line.
+    pub(super) fn give_the_rest(&mut self) -> Vec<Crossing> {
+        self.links.release(Cycle::MAX)
     }
 
     pub(super) fn capture_to(&mut self, sink: PcapSink) {

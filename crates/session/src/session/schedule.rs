@@ -65,6 +65,8 @@ impl<P> Place<'_, '_, P> {
 struct Board<'n, 'a, P> {
     places: Vec<Place<'n, 'a, P>>,
     goal: Goal,
+    /// Nothing follows a node whose time is up: those behind it go on to their ends.
+    is_last: bool,
     running: usize,
 }
 
@@ -98,12 +100,13 @@ impl<P> Board<'_, '_, P> {
     }
 }
 
-/// Runs nodes until each has ended or come to the goal, or `progress` breaks off;
-/// whether it did.
+/// Runs nodes until each has ended or come to the goal, or waits for one whose time is up, or
+/// `progress` breaks off; whether it did. With `is_last` none waits for such a one: the run ends
+/// with this, and nothing that it might send later is to come.
 pub(super) fn drive<P: Watcher + Send>(
     nodes: &mut [Node<'_>],
     observers: &mut [P],
-    goal: Goal,
+    (goal, is_last): (Goal, bool),
     threads: usize,
     progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
 ) -> ControlFlow<()> {
@@ -122,6 +125,7 @@ pub(super) fn drive<P: Watcher + Send>(
         board: Mutex::new(Board {
             places: places.collect(),
             goal,
+            is_last,
             running: 0,
         }),
         changed: Condvar::new(),
@@ -179,7 +183,7 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let goal = board.goal;
+            let (goal, is_last) = (board.goal, board.is_last);
             let place = &mut board.places[at];
             let inbox = mem::take(&mut place.inbox);
             let closes = mem::take(&mut place.closes);
@@ -190,7 +194,7 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
             drop(board);
             let alarm = Alarm(self);
             node.feed(inbox, closes);
-            let leaving = node.advance(goal, observer, &mut |cycle| self.ask(cycle));
+            let leaving = node.advance(goal, is_last, observer, &mut |cycle| self.ask(cycle));
             drop(alarm);
             board = self.board();
             self.put_back(&mut board, at, (node, observer), leaving);
@@ -211,7 +215,7 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
         place.standing = Standing::of(node);
         place.waits = node.waits();
         place.backlog = node.backlog();
-        let ended = place.standing != Standing::On && !self.stop.load(Ordering::Relaxed);
+        let ended = place.standing == Standing::Over || board.is_last && node.is_out_of_time();
         place.work = Some((node, observer));
         if let Some(next) = board.places.get_mut(at + 1) {
             next.closes |= ended;

@@ -24,13 +24,13 @@ const PICO: u128 = 1_000_000_000_000;
 const TTL: usize = 22;
 const CHECKSUM: usize = 24;
 
-struct Routers {
+pub(super) struct Routers {
     project: Project,
     programs: Vec<Program>,
 }
 
 impl Routers {
-    fn new(settings: &[&str]) -> Self {
+    pub(super) fn new(settings: &[&str]) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
         let overrides = Overrides {
             set: settings.iter().map(|text| text.parse().unwrap()).collect(),
@@ -45,10 +45,14 @@ impl Routers {
         self.project.capacity.hertz
     }
 
-    fn frames(&self, load: &str, time: &str) -> Vec<LineFrame> {
+    pub(super) fn frames(&self, load: &str, time: &str) -> Vec<LineFrame> {
+        self.frames_of("imix", load, time)
+    }
+
+    pub(super) fn frames_of(&self, size: &str, load: &str, time: &str) -> Vec<LineFrame> {
         let load = Load {
             rate: Some(load.parse().unwrap()),
-            size: "imix".parse().unwrap(),
+            size: size.parse().unwrap(),
             time: time.parse().unwrap(),
             ..Load::default()
         };
@@ -57,7 +61,7 @@ impl Routers {
         generator.collect()
     }
 
-    fn plan(&self, hops: usize) -> Plan<'_> {
+    pub(super) fn plan(&self, hops: usize) -> Plan<'_> {
         Plan {
             project: &self.project,
             programs: &self.programs,
@@ -76,7 +80,7 @@ impl Routers {
 type Left = (Cycle, Cycle, u8, Vec<u8>, Option<u64>);
 
 #[derive(Clone, Default)]
-struct Notes {
+pub(super) struct Notes {
     /// Last bit into the first router, by number.
     came: Arc<Mutex<BTreeMap<u64, Cycle>>>,
     left: Arc<Mutex<Vec<Left>>>,
@@ -111,11 +115,11 @@ impl Tap for Notes {
     }
 }
 
-fn in_memory(frames: &[LineFrame]) -> Frames<'_> {
+pub(super) fn in_memory(frames: &[LineFrame]) -> Frames<'_> {
     Box::new(frames.iter().cloned().map(Ok))
 }
 
-fn ends<'a>(frames: &'a [LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Ends<'a> {
+pub(super) fn ends<'a>(frames: &'a [LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Ends<'a> {
     Ends {
         frames: Some(in_memory(frames)),
         sink,
@@ -145,7 +149,7 @@ fn run_with<'a>(
     (session, notes)
 }
 
-fn run<'a>(plan: &Plan<'a>, frames: &'a [LineFrame]) -> (Session<'a>, Notes) {
+pub(super) fn run<'a>(plan: &Plan<'a>, frames: &'a [LineFrame]) -> (Session<'a>, Notes) {
     run_with(plan, frames, None, false)
 }
 
@@ -555,43 +559,6 @@ fn one_node_stands_where_the_step_ends() {
     assert!(session.now() % 100 == 30 && session.stats().packets.sent > 2);
     let ending = session.run_until(1000, |_| false);
     assert_eq!(ending, Some(Ending::Drained));
-}
-
-#[test]
-fn a_snapshot_goes_on_as_if_nothing_had_been() {
-    let routers = Routers::new(&["chain.delay=700ns"]);
-    let frames = routers.frames("0.6", "60us");
-    for nodes in [1, 3] {
-        let plan = routers.plan(nodes);
-        let (through, _) = run(&plan, &frames);
-        for cycle in [0, 1, 9_000, 20_000, 33_333] {
-            let begin = || Session::new(&plan, ends(&frames, None, &Notes::default())).unwrap();
-            let mut session = begin();
-            assert_eq!(session.step(cycle), None);
-            let snapshot = session.snapshot().unwrap();
-            let mut again = Session::new(
-                &plan,
-                Ends {
-                    frames: Some(in_memory(&frames)),
-                    ..Ends::default()
-                },
-            )
-            .unwrap();
-            again.restore(&snapshot).unwrap();
-            assert!(again.snapshot().unwrap() == snapshot, "cycle {cycle}");
-            again.run(&mut |_| ControlFlow::Continue(()));
-            again.finish().unwrap();
-            assert_eq!(
-                again.stats(),
-                through.stats(),
-                "{nodes} nodes, cycle {cycle}"
-            );
-        }
-        let mut other = Session::new(&routers.plan(2), Ends::default()).unwrap();
-        let mut session = Session::new(&plan, Ends::default()).unwrap();
-        let snapshot = session.snapshot().unwrap();
-        assert!(other.restore(&snapshot).is_err());
-    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Whole systems: chains of routers, and the microcode that is shipped.
 
+mod going_on;
 mod hops;
 mod in_memory;
 mod looking;

@@ -23,7 +23,7 @@ use npsim::memory_dump;
 use npsim::observe::packets::Flows;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
-use npsim::session::{Plan, Session};
+use npsim::session::{Plan, Session, Stand};
 use npsim::simulation::Ending;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
@@ -158,22 +158,38 @@ fn to_the_end<P: Watcher + Send>(
     session: &mut Session<'_>,
     observers: &mut [P],
     each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-    mut saver: Option<Saver>,
+    saver: Option<Saver>,
 ) -> Ending {
-    let ending = loop {
-        let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
-        if let Some(ending) = session.run_to(pause, observers, each) {
-            break ending;
-        }
-        if let Some(saver) = &mut saver {
-            saver.try_save(session);
-        }
+    let Some(mut saver) = saver else {
+        return on_to_the_end(session, observers, each);
     };
-    // Both could go on: with a later `--until`, or as if nothing had been.
-    if matches!(ending, Ending::Reached | Ending::Interrupted)
-        && let Some(saver) = &mut saver
-    {
-        saver.try_save(session);
+    loop {
+        match session.run_as_known_to(saver.next(), observers, each) {
+            Stand::Paused => saver.try_save(session),
+            // From here it could go on with a later `--until`, and not from its end.
+            Stand::HeldUp => {
+                saver.try_save(session);
+                return on_to_the_end(session, observers, each);
+            }
+            Stand::Ended(ending) => {
+                // Both could go on: with a later `--until`, or as if nothing had been.
+                if matches!(ending, Ending::Reached | Ending::Interrupted) {
+                    saver.try_save(session);
+                }
+                return ending;
+            }
+        }
     }
-    ending
+}
+
+fn on_to_the_end<P: Watcher + Send>(
+    session: &mut Session<'_>,
+    observers: &mut [P],
+    each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
+) -> Ending {
+    loop {
+        if let Some(ending) = session.run_to(Cycle::MAX, observers, each) {
+            return ending;
+        }
+    }
 }

@@ -1,0 +1,111 @@
+//! Chains that go on from where they stood: at a snapshot, when their time was up, and where
+//! they were broken off.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_net::LineFrame;
+use npsim_session::session::{Ends, Plan, Session, Snapshot, Stand};
+use npsim_session::simulation::Ending;
+
+use super::hops::{Notes, Routers, ends, in_memory, run};
+
+fn go_on(_: Cycle) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// A chain that stands where another one did.
+fn again<'a>(plan: &Plan<'a>, frames: &'a [LineFrame], snapshot: &Snapshot) -> Session<'a> {
+    let ends = Ends {
+        frames: Some(in_memory(frames)),
+        ..Ends::default()
+    };
+    let mut again = Session::new(plan, ends).unwrap();
+    again.restore(snapshot).unwrap();
+    again
+}
+
+#[test]
+fn a_snapshot_goes_on_as_if_nothing_had_been() {
+    let routers = Routers::new(&["chain.delay=700ns"]);
+    let frames = routers.frames("0.6", "60us");
+    for nodes in [1, 3] {
+        let plan = routers.plan(nodes);
+        let (through, _) = run(&plan, &frames);
+        for cycle in [0, 1, 9_000, 20_000, 33_333] {
+            let begin = || Session::new(&plan, ends(&frames, None, &Notes::default())).unwrap();
+            let mut session = begin();
+            assert_eq!(session.step(cycle), None);
+            let snapshot = session.snapshot().unwrap();
+            let mut again = again(&plan, &frames, &snapshot);
+            assert!(again.snapshot().unwrap() == snapshot, "cycle {cycle}");
+            again.run(&mut go_on);
+            again.finish().unwrap();
+            assert_eq!(
+                again.stats(),
+                through.stats(),
+                "{nodes} nodes, cycle {cycle}"
+            );
+        }
+        let mut other = Session::new(&routers.plan(2), Ends::default()).unwrap();
+        let mut session = Session::new(&plan, Ends::default()).unwrap();
+        let snapshot = session.snapshot().unwrap();
+        assert!(other.restore(&snapshot).is_err());
+    }
+}
+
+/// Frames are as long as can be, so that nearly always one is on a line between routers: its
+/// first bit has come to the router behind, and the router before has not sent its last.
+#[test]
+fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames_of("1518", "0.5", "60us");
+    for nodes in [2, 4] {
+        let plan = routers.plan(nodes);
+        let (through, _) = run(&plan, &frames);
+        for until in [21_000, 29_000, 33_000, 40_000, 47_000] {
+            let mut cut = routers.plan(nodes);
+            cut.settings.until = Some(until);
+            let mut session = Session::new(&cut, ends(&frames, None, &Notes::default())).unwrap();
+            let mut nobody = vec![NoObserver; nodes];
+            let stand = session.run_as_known_to(Cycle::MAX, &mut nobody, &mut go_on);
+            assert_eq!(stand, Stand::HeldUp, "{until}");
+            let snapshot = session.snapshot().unwrap();
+            // At the end nobody waits any more, and all stand at the same cycle.
+            assert_eq!(session.run(&mut go_on), Ending::Reached);
+            assert!(session.nodes().iter().all(|node| node.now() == until));
+            let mut again = again(&plan, &frames, &snapshot);
+            again.run(&mut go_on);
+            again.finish().unwrap();
+            assert_eq!(again.stats(), through.stats(), "{nodes} nodes, {until}");
+        }
+    }
+}
+
+/// Some frames are long and some short, so that one may leave before another that began to leave
+/// earlier: what is given to the router behind has to wait for that.
+#[test]
+fn a_chain_that_was_broken_off_goes_on() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames("0.8", "300us");
+    let plan = routers.plan(3);
+    let (through, _) = run(&plan, &frames);
+    for asked in 1..12 {
+        let mut session = Session::new(&plan, ends(&frames, None, &Notes::default())).unwrap();
+        let mut left = asked;
+        let ending = session.run(&mut |_| {
+            left -= 1;
+            if left == 0 {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(ending, Ending::Interrupted, "{asked}");
+        let snapshot = session.snapshot().unwrap();
+        let mut again = again(&plan, &frames, &snapshot);
+        again.run(&mut go_on);
+        again.finish().unwrap();
+        assert_eq!(again.stats(), through.stats(), "{asked}");
+    }
+}
