@@ -7,7 +7,8 @@ use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
 use npsim_chip::inspect::{Source, Why};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::lines::NoTraffic;
-use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 use npsim_image::Image;
@@ -156,11 +157,14 @@ fn a_signal_that_nobody_raises_is_a_deadlock_with_everybody_in_the_notes() {
     );
     let mut allowed = chip(&[(3, &[wait(4), KILL])]);
     allowed.allow(Check::Deadlock);
-    assert_eq!(run(&mut allowed, Cycle::MAX), Stop::Quiet);
-    assert_eq!(
-        allowed.fabric().checks.passed_over().collect::<Vec<_>>(),
-        [(Check::Deadlock, 1)]
-    );
+    // A run that goes on from there, as a chain does from a checkpoint, finds nothing new.
+    for _ in 0..2 {
+        assert_eq!(run(&mut allowed, Cycle::MAX), Stop::Quiet);
+        assert_eq!(
+            allowed.fabric().checks.passed_over().collect::<Vec<_>>(),
+            [(Check::Deadlock, 1)]
+        );
+    }
 }
 
 /// A context that writes, reads back over SRAM and DRAM, and adds up.
@@ -347,4 +351,33 @@ fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {
     assert_eq!(run(&mut chip, 206), Stop::Reached);
     let found = sources(&chip);
     assert!(matches!(found[..], [Source::OnTheWay { .. }]), "{found:?}");
+}
+
+/// Instructions that were told, by microengine.
+#[derive(Default)]
+struct Issued([u64; 8]);
+
+impl Observer for Issued {
+    fn see(&mut self, _: Cycle, event: &TraceEvent) {
+        if let TraceEvent::Issued { me, count, .. } = event {
+            self.0[usize::from(*me)] += u64::from(*count);
+        }
+    }
+}
+
+/// Of a stretch of instructions that the fault cuts only those before it are told.
+#[test]
+fn observers_are_told_as_many_instructions_as_are_counted_where_a_fault_ends_the_run() {
+    let mut straight = vec![Instruction::Nop; 300];
+    straight.push(KILL);
+    let mut chip = chip(&[(0, &straight), (3, &reads_nowhere()), (5, &straight)]);
+    let mut issued = Issued::default();
+    let stop = chip.run(10_000, &mut NoTraffic, &mut issued);
+    assert!(matches!(stop, Stop::Fault(_)), "{stop:?}");
+    let stats = chip.stats();
+    assert!(stats.cycles < 100 && issued.0[0] > 0, "{}", stats.cycles);
+    for me in &stats.microengines {
+        let told = issued.0[me.index as usize];
+        assert_eq!(told, me.instructions, "microengine {}", me.index);
+    }
 }
