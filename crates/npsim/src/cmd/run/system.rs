@@ -106,7 +106,7 @@ pub struct SystemArguments {
     /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower
+    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words in which a fault is told
     ///
     /// The reference executes one instruction at a time, at its own cycle, and shares
     /// no code with the engine. A run whose results differ between the two shows a
