@@ -28,7 +28,9 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         self.wake_before(edge);
-        while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(until, lines, observer) {
+        // At a pause nothing is told yet of what a microengine that is alone does beyond it.
+        let told_to = until.min(bounds.pause);
+        while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(told_to, lines, observer) {
             let time = self.fabric.events.next_time();
             // A frame that leaves may have brought the end nearer.
             let end = self.fabric.horizon;
@@ -65,7 +67,7 @@ impl Chip {
     #[allow(clippy::inline_always)] // It is the event loop.
     fn cycles<const OBSERVED: bool>(
         &mut self,
-        until: Cycle,
+        told_to: Cycle,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> bool {
@@ -77,7 +79,7 @@ impl Chip {
                 }
                 self.fabric.events.bring_near(time);
             }
-            if !self.cycle::<OBSERVED>(time, until, lines, observer) {
+            if !self.cycle::<OBSERVED>(time, told_to, lines, observer) {
                 return false;
             }
         }
@@ -90,7 +92,7 @@ impl Chip {
     fn cycle<const OBSERVED: bool>(
         &mut self,
         time: Cycle,
-        until: Cycle,
+        told_to: Cycle,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> bool {
@@ -103,7 +105,7 @@ impl Chip {
         loop {
             if !pending.is_turns_only() {
                 self.event::<OBSERVED>(bucket, pending, lines);
-                if !self.goes_on::<OBSERVED>(bucket, until, observer) {
+                if !self.goes_on::<OBSERVED>(bucket, told_to, observer) {
                     return false;
                 }
                 pending = self.fabric.events.pending_in(bucket);
@@ -115,7 +117,7 @@ impl Chip {
             } else {
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
-                if !self.goes_on::<OBSERVED>(bucket, until, observer) {
+                if !self.goes_on::<OBSERVED>(bucket, told_to, observer) {
                     return false;
                 }
                 pending = self.fabric.events.pending_in(bucket);
@@ -133,12 +135,12 @@ impl Chip {
     fn goes_on<const OBSERVED: bool>(
         &mut self,
         bucket: usize,
-        until: Cycle,
+        told_to: Cycle,
         observer: &mut dyn Observer,
     ) -> bool {
         if OBSERVED && self.fabric.journal.is_full() {
             self.fabric.events.leave_if_empty(bucket);
-            let sure = self.sure_before().min(until);
+            let sure = self.sure_before().min(told_to);
             self.fabric.journal.hand_on(sure, observer);
         }
         if self.fabric.checks.stands() {

@@ -254,6 +254,29 @@ fn a_copy_of_a_running_chip_goes_on_alike() {
     assert_eq!(chip.stats(), copy.stats());
 }
 
+/// A microengine that is alone goes far beyond a pause, and has much to tell of it.
+#[test]
+fn nothing_is_told_beyond_a_pause() {
+    struct Last(Cycle);
+    impl Observer for Last {
+        fn see(&mut self, at: Cycle, _: &TraceEvent) {
+            self.0 = at;
+        }
+    }
+    let spins = Instruction::Branch {
+        condition: Condition::Always,
+        target: 0,
+        defer: 0,
+    };
+    let mut chip = chip(&[(0, &[spins])]);
+    let mut last = Last(0);
+    for pause in (1..10).map(|step| 2000 * step) {
+        let stop = chip.run_or_pause(40_000, pause, &mut NoTraffic, &mut last);
+        assert_eq!(stop, None);
+        assert!(last.0 < pause && last.0 + 10 > pause, "{} {pause}", last.0);
+    }
+}
+
 #[test]
 fn impossible_set_ups_are_refused() {
     let refuse = |boot: &Boot, programs| {
