@@ -1,10 +1,14 @@
 //! Whole chips: commands of several microengines meet at buses and units, and what is told of
 //! a run is the same on both cores, too.
 
-use std::collections::VecDeque;
+pub(super) mod course;
+mod told;
+mod view;
+
+use std::collections::BTreeSet;
 
 use npsim_chip::Cycle;
-use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::chip::Chip;
 use npsim_chip::core::CoreKind;
 use npsim_chip::engine::ENGINE;
 use npsim_chip::gpp::boot::{
@@ -12,8 +16,8 @@ use npsim_chip::gpp::boot::{
 };
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::lines::Arrival;
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
@@ -29,6 +33,9 @@ use super::programs::commands::{
     Descriptor, JOURNAL, QUEUE, QUEUE_DESCRIPTOR, RING, RINGS, Reach, of_chips,
 };
 use super::{text, view_of};
+use course::{Ended, Steps, ended};
+use told::Told;
+use view::view;
 
 /// Far more cycles than programs take that end.
 pub(super) const MOST_CYCLES: Cycle = 1 << 14;
@@ -36,66 +43,6 @@ pub(super) const MOST_CYCLES: Cycle = 1 << 14;
 /// Ports, and what each takes in a second.
 const PORTS: u8 = 2;
 const BITS_PER_SECOND: u64 = 1_000_000_000;
-
-/// Longwords at the beginning of each memory that are compared, the rings among them.
-const LONGWORDS: u32 = 1536;
-
-/// All that is told, with instructions one by one: how many are told at once is up to a core.
-#[derive(Default)]
-struct Told {
-    events: Vec<(Cycle, TraceEvent)>,
-    last: Cycle,
-}
-
-impl Observer for Told {
-    fn see(&mut self, at: Cycle, event: &TraceEvent) {
-        assert!(self.last <= at, "{event:?} of {at} behind {}", self.last);
-        self.last = at;
-        let TraceEvent::Issued {
-            me,
-            context,
-            pc,
-            count,
-        } = *event
-        else {
-            self.events.push((at, *event));
-            return;
-        };
-        let each = (0..count).map(|n| {
-            let issued = TraceEvent::Issued {
-                me,
-                context,
-                pc: pc + n,
-                count: 1,
-            };
-            (at + Cycle::from(n), issued)
-        });
-        self.events.extend(each);
-    }
-}
-
-impl Told {
-    /// By cycle and rank, as they are promised to come. Within them what the pipeline does
-    /// comes first, for a core may tell it ahead of signals of the same cycle; the rest stays
-    /// as it was told. A fault ends a run within its cycle, and what is told of that cycle and
-    /// beyond depends on who had his turn.
-    fn of(mut self, chip: &Chip) -> Vec<(Cycle, TraceEvent)> {
-        let end = chip.fault().map_or(Cycle::MAX, |fault| fault.cycle);
-        self.events.retain(|(at, _)| *at < end);
-        let of_pipeline = |event: &TraceEvent| {
-            matches!(
-                event,
-                TraceEvent::Issued { .. }
-                    | TraceEvent::Aborted { .. }
-                    | TraceEvent::Held { .. }
-                    | TraceEvent::Stalled { .. }
-            )
-        };
-        self.events
-            .sort_by_key(|(at, event)| (*at, event.rank(), !of_pipeline(event)));
-        self.events
-    }
-}
 
 /// What programs run on, and what disturbs them.
 #[derive(Clone, Debug)]
@@ -109,45 +56,6 @@ pub(super) struct Bench {
     pub(super) disturbances: Disturbances,
     /// Who uses a register that a unit owns ends the run.
     pub(super) strict: bool,
-}
-
-/// Where the frames of a bench come from, and what became of any.
-struct Wire {
-    coming: VecDeque<Arrival>,
-    told: Vec<String>,
-    /// Of frames that begin later nobody knows yet.
-    known_to: Cycle,
-    /// Cycles after the first bit of a frame that leaves after which the outside may answer, if
-    /// it ever does.
-    answers_after: Option<Cycle>,
-    /// When it may answer to one of those that are leaving.
-    latest: Cycle,
-}
-
-impl Lines for Wire {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        let next = self.coming.front()?;
-        (next.start <= self.known_to).then(|| self.coming.pop_front())?
-    }
-
-    fn departing(&mut self, departure: Departure<'_>) {
-        if let Some(after) = self.answers_after {
-            self.latest = self.latest.min(departure.start + after);
-        }
-    }
-
-    fn latest(&self) -> Cycle {
-        self.latest
-    }
-
-    fn departed(&mut self, departure: Departure<'_>) {
-        self.told.push(format!("{departure:?}"));
-    }
-
-    fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
-        let what = format!("frame {frame:?} of port {port} at {cycle}: {reason:?}");
-        self.told.push(what);
-    }
 }
 
 pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
@@ -199,110 +107,6 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         chip.allow(check);
     }
     chip
-}
-
-/// How a chip is run: from one horizon to the next, with what happens at each of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Steps {
-    pub(super) cycles: Cycle,
-    /// What was saved goes on in another chip.
-    pub(super) saved: bool,
-    /// There is a horizon so many cycles after the first bit of each frame that leaves, too.
-    pub(super) answered: Option<Cycle>,
-}
-
-const AT_ONCE: Steps = Steps {
-    cycles: MOST_CYCLES,
-    saved: false,
-    answered: None,
-};
-
-/// A chip at its end, how that came, and what became of frames.
-pub(super) struct Ended {
-    pub(super) chip: Chip,
-    pub(super) stop: Stop,
-    frames: Vec<String>,
-}
-
-pub(super) fn ended(
-    kind: CoreKind,
-    bench: &Bench,
-    steps: Steps,
-    observer: &mut dyn Observer,
-) -> Ended {
-    let mut it = chip(kind, bench);
-    let mut wire = Wire {
-        coming: bench.frames.clone().into(),
-        told: Vec::new(),
-        known_to: MOST_CYCLES,
-        answers_after: steps.answered,
-        latest: Cycle::MAX,
-    };
-    let mut now = 0;
-    let mut step_ends = steps.cycles;
-    loop {
-        let mut until = MOST_CYCLES.min(step_ends);
-        if bench.surprised {
-            wire.known_to = now;
-            let mut later = wire.coming.iter().map(|it| it.start);
-            let unknown = later.find(|start| *start > now);
-            until = until.min(unknown.unwrap_or(until));
-        }
-        let stop = it.run(until, &mut wire, observer);
-        now = until.min(wire.latest);
-        // What is quiet now may be woken by a frame.
-        let goes_on = match stop {
-            Stop::Reached => now < MOST_CYCLES,
-            Stop::Quiet => !wire.coming.is_empty(),
-            Stop::Fault(_) => false,
-        };
-        if !goes_on {
-            return Ended {
-                chip: it,
-                stop,
-                frames: wire.told,
-            };
-        }
-        wire.latest = Cycle::MAX;
-        if now == step_ends {
-            step_ends += steps.cycles;
-        }
-        if steps.saved {
-            let state = it.save().unwrap();
-            it = chip(kind, bench);
-            it.restore(&state).unwrap();
-        }
-    }
-}
-
-/// Everything that can be seen of a chip, by name.
-fn view(ended: &Ended) -> Vec<(String, String)> {
-    let Ended { chip, stop, frames } = ended;
-    let mut seen = vec![
-        ("stop".to_owned(), format!("{stop:?}")),
-        ("frames".to_owned(), format!("{frames:?}")),
-    ];
-    let inspect = chip.inspect();
-    let named = |it: &dyn std::fmt::Debug| ("media and queues".to_owned(), format!("{it:?}"));
-    seen.extend(inspect.rbuf().map(|it| named(&it)));
-    seen.extend(inspect.tbuf().map(|it| named(&it)));
-    seen.extend(inspect.freelists().map(|it| named(&it)));
-    seen.extend(inspect.queues().map(|it| named(&it)));
-    for (me, core) in chip.microengines().iter().enumerate() {
-        seen.extend(view_of(me, core.as_ref(), chip.fabric()));
-    }
-    let units = chip.units();
-    for address in (0..LONGWORDS).map(|n| 4 * n) {
-        let words = [
-            units.scratch.read(address),
-            units.sram.read_word(address),
-            units.sram.read_word(1 << 30 | address),
-            units.dram.read_word(address),
-        ];
-        seen.push((format!("memories at {address:#x}"), format!("{words:?}")));
-    }
-    seen.push(("counts".to_owned(), format!("{:?}", chip.stats())));
-    seen
 }
 
 fn disturbances() -> impl Strategy<Value = Disturbances> {
@@ -383,10 +187,35 @@ fn steps() -> impl Strategy<Value = Steps> {
         1 => (40..300_u64, Just(true)),
     ];
     let answered = proptest::option::of(1..600_u64);
-    (steps, answered).prop_map(|((cycles, saved), answered)| Steps {
-        cycles,
-        saved,
-        answered,
+    let breath = proptest::option::weighted(0.3, 1..500_u64);
+    (steps, answered, looks(), breath).prop_map(|((cycles, saved), answered, looks, breath)| {
+        Steps {
+            cycles,
+            saved,
+            answered,
+            looks,
+            pauses: true,
+            breath,
+        }
+    })
+}
+
+/// Where a chip is looked at: anywhere in the time that most programs take, and more than once
+/// while the same is under way.
+fn looks() -> impl Strategy<Value = Vec<Cycle>> {
+    let group = (1..5000_u64, proptest::collection::vec(1..40_u64, 0..4));
+    proptest::collection::vec(group, 0..4).prop_map(|groups| {
+        let mut looks = Vec::new();
+        for (mut at, behind) in groups {
+            looks.push(at);
+            for after in behind {
+                at += after;
+                looks.push(at);
+            }
+        }
+        looks.sort_unstable();
+        looks.dedup();
+        looks
     })
 }
 
@@ -403,7 +232,7 @@ fn few_chips_do_each_command() {
     for _ in 0..100 {
         let bench = benches.new_tree(&mut runner).unwrap().current();
         let mut told = Told::default();
-        ended(ENGINE, &bench, AT_ONCE, &mut told);
+        ended(ENGINE, &bench, &Steps::AT_ONCE, &mut told);
         for (_, event) in &told.events {
             if let TraceEvent::Done { command, .. } = event {
                 left.retain(|op| *op != command.op);
@@ -413,17 +242,40 @@ fn few_chips_do_each_command() {
     assert_eq!(left, []);
 }
 
+/// Chips come to most of the pauses, some go on beyond one, and much is under way at them.
+#[test]
+fn chips_pause_while_something_is_under_way() {
+    let mut runner = TestRunner::deterministic();
+    let both = (bench(), steps());
+    let (mut pauses, mut beyond, mut busy) = (0, 0, 0);
+    for _ in 0..60 {
+        let (bench, steps) = both.new_tree(&mut runner).unwrap().current();
+        let ended = ended(ENGINE, &bench, &steps, &mut NoObserver);
+        for look in &ended.looks {
+            pauses += 1;
+            beyond += u32::from(look.at > look.pause);
+            let commands = look.seen.iter().find(|it| it.0 == "commands");
+            busy += u32::from(commands.is_some_and(|it| it.1 != "[]"));
+        }
+    }
+    let all = (pauses, beyond, busy);
+    assert!(pauses > 100 && beyond > 5 && busy > 50, "{all:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
     /// The engine that is watched, the engine that nobody watches, and the reference core.
     #[test]
     fn chips_are_the_same_with_both_cores(bench in bench(), steps in steps()) {
-        let mut by_reference = Told::default();
-        let reference = ended(REFERENCE, &bench, AT_ONCE, &mut by_reference);
         let mut by_engine = Told::default();
-        let watched_steps = Steps { saved: false, ..steps };
-        let engine = ended(ENGINE, &bench, watched_steps, &mut by_engine);
+        let watched_steps = Steps { saved: false, ..steps.clone() };
+        let engine = ended(ENGINE, &bench, &watched_steps, &mut by_engine);
+        let alone = ended(ENGINE, &bench, &steps, &mut NoObserver);
+        let looks: BTreeSet<_> = engine.looks.iter().chain(&alone.looks).map(|it| it.at).collect();
+        let mut by_reference = Told::default();
+        let looked_at = Steps { looks: looks.into_iter().collect(), ..Steps::AT_ONCE };
+        let reference = ended(REFERENCE, &bench, &looked_at, &mut by_reference);
 
         let source = || {
             let around = (bench.chip, &bench.frames, bench.surprised, &bench.disturbances, bench.strict);
@@ -448,8 +300,22 @@ proptest! {
                 false, "the engine tells\n{}\nthe reference core\n{}\n{}", told, expected, source()
             );
         }
-        let alone = ended(ENGINE, &bench, steps, &mut NoObserver);
         prop_assert_eq!(place(&alone), place(&reference), "unwatched, {}", source());
+        for look in &engine.looks {
+            let before = expected.iter().filter(|it| it.0 < look.pause).count();
+            prop_assert_eq!(look.told, before, "told before {}, {}", look.pause, source());
+        }
+        for look in engine.looks.iter().chain(&alone.looks) {
+            let at = (look.pause, look.at);
+            let expected = reference.looks.iter().find(|it| it.at == look.at);
+            prop_assert!(expected.is_some(), "the reference core does not come to {:?}, {}", at, source());
+            for (engine, reference) in look.seen.iter().zip(&expected.unwrap().seen) {
+                // What is counted is that of the last cycle in part.
+                if look.at == look.pause || !["cycle", "counts"].contains(&&*reference.0) {
+                    prop_assert_eq!(engine, reference, "at {:?}, {}", at, source());
+                }
+            }
+        }
         if reference.chip.fault().is_some() {
             return Ok(());
         }

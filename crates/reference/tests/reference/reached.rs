@@ -15,7 +15,8 @@ use npsim_isa::{
 };
 use npsim_reference::REFERENCE;
 
-use super::chips::{Bench, Ended, MOST_CYCLES, Steps, chip, ended};
+use super::chips::course::{Ended, Steps, ended};
+use super::chips::{Bench, MOST_CYCLES, chip};
 use super::programs::{KILL, immed, set};
 
 /// Contexts but the first kill themselves; the first goes on behind these two.
@@ -66,9 +67,9 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
         let steps = Steps {
             cycles,
             saved,
-            answered: None,
+            ..Steps::AT_ONCE
         };
-        let Ended { chip, stop, .. } = ended(kind, &bench, steps, &mut NoObserver);
+        let Ended { chip, stop, .. } = ended(kind, &bench, &steps, &mut NoObserver);
         let fault = chip.fault().map(|it| (it.check, it.pc, it.cycle));
         (chip.now(), fault.map_or(Ok(stop), Err))
     };

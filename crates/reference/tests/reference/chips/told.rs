@@ -1,0 +1,93 @@
+//! What an observer is told of a chip, so that it can be compared.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::trace_event::TraceEvent;
+
+/// Who watches a chip, or not.
+pub trait Watcher {
+    fn seeing(&mut self) -> &mut dyn Observer;
+
+    /// How much it was told that happened before a cycle, at which the chip stands. Nothing of
+    /// that may follow.
+    fn told_before(&mut self, _: Cycle) -> usize {
+        0
+    }
+}
+
+impl Watcher for NoObserver {
+    fn seeing(&mut self) -> &mut dyn Observer {
+        self
+    }
+}
+
+/// All that is told, with instructions one by one: how many are told at once is up to a core.
+#[derive(Default)]
+pub struct Told {
+    pub events: Vec<(Cycle, TraceEvent)>,
+    /// Before which cycle nothing may be told any more.
+    last: Cycle,
+}
+
+impl Observer for Told {
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        assert!(self.last <= at, "{event:?} of {at} behind {}", self.last);
+        self.last = at;
+        let TraceEvent::Issued {
+            me,
+            context,
+            pc,
+            count,
+        } = *event
+        else {
+            self.events.push((at, *event));
+            return;
+        };
+        let each = (0..count).map(|n| {
+            let issued = TraceEvent::Issued {
+                me,
+                context,
+                pc: pc + n,
+                count: 1,
+            };
+            (at + Cycle::from(n), issued)
+        });
+        self.events.extend(each);
+    }
+}
+
+impl Watcher for Told {
+    fn seeing(&mut self) -> &mut dyn Observer {
+        self
+    }
+
+    fn told_before(&mut self, cycle: Cycle) -> usize {
+        assert!(self.last < cycle || cycle == 0, "{} at {cycle}", self.last);
+        self.last = cycle;
+        self.events.iter().filter(|it| it.0 < cycle).count()
+    }
+}
+
+impl Told {
+    /// By cycle and rank, as they are promised to come. Within them what the pipeline does
+    /// comes first, for a core may tell it ahead of signals of the same cycle; the rest stays
+    /// as it was told. A fault ends a run within its cycle, and what is told of that cycle and
+    /// beyond depends on who had his turn.
+    pub fn of(mut self, chip: &Chip) -> Vec<(Cycle, TraceEvent)> {
+        let end = chip.fault().map_or(Cycle::MAX, |fault| fault.cycle);
+        self.events.retain(|(at, _)| *at < end);
+        let of_pipeline = |event: &TraceEvent| {
+            matches!(
+                event,
+                TraceEvent::Issued { .. }
+                    | TraceEvent::Aborted { .. }
+                    | TraceEvent::Held { .. }
+                    | TraceEvent::Stalled { .. }
+            )
+        };
+        self.events
+            .sort_by_key(|(at, event)| (*at, event.rank(), !of_pipeline(event)));
+        self.events
+    }
+}

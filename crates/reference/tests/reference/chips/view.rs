@@ -1,0 +1,83 @@
+//! What can be seen of a chip, so that it can be compared.
+
+use std::fmt::Debug;
+
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::Check;
+
+use super::course::Ended;
+use super::view_of;
+
+/// Longwords at the beginning of each memory that are compared, the rings among them.
+const LONGWORDS: u32 = 1536;
+
+/// What is seen, by name.
+pub type View = Vec<(String, String)>;
+
+/// Everything that can be seen of a chip at its end.
+pub fn view(ended: &Ended) -> View {
+    let Ended {
+        chip, stop, frames, ..
+    } = ended;
+    let mut seen = vec![
+        ("stop".to_owned(), format!("{stop:?}")),
+        ("frames".to_owned(), format!("{frames:?}")),
+    ];
+    for (me, core) in chip.microengines().iter().enumerate() {
+        seen.extend(view_of(me, core.as_ref(), chip.fabric()));
+    }
+    seen.extend(around(chip));
+    seen
+}
+
+/// Everything that can be seen of a chip before its end but what is inside its microengines,
+/// which may have gone on farther.
+pub fn view_on_the_way(chip: &Chip) -> View {
+    let inspect = chip.inspect();
+    let mut seen = around(chip);
+    let mut see = |name: String, what: &dyn Debug| seen.push((name, format!("{what:?}")));
+    see("cycle".to_owned(), &inspect.now());
+    see("commands".to_owned(), &inspect.flights());
+    for me in inspect.microengines() {
+        for context in 0..8 {
+            let it = me.context(context);
+            see(
+                format!("microengine {}, context {context}", me.index()),
+                &(it.phase, it.signals, it.wakeup, it.any, it.yielded_at),
+            );
+        }
+        let index = me.index();
+        see(format!("ring of {index}"), &inspect.neighbour_ring(index));
+        see(format!("held in {index}"), &me.held());
+    }
+    seen
+}
+
+/// What is around the microengines, and what they have counted.
+fn around(chip: &Chip) -> View {
+    let mut seen = Vec::new();
+    let inspect = chip.inspect();
+    let named = |it: &dyn Debug| ("media, rings and queues".to_owned(), format!("{it:?}"));
+    seen.extend(inspect.rbuf().map(|it| named(&it)));
+    seen.extend(inspect.tbuf().map(|it| named(&it)));
+    seen.extend(inspect.freelists().map(|it| named(&it)));
+    seen.extend(inspect.queues().map(|it| named(&it)));
+    seen.extend(inspect.rings().map(|it| named(&it)));
+    let units = chip.units();
+    for address in (0..LONGWORDS).map(|n| 4 * n) {
+        let words = [
+            units.scratch.read(address),
+            units.sram.read_word(address),
+            units.sram.read_word(1 << 30 | address),
+            units.dram.read_word(address),
+        ];
+        seen.push((format!("memories at {address:#x}"), format!("{words:?}")));
+    }
+    let mut stats = chip.stats();
+    // It is counted whenever nothing is left to happen, until a frame comes that was not known.
+    stats
+        .checks_passed_over
+        .retain(|it| it.check != Check::Deadlock.name());
+    seen.push(("counts".to_owned(), format!("{stats:?}")));
+    seen
+}
