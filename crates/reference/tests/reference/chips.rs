@@ -21,8 +21,8 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
-use npsim_image::Image;
-use npsim_isa::{CommandOp, Instruction, Unit, encode};
+use npsim_image::{ContextMode, Image};
+use npsim_isa::{CommandOp, Instruction, Unit, encode_in};
 use npsim_reference::REFERENCE;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -30,7 +30,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::programs::commands::{
-    Descriptor, JOURNAL, QUEUE, QUEUE_DESCRIPTOR, RING, RINGS, Reach, of_chips,
+    Descriptor, JOURNAL, QUEUE, QUEUE_DESCRIPTOR, RING, RINGS, Reach, Upper, of_chips,
 };
 use super::{text, view_of};
 use course::{Ended, Steps, ended};
@@ -49,6 +49,8 @@ const BITS_PER_SECOND: u64 = 1_000_000_000;
 pub(super) struct Bench {
     pub(super) chip: &'static str,
     pub(super) programs: Vec<Vec<Instruction>>,
+    /// Bit n: microengine n has four contexts.
+    pub(super) four_contexts: u8,
     /// In the order of their beginnings.
     pub(super) frames: Vec<Arrival>,
     /// Nobody knows of a frame before its first bit comes, as between chips of a network.
@@ -87,8 +89,14 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         ..Boot::default()
     };
     let programs = (0..).zip(&bench.programs).map(|(me, program)| {
-        let words = program.iter().map(|it| encode(it).unwrap()).collect();
-        let image = Image::from_words("random", words);
+        let contexts = match bench.four_contexts >> me & 1 {
+            0 => ContextMode::Eight,
+            _ => ContextMode::Four,
+        };
+        let words = program.iter();
+        let words = words.map(|it| encode_in(it, contexts.encoding()).unwrap());
+        let mut image = Image::from_words("random", words.collect());
+        image.contexts = contexts;
         (me, Program::new(&image, &profile).unwrap())
     });
     let programs = programs.collect();
@@ -158,17 +166,37 @@ fn frames() -> impl Strategy<Value = Vec<Arrival>> {
 
 fn bench() -> impl Strategy<Value = Bench> {
     let chip = select(vec!["ixp2400", "ixp2800"]);
-    let programs = |reach| proptest::collection::vec(of_chips(reach), 1..7);
+    let upper = (any::<u16>(), any::<bool>(), any::<bool>());
+    let upper = upper.prop_map(|(general, s_transfer, d_transfer)| Upper {
+        general,
+        s_transfer,
+        d_transfer,
+    });
+    let four = proptest::option::weighted(0.2, upper);
+    let program = move |reach| (of_chips(reach), four.clone());
+    let programs = |reach| proptest::collection::vec(program(reach), 1..7);
     let programs = prop_oneof![programs(Reach::Own), programs(Reach::Others)];
     let strict = proptest::bool::weighted(0.15);
     let frames = (frames(), any::<bool>());
     (chip, programs, frames, disturbances(), strict).prop_map(
         |(chip, programs, (frames, surprised), mut disturbances, strict)| {
-            let there = |stall: &Stall| usize::from(stall.me) < programs.len();
-            disturbances.stalls.retain(there);
+            let mut four_contexts = 0;
+            let each = (0..).zip(programs).map(|(me, (program, four))| match four {
+                None => program,
+                Some(upper) => {
+                    four_contexts |= 1 << me;
+                    upper.program(program)
+                }
+            });
+            let programs: Vec<_> = each.collect();
+            disturbances.stalls.retain(|stall| {
+                usize::from(stall.me) < programs.len()
+                    && (four_contexts >> stall.me & 1 == 0 || stall.context % 2 == 0)
+            });
             Bench {
                 chip,
                 programs,
+                four_contexts,
                 frames,
                 surprised,
                 disturbances,
@@ -229,6 +257,7 @@ fn few_chips_do_each_command() {
         .collect();
     let mut runner = TestRunner::deterministic();
     let benches = bench();
+    let mut upper = 0;
     for _ in 0..100 {
         let bench = benches.new_tree(&mut runner).unwrap().current();
         let mut told = Told::default();
@@ -236,10 +265,13 @@ fn few_chips_do_each_command() {
         for (_, event) in &told.events {
             if let TraceEvent::Done { command, .. } = event {
                 left.retain(|op| *op != command.op);
+                let four = bench.four_contexts >> command.me & 1 == 1;
+                upper += u32::from(four && command.transfer % 32 >= 16);
             }
         }
     }
     assert_eq!(left, []);
+    assert!(upper > 100, "{upper} commands move upper registers");
 }
 
 /// Chips come to most of the pauses, some go on beyond one, and much is under way at them.
@@ -248,7 +280,7 @@ fn chips_pause_while_something_is_under_way() {
     let mut runner = TestRunner::deterministic();
     let both = (bench(), steps());
     let (mut pauses, mut beyond, mut busy) = (0, 0, 0);
-    for _ in 0..60 {
+    for _ in 0..150 {
         let (bench, steps) = both.new_tree(&mut runner).unwrap().current();
         let ended = ended(ENGINE, &bench, &steps, &mut NoObserver);
         for look in &ended.looks {
@@ -259,7 +291,7 @@ fn chips_pause_while_something_is_under_way() {
         }
     }
     let all = (pauses, beyond, busy);
-    assert!(pauses > 100 && beyond > 5 && busy > 50, "{all:?}");
+    assert!(pauses > 200 && beyond > 5 && busy > 100, "{all:?}");
 }
 
 proptest! {
@@ -278,7 +310,7 @@ proptest! {
         let reference = ended(REFERENCE, &bench, &looked_at, &mut by_reference);
 
         let source = || {
-            let around = (bench.chip, &bench.frames, bench.surprised, &bench.disturbances, bench.strict);
+            let around = (bench.chip, bench.four_contexts, &bench.frames, bench.surprised, &bench.disturbances, bench.strict);
             format!("{around:?} of\n{}", text(&bench.programs))
         };
         let place = |it: &Ended| {

@@ -58,6 +58,7 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
     let bench = Bench {
         chip: "ixp2400",
         programs,
+        four_contexts: 0,
         frames: Vec::new(),
         surprised: false,
         disturbances: Disturbances::default(),
@@ -286,6 +287,7 @@ fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
         let bench = Bench {
             chip: "ixp2400",
             programs: programs.to_vec(),
+            four_contexts: 0,
             frames: Vec::new(),
             surprised: false,
             disturbances: Disturbances::default(),

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use npsim_isa::{
-    AluOp, Bank, CapAccess, CapCsr, Command, CommandOp, Completion, Condition, Instruction,
-    Operand, TransferKind, TransferRegister, Unit, cap_csr, encode, msf_csr,
+    AluOp, Bank, CapAccess, CapCsr, Command, CommandOp, Completion, Condition, Contexts,
+    Instruction, Operand, OperandRole, TransferKind, TransferRegister, Unit, cap_csr, encode,
+    encode_in, msf_csr,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -479,4 +480,76 @@ pub fn of_chips(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
             assemble_behind(beginning(reach), &values, blocks, rounds, KILL)
         },
     )
+}
+
+/// Registers of programs that move up to those that contexts have only where there are four.
+#[derive(Clone, Copy, Debug)]
+pub struct Upper {
+    /// Bit n: general-purpose registers n but those that have a meaning.
+    pub general: u16,
+    pub s_transfer: bool,
+    pub d_transfer: bool,
+}
+
+impl Upper {
+    const fn general(self, n: u8) -> u8 {
+        if n < 12 && self.general >> n & 1 == 1 {
+            n + 16
+        } else {
+            n
+        }
+    }
+
+    fn operand(self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Gpr(bank, n) => Operand::Gpr(bank, self.general(n)),
+            Operand::STransfer(n) if self.s_transfer => Operand::STransfer(n + 16),
+            Operand::DTransfer(n) if self.d_transfer => Operand::DTransfer(n + 16),
+            other => other,
+        }
+    }
+
+    fn transfer(self, register: TransferRegister) -> TransferRegister {
+        match register {
+            TransferRegister::S(n) if self.s_transfer => TransferRegister::S(n + 16),
+            TransferRegister::D(n) if self.d_transfer => TransferRegister::D(n + 16),
+            other => other,
+        }
+    }
+
+    fn instruction(self, mut it: Instruction) -> Instruction {
+        for role in [
+            OperandRole::Dest,
+            OperandRole::A,
+            OperandRole::B,
+            OperandRole::Src,
+            OperandRole::Entry,
+        ] {
+            // One register may have two roles.
+            if role == OperandRole::Entry && matches!(it, Instruction::Unary { .. }) {
+                continue;
+            }
+            if let Some(operand) = it.operand_mut(role) {
+                *operand = self.operand(*operand);
+            }
+        }
+        match &mut it {
+            Instruction::Command(command) => command.transfer = self.transfer(command.transfer),
+            Instruction::CapCsr(access) => access.transfer = self.transfer(access.transfer),
+            // The fixed registers are those of the last context.
+            Instruction::BranchCtx { context, .. } if *context == 7 => *context = 6,
+            _ => {}
+        }
+        it
+    }
+
+    /// The program of a microengine in four-context mode, whose contexts 0, 2 and 4 run it.
+    pub fn program(self, program: Vec<Instruction>) -> Vec<Instruction> {
+        let each = program.into_iter().map(|it| {
+            let moved = self.instruction(it);
+            assert!(encode_in(&moved, Contexts::Four).is_ok(), "{moved}");
+            moved
+        });
+        each.collect()
+    }
 }
