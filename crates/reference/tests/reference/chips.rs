@@ -32,6 +32,7 @@ use proptest::test_runner::TestRunner;
 use super::programs::commands::{
     Descriptor, JOURNAL, QUEUE, QUEUE_DESCRIPTOR, RING, RINGS, Reach, Upper, of_chips,
 };
+use super::programs::media::for_ixp2800;
 use super::{text, view_of};
 use course::{Ended, Steps, ended};
 use told::Told;
@@ -49,7 +50,9 @@ const BITS_PER_SECOND: u64 = 1_000_000_000;
 pub(super) struct Bench {
     pub(super) chip: &'static str,
     pub(super) programs: Vec<Vec<Instruction>>,
-    /// Bit n: microengine n has four contexts.
+    /// The microengines that run them.
+    pub(super) places: Vec<u8>,
+    /// Bit n: that of program n has four contexts.
     pub(super) four_contexts: u8,
     /// In the order of their beginnings.
     pub(super) frames: Vec<Arrival>,
@@ -88,8 +91,8 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         disturbances: bench.disturbances.clone(),
         ..Boot::default()
     };
-    let programs = (0..).zip(&bench.programs).map(|(me, program)| {
-        let contexts = match bench.four_contexts >> me & 1 {
+    let programs = (0..).zip(&bench.programs).map(|(n, program)| {
+        let contexts = match bench.four_contexts >> n & 1 {
             0 => ContextMode::Eight,
             _ => ContextMode::Four,
         };
@@ -97,7 +100,7 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         let words = words.map(|it| encode_in(it, contexts.encoding()).unwrap());
         let mut image = Image::from_words("random", words.collect());
         image.contexts = contexts;
-        (me, Program::new(&image, &profile).unwrap())
+        (bench.places[n], Program::new(&image, &profile).unwrap())
     });
     let programs = programs.collect();
     let mut chip = Chip::with_cores(kind, profile, &boot, programs).unwrap();
@@ -165,7 +168,16 @@ fn frames() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 fn bench() -> impl Strategy<Value = Bench> {
-    let chip = select(vec!["ixp2400", "ixp2800"]);
+    // Of an IXP2800 both clusters have eight: programs are in the first, or on both sides of the
+    // border, or in both by turns. The fourth of the second cluster has none.
+    let chip = select(vec![
+        ("ixp2400", [0, 1, 2, 3, 4, 5]),
+        ("ixp2400", [0, 1, 2, 3, 4, 5]),
+        ("ixp2400", [0, 4, 1, 5, 2, 6]),
+        ("ixp2800", [0, 1, 2, 3, 4, 5]),
+        ("ixp2800", [7, 8, 6, 9, 5, 10]),
+        ("ixp2800", [0, 8, 1, 9, 2, 10]),
+    ]);
     let upper = (any::<u16>(), any::<bool>(), any::<bool>());
     let upper = upper.prop_map(|(general, s_transfer, d_transfer)| Upper {
         general,
@@ -179,22 +191,28 @@ fn bench() -> impl Strategy<Value = Bench> {
     let strict = proptest::bool::weighted(0.15);
     let frames = (frames(), any::<bool>());
     (chip, programs, frames, disturbances(), strict).prop_map(
-        |(chip, programs, (frames, surprised), mut disturbances, strict)| {
+        |((chip, places), programs, (frames, surprised), mut disturbances, strict)| {
             let mut four_contexts = 0;
-            let each = (0..).zip(programs).map(|(me, (program, four))| match four {
-                None => program,
-                Some(upper) => {
-                    four_contexts |= 1 << me;
-                    upper.program(program)
+            let each = (0..).zip(programs).map(|(n, (mut program, four))| {
+                if chip == "ixp2800" {
+                    program = for_ixp2800(program);
                 }
+                let Some(upper) = four else {
+                    return program;
+                };
+                four_contexts |= 1 << n;
+                upper.program(program)
             });
             let programs: Vec<_> = each.collect();
-            disturbances.stalls.retain(|stall| {
-                usize::from(stall.me) < programs.len()
-                    && (four_contexts >> stall.me & 1 == 0 || stall.context % 2 == 0)
+            disturbances.stalls.retain_mut(|stall| {
+                let n = stall.me;
+                stall.me = places[usize::from(n)];
+                usize::from(n) < programs.len()
+                    && (four_contexts >> n & 1 == 0 || stall.context % 2 == 0)
             });
             Bench {
                 chip,
+                places: places[..programs.len()].to_vec(),
                 programs,
                 four_contexts,
                 frames,
@@ -257,21 +275,26 @@ fn few_chips_do_each_command() {
         .collect();
     let mut runner = TestRunner::deterministic();
     let benches = bench();
-    let mut upper = 0;
-    for _ in 0..100 {
+    let (mut both, mut upper) = (0, 0);
+    for _ in 0..200 {
         let bench = benches.new_tree(&mut runner).unwrap().current();
+        let second = if bench.chip == "ixp2800" { 8 } else { 4 };
+        let clusters = |far| bench.places.iter().any(|it| (*it >= second) == far);
+        both += u32::from(clusters(false) && clusters(true));
         let mut told = Told::default();
         ended(ENGINE, &bench, &Steps::AT_ONCE, &mut told);
         for (_, event) in &told.events {
             if let TraceEvent::Done { command, .. } = event {
                 left.retain(|op| *op != command.op);
-                let four = bench.four_contexts >> command.me & 1 == 1;
+                let n = bench.places.iter().position(|it| *it == command.me);
+                let four = bench.four_contexts >> n.unwrap() & 1 == 1;
                 upper += u32::from(four && command.transfer % 32 >= 16);
             }
         }
     }
     assert_eq!(left, []);
     assert!(upper > 100, "{upper} commands move upper registers");
+    assert!(both > 80, "{both} chips with both clusters");
 }
 
 /// Chips come to most of the pauses, some go on beyond one, and much is under way at them.
@@ -310,7 +333,7 @@ proptest! {
         let reference = ended(REFERENCE, &bench, &looked_at, &mut by_reference);
 
         let source = || {
-            let around = (bench.chip, bench.four_contexts, &bench.frames, bench.surprised, &bench.disturbances, bench.strict);
+            let around = (bench.chip, &bench.places, bench.four_contexts, &bench.frames, bench.surprised, &bench.disturbances, bench.strict);
             format!("{around:?} of\n{}", text(&bench.programs))
         };
         let place = |it: &Ended| {

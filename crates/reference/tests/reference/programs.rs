@@ -2,7 +2,7 @@
 //! memory: then engine and reference must agree where.
 
 pub mod commands;
-mod media;
+pub mod media;
 pub mod rounds;
 
 use npsim_isa::{

@@ -57,6 +57,7 @@ type Complaint = (Option<Check>, Option<u16>, Cycle);
 fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
     let bench = Bench {
         chip: "ixp2400",
+        places: (0..programs.len() as u8).collect(),
         programs,
         four_contexts: 0,
         frames: Vec::new(),
@@ -287,6 +288,7 @@ fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
         let bench = Bench {
             chip: "ixp2400",
             programs: programs.to_vec(),
+            places: (0..programs.len() as u8).collect(),
             four_contexts: 0,
             frames: Vec::new(),
             surprised: false,

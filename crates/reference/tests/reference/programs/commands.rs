@@ -31,7 +31,9 @@ pub(super) enum Fixed {
     Unloaded,
     /// Registers of context 0 of the first microengine, as the reflector names them.
     Reflected,
-    /// The same as an override word names them.
+    /// Those of the first one of the second cluster.
+    ReflectedFarther,
+    /// Those of the first one as an override word names them.
     OtherMicroengine,
     /// Two more longwords than one.
     ThreeOfThem,
@@ -74,12 +76,13 @@ pub(super) enum Fixed {
 }
 
 impl Fixed {
-    const ALL: [(Self, u32); 25] = [
+    const ALL: [(Self, u32); 26] = [
         (Self::Zero, 0),
         (Self::SecondChannel, 1 << 30),
         (Self::Queue, QUEUE << 24),
         (Self::Unloaded, 0x13 << 10),
         (Self::Reflected, 0),
+        (Self::ReflectedFarther, 0x10 << 10),
         (Self::OtherMicroengine, 1 << 31 | 1 << 11 | 2 << 4),
         (Self::ThreeOfThem, 1 << 25 | 2 << 21),
         (Self::OtherContext, 1 << 11 | 16 << 4 | 1 << 3 | 1),
@@ -233,7 +236,9 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
         Op::ScratchGet | Op::ScratchPut => {
             (Just(Fixed::Zero), RINGS.prop_map(|ring| 4 * ring)).boxed()
         }
-        Op::CapReflectRead | Op::CapReflectWrite => words(&[Fixed::Unloaded, Fixed::Reflected]),
+        Op::CapReflectRead | Op::CapReflectWrite => {
+            words(&[Fixed::Unloaded, Fixed::Reflected, Fixed::ReflectedFarther])
+        }
         Op::DramRead | Op::DramWrite | Op::DramRbufRd | Op::DramTbufWr => {
             (Just(Fixed::Zero), (0..12_u8).prop_map(|n| 8 * n)).boxed()
         }
@@ -402,7 +407,9 @@ fn each_command_is_among_those_that_are_issued() {
 /// An access to a register of the proxy: a signal of a context, a message, or one that is
 /// read back.
 fn proxy() -> BoxedStrategy<Vec<Instruction>> {
-    let signal = (0..2_u16, 0..7_u16, 1..16_u16).prop_map(|(me, context, signal)| {
+    // The last is the first one of the second cluster.
+    let me = select(vec![0, 1, 16]);
+    let signal = (me, 0..7_u16, 1..16_u16).prop_map(|(me, context, signal)| {
         vec![Instruction::CapFastWrite {
             csr: cap_csr::INTERTHREAD_SIGNAL,
             data: me << 7 | context << 4 | signal,
