@@ -2,6 +2,7 @@
 //! a run is the same on both cores, too.
 
 pub(super) mod course;
+mod tasks;
 mod told;
 mod view;
 
@@ -14,6 +15,7 @@ use npsim_chip::engine::ENGINE;
 use npsim_chip::gpp::boot::{
     Boot, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus, Space,
 };
+use npsim_chip::gpp::{Place, Task};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
 use npsim_chip::kernel::lines::Arrival;
@@ -35,6 +37,7 @@ use super::programs::commands::{
 use super::programs::media::for_ixp2800;
 use super::{text, view_of};
 use course::{Ended, Steps, ended};
+use tasks::{Clerk, Watch};
 use told::Told;
 use view::view;
 
@@ -58,16 +61,23 @@ pub(super) struct Bench {
     pub(super) frames: Vec<Arrival>,
     /// Nobody knows of a frame before its first bit comes, as between chips of a network.
     pub(super) surprised: bool,
+    /// What the general-purpose core does.
+    pub(super) tasks: Vec<Box<dyn Task>>,
     pub(super) disturbances: Disturbances,
     /// Who uses a register that a unit owns ends the run.
     pub(super) strict: bool,
+}
+
+/// Byte address of a ring in scratch.
+const fn ring_base(ring: u8) -> u32 {
+    0x1000 + 0x200 * ring as u32
 }
 
 pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
     let profile = Profile::load(bench.chip).unwrap();
     let ring = |number: u8| RingSetup {
         number,
-        base: 0x1000 + 0x200 * u32::from(number),
+        base: ring_base(number),
         size: 128,
         status: RingStatus::NearlyFull,
     };
@@ -88,6 +98,8 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         }],
         memory: vec![descriptor(&RING), descriptor(&JOURNAL)],
         ports: vec![port; PORTS.into()],
+        tasks: bench.tasks.clone(),
+        task_kinds: vec!["clerk".to_owned(), "watch".to_owned()],
         disturbances: bench.disturbances.clone(),
         ..Boot::default()
     };
@@ -167,6 +179,27 @@ fn frames() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
+/// What the core does: most often nothing, for a core with work never comes to rest.
+fn tasks() -> impl Strategy<Value = Vec<Box<dyn Task>>> {
+    let space = select(vec![Space::Scratch, Space::Sram(0), Space::Sram(1)]);
+    let clerk = (space, 0..8_u32, 200..4000_u64).prop_map(|(space, word, period)| {
+        let address = 4 * word;
+        Box::new(Clerk::new(Place { space, address }, period)) as Box<dyn Task>
+    });
+    let watch = (RINGS, 0..3_u32, 100..2000_u64).prop_map(|(ring, word, period)| {
+        let place = Place {
+            space: Space::Scratch,
+            address: ring_base(ring) + 4 * word,
+        };
+        Box::new(Watch::new(ring, place, period)) as Box<dyn Task>
+    });
+    let task = prop_oneof![clerk, watch];
+    prop_oneof![
+        3 => Just(Vec::new()),
+        1 => proptest::collection::vec(task, 1..4),
+    ]
+}
+
 fn bench() -> impl Strategy<Value = Bench> {
     // Of an IXP2800 both clusters have eight: programs are in the first, or on both sides of the
     // border, or in both by turns. The fourth of the second cluster has none.
@@ -190,8 +223,9 @@ fn bench() -> impl Strategy<Value = Bench> {
     let programs = prop_oneof![programs(Reach::Own), programs(Reach::Others)];
     let strict = proptest::bool::weighted(0.15);
     let frames = (frames(), any::<bool>());
-    (chip, programs, frames, disturbances(), strict).prop_map(
-        |((chip, places), programs, (frames, surprised), mut disturbances, strict)| {
+    let around = (tasks(), disturbances());
+    (chip, programs, frames, around, strict).prop_map(
+        |((chip, places), programs, (frames, surprised), (tasks, mut disturbances), strict)| {
             let mut four_contexts = 0;
             let each = (0..).zip(programs).map(|(n, (mut program, four))| {
                 if chip == "ixp2800" {
@@ -217,6 +251,7 @@ fn bench() -> impl Strategy<Value = Bench> {
                 four_contexts,
                 frames,
                 surprised,
+                tasks,
                 disturbances,
                 strict,
             }
@@ -276,6 +311,7 @@ fn few_chips_do_each_command() {
     let mut runner = TestRunner::deterministic();
     let benches = bench();
     let (mut both, mut upper) = (0, 0);
+    let mut jobs = Vec::new();
     for _ in 0..200 {
         let bench = benches.new_tree(&mut runner).unwrap().current();
         let second = if bench.chip == "ixp2800" { 8 } else { 4 };
@@ -284,6 +320,9 @@ fn few_chips_do_each_command() {
         let mut told = Told::default();
         ended(ENGINE, &bench, &Steps::AT_ONCE, &mut told);
         for (_, event) in &told.events {
+            if let TraceEvent::Gpp { step, .. } = event {
+                jobs.push(*step);
+            }
             if let TraceEvent::Done { command, .. } = event {
                 left.retain(|op| *op != command.op);
                 let n = bench.places.iter().position(|it| *it == command.me);
@@ -294,6 +333,10 @@ fn few_chips_do_each_command() {
     }
     assert_eq!(left, []);
     assert!(upper > 100, "{upper} commands move upper registers");
+    for (step, least) in [("unlock", 100), ("look", 20)] {
+        let times = jobs.iter().filter(|it| **it == step).count();
+        assert!(times > least, "{step}: {times}");
+    }
     assert!(both > 80, "{both} chips with both clusters");
 }
 
@@ -333,7 +376,7 @@ proptest! {
         let reference = ended(REFERENCE, &bench, &looked_at, &mut by_reference);
 
         let source = || {
-            let around = (bench.chip, &bench.places, bench.four_contexts, &bench.frames, bench.surprised, &bench.disturbances, bench.strict);
+            let around = (bench.chip, &bench.places, bench.four_contexts, &bench.frames, bench.surprised, &bench.tasks, &bench.disturbances, bench.strict);
             format!("{around:?} of\n{}", text(&bench.programs))
         };
         let place = |it: &Ended| {

@@ -62,6 +62,7 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
         four_contexts: 0,
         frames: Vec::new(),
         surprised: false,
+        tasks: Vec::new(),
         disturbances: Disturbances::default(),
         strict: true,
     };
@@ -292,6 +293,7 @@ fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
             four_contexts: 0,
             frames: Vec::new(),
             surprised: false,
+            tasks: Vec::new(),
             disturbances: Disturbances::default(),
             strict: true,
         };
