@@ -10,6 +10,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
@@ -18,11 +19,17 @@ use npsim_chip::profile::Profile;
 use proptest::prelude::*;
 
 /// Frames of 60 bytes at given cycles, for which no thread waits.
-struct Frames(Vec<Cycle>);
+struct Frames {
+    /// The last of them first.
+    starts: Vec<Cycle>,
+    /// Of those that begin later nobody knows yet.
+    known_to: Cycle,
+}
 
 impl Lines for Frames {
     fn next_arrival(&mut self) -> Option<Arrival> {
-        let start = self.0.pop()?;
+        let known = self.starts.last()? <= &self.known_to;
+        let start = known.then(|| self.starts.pop())??;
         Some(Arrival {
             start,
             end: start + 346,
@@ -250,7 +257,7 @@ fn program(pieces: &[Piece], profile: &Profile) -> Program {
     Program::new(&image, profile).unwrap()
 }
 
-fn chip(programs: &[Vec<Piece>]) -> Chip {
+fn chip(programs: &[Vec<Piece>], disturbances: Disturbances) -> Chip {
     let profile = Profile::load("ixp2400").unwrap();
     let ring = |number: u8| RingSetup {
         number,
@@ -264,6 +271,7 @@ fn chip(programs: &[Vec<Piece>]) -> Chip {
     };
     let boot = Boot {
         rings: vec![ring(0), ring(1)],
+        disturbances,
         ..Boot::default()
     };
     let programs = (0..).zip(programs);
@@ -293,32 +301,105 @@ impl Observer for Told {
     }
 }
 
-/// The states at each of the cycles, with what an observer is told until then, and how
-/// many cycles were skipped.
-fn states(
-    mut chip: Chip,
-    (frames, stops): (&[Cycle], &[Cycle]),
-    kinds: Kinds,
-    skips: bool,
-) -> (Vec<String>, Cycle) {
+/// How a chip comes to a cycle at which it is looked at, and how it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halt {
+    /// It is the end of a run.
+    Horizon,
+    /// Nothing in the chip knows of it.
+    Pause,
+    /// The same, and what was saved there goes on in another chip.
+    Saved,
+}
+
+/// How a chip is run.
+#[derive(Clone, Debug)]
+struct Course {
+    frames: Vec<Cycle>,
+    /// Nobody knows of a frame before its first bit comes, as between chips of a network.
+    surprised: bool,
+    /// Ascending.
+    halts: Vec<(Cycle, Halt)>,
+    /// It comes back whenever so many cycles have passed, if no time is skipped there.
+    breath: Cycle,
+}
+
+impl Course {
+    fn to(end: Cycle) -> Self {
+        Self {
+            frames: Vec::new(),
+            surprised: false,
+            halts: vec![(end, Halt::Horizon)],
+            breath: Cycle::MAX,
+        }
+    }
+
+    /// All that it comes to on the way.
+    fn all_halts(&self) -> Vec<(Cycle, Halt)> {
+        let mut all = self.halts.clone();
+        if self.surprised {
+            all.extend(self.frames.iter().map(|start| (*start, Halt::Horizon)));
+            all.sort_by_key(|halt| halt.0);
+        }
+        all
+    }
+}
+
+/// What is counted at each of the cycles, with what an observer is told until then and, at a
+/// horizon, the whole state; and how many cycles were skipped.
+fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<String>, Cycle) {
     let mut told = Told {
         kinds,
         ..Told::default()
     };
+    let mut chip = whole.clone();
     chip.set_skipping(skips);
-    let mut lines = Frames(frames.iter().rev().copied().collect());
-    let mut seen = Vec::new();
-    for stop in stops {
-        let how = chip.run(*stop, &mut lines, &mut told);
+    let mut lines = Frames {
+        starts: course.frames.iter().rev().copied().collect(),
+        known_to: Cycle::MAX,
+    };
+    let halts = course.all_halts();
+    let (mut seen, mut skipped, mut now) = (Vec::new(), 0, 0);
+    for (n, &(at, halt)) in halts.iter().enumerate() {
+        if course.surprised {
+            lines.known_to = now;
+        }
+        let horizon = halts[n..].iter().find(|it| it.1 == Halt::Horizon);
+        let until = horizon.map_or(LAST, |it| it.0);
+        let pause = if halt == Halt::Horizon {
+            Cycle::MAX
+        } else {
+            at
+        };
+        let how = loop {
+            let breath = chip.next_event().saturating_add(course.breath);
+            let how = chip.run_for(until, pause, breath, &mut lines, &mut told);
+            if how.is_some() || chip.next_event() >= pause {
+                break how;
+            }
+        };
+        now = at;
         seen.push(format!("{how:?} {:?}", chip.stats()));
         seen.push(format!("{} events, {}", told.count, told.digest.finish()));
-        seen.push(format!("{:?}", chip.save().unwrap()));
-        if how != Stop::Reached {
+        if how.is_some() {
+            seen.push(format!("{:?}", chip.save().unwrap()));
+        }
+        if how.is_some_and(|how| how != Stop::Reached) {
             break;
         }
+        if halt == Halt::Saved {
+            skipped += chip.skipped();
+            let state = chip.save().unwrap();
+            chip = whole.clone();
+            chip.set_skipping(skips);
+            chip.restore(&state).unwrap();
+        }
     }
-    (seen, chip.skipped())
+    (seen, skipped + chip.skipped())
 }
+
+/// The end of a run that pauses before it.
+const LAST: Cycle = 3_000_000;
 
 fn at_cycles(upto: Cycle, count: usize) -> impl Strategy<Value = Vec<Cycle>> {
     proptest::collection::vec(1..upto, 0..count).prop_map(|mut cycles| {
@@ -328,34 +409,112 @@ fn at_cycles(upto: Cycle, count: usize) -> impl Strategy<Value = Vec<Cycle>> {
     })
 }
 
+fn course() -> impl Strategy<Value = Course> {
+    let halt = prop_oneof![
+        3 => Just(Halt::Horizon),
+        2 => Just(Halt::Pause),
+        1 => Just(Halt::Saved)
+    ];
+    let halts = (at_cycles(LAST, 5), proptest::collection::vec(halt, 5));
+    let breath = prop_oneof![4 => Just(Cycle::MAX), 1 => 1000..200_000_u64];
+    (at_cycles(2_000_000, 4), any::<bool>(), halts, breath).prop_map(
+        |(frames, surprised, (cycles, halts), breath)| Course {
+            frames,
+            surprised,
+            halts: cycles.into_iter().zip(halts).collect(),
+            breath,
+        },
+    )
+}
+
+/// Commands that are late, of which each draws a number, keep a state from coming again: often
+/// they are those of one memory.
+fn disturbances() -> impl Strategy<Value = Disturbances> {
+    let late = (any::<u64>(), 1..300_u32, 0..3).prop_map(|(seed, most, memory)| {
+        let of = |which| if memory == which { most } else { 0 };
+        Lateness {
+            seed,
+            dram: of(0),
+            sram: of(1),
+            scratch: of(2),
+        }
+    });
+    let late = prop_oneof![2 => Just(Lateness::default()), 1 => late];
+    let stall = (0..8_u8, 0..2_000_000_u64, 1..300_000_u64);
+    let stall = stall.prop_map(|(context, from, cycles)| Stall {
+        me: 0,
+        context,
+        from,
+        until: from + cycles,
+    });
+    let stalls = prop_oneof![
+        2 => Just(Vec::new()),
+        1 => proptest::collection::vec(stall, 1..3)
+    ];
+    (late, stalls).prop_map(|(late, stalls)| Disturbances { late, stalls })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
     #[test]
     fn skipping_changes_nothing(
         programs in proptest::collection::vec(proptest::collection::vec(piece(), 1..6), 1..4),
-        frames in at_cycles(2_000_000, 4),
-        stops in at_cycles(3_000_000, 5),
+        course in course(),
+        disturbances in disturbances(),
         kinds in prop_oneof![
-            8 => Just(Kinds::NONE),
+            4 => Just(Kinds::NONE),
             1 => Just(Kinds::ALL),
             1 => Just(Kinds::of(&[Kind::Issued, Kind::Context, Kind::Signal])),
         ],
     ) {
-        let whole = chip(&programs);
-        let (skipped, cycles) = states(whole.clone(), (&frames, &stops), kinds, true);
-        let (simulated, none) = states(whole, (&frames, &stops), kinds, false);
+        let whole = chip(&programs, disturbances);
+        let (skipped, cycles) = states(&whole, &course, kinds, true);
+        let (simulated, none) = states(&whole, &course, kinds, false);
         prop_assert_eq!(none, 0);
-        prop_assert!(skipped == simulated, "{} cycles were skipped", cycles);
+        prop_assert_eq!(skipped.len(), simulated.len());
+        for (skipped, simulated) in skipped.iter().zip(&simulated) {
+            prop_assert!(skipped == simulated, "{} cycles were skipped", cycles);
+        }
     }
+}
+
+/// A pause, a save and a frame amid a stretch that is skipped.
+#[test]
+fn time_is_skipped_around_whatever_comes_between() {
+    let pieces = [Piece::Read("scratch", 9), Piece::Wait(30)];
+    let late = Lateness {
+        dram: 100,
+        ..Lateness::default()
+    };
+    let stall = Stall {
+        me: 0,
+        context: 3,
+        from: 300_000,
+        until: 400_000,
+    };
+    let stalls = vec![stall];
+    let whole = chip(&[pieces.to_vec()], Disturbances { late, stalls });
+    let course = Course {
+        frames: vec![600_000, 1_900_000],
+        surprised: true,
+        halts: vec![
+            (1_000_000, Halt::Pause),
+            (1_500_000, Halt::Saved),
+            (LAST, Halt::Horizon),
+        ],
+        breath: 50_000,
+    };
+    let (seen, cycles) = states(&whole, &course, Kinds::NONE, true);
+    assert!(cycles > 2_000_000, "{cycles}");
+    assert_eq!(seen, states(&whole, &course, Kinds::NONE, false).0);
 }
 
 #[test]
 fn what_polls_is_skipped_and_what_reads_the_clock_is_not() {
     let skipped = |pieces: &[Piece]| {
-        let chip = chip(&[pieces.to_vec()]);
-        let (_, cycles) = states(chip, (&[], &[4_000_000]), Kinds::NONE, true);
-        cycles
+        let chip = chip(&[pieces.to_vec()], Disturbances::default());
+        states(&chip, &Course::to(4_000_000), Kinds::NONE, true).1
     };
     let most = 3_000_000;
     assert!(skipped(&[Piece::Read("scratch", 9)]) > most);
