@@ -70,7 +70,7 @@ struct Board<'n, 'a, P> {
     running: usize,
 }
 
-impl<P> Board<'_, '_, P> {
+impl<'n, 'a, P> Board<'n, 'a, P> {
     /// Whether a node has not come to its goal, or one behind it that has not waits
     /// for it.
     fn is_wanted(&self, at: usize) -> bool {
@@ -97,6 +97,29 @@ impl<P> Board<'_, '_, P> {
             let place = &self.places[at];
             place.work.is_some() && !place.starves() && self.is_wanted(at) && self.has_room(at)
         })
+    }
+
+    /// A node has run, and gives frames to the one behind it.
+    fn put_back(
+        &mut self,
+        at: usize,
+        (node, observer): (&'n mut Node<'a>, &'n mut P),
+        leaving: Vec<Crossing>,
+    ) {
+        self.running -= 1;
+        let place = &mut self.places[at];
+        place.handled = node.handled();
+        place.standing = Standing::of(node);
+        place.waits = node.waits();
+        place.backlog = node.backlog();
+        let ended = place.standing == Standing::Over || self.is_last && node.is_out_of_time();
+        place.work = Some((node, observer));
+        if let Some(next) = self.places.get_mut(at + 1) {
+            next.closes |= ended;
+            if next.standing != Standing::Over {
+                next.inbox.extend(leaving);
+            }
+        }
     }
 }
 
@@ -197,31 +220,8 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
             let leaving = node.advance(goal, is_last, observer, &mut |cycle| self.ask(cycle));
             drop(alarm);
             board = self.board();
-            self.put_back(&mut board, at, (node, observer), leaving);
+            board.put_back(at, (node, observer), leaving);
             self.changed.notify_all();
-        }
-    }
-
-    fn put_back(
-        &self,
-        board: &mut Board<'n, 'a, P>,
-        at: usize,
-        (node, observer): (&'n mut Node<'a>, &'n mut P),
-        leaving: Vec<Crossing>,
-    ) {
-        board.running -= 1;
-        let place = &mut board.places[at];
-        place.handled = node.handled();
-        place.standing = Standing::of(node);
-        place.waits = node.waits();
-        place.backlog = node.backlog();
-        let ended = place.standing == Standing::Over || board.is_last && node.is_out_of_time();
-        place.work = Some((node, observer));
-        if let Some(next) = board.places.get_mut(at + 1) {
-            next.closes |= ended;
-            if next.standing != Standing::Over {
-                next.inbox.extend(leaving);
-            }
         }
     }
 
