@@ -367,13 +367,10 @@ impl Chip {
             return stop;
         }
         let journal = &mut self.fabric.journal;
-        match &stop {
+        match stop {
             // What microengines did ahead of the end, and what units booked
             // behind it, is no part of the run.
-            Some(ended @ (Stop::Fault(_) | Stop::Quiet)) => {
-                // As they are counted: the last instruction of all brings a chip to rest.
-                let last = Cycle::from(*ended == Stop::Quiet);
-                journal.cut_instructions(self.fabric.now + last);
+            Some(Stop::Fault(_) | Stop::Quiet) => {
                 journal.hand_on(self.fabric.now + 1, observer);
                 journal.leave_out_the_rest();
             }

@@ -27,6 +27,7 @@ use std::cell::OnceCell;
 use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::event::Event;
+use crate::kernel::trace_event::Cause;
 
 /// A chip as it stands.
 #[derive(Debug)]
@@ -58,8 +59,21 @@ impl<'a> Inspect<'a> {
     }
 
     fn pending(&self) -> &[(Cycle, Event)] {
-        self.pending
-            .get_or_init(|| self.chip.fabric.events.in_order())
+        self.pending.get_or_init(|| {
+            let mut events = self.chip.fabric.events.in_order();
+            events.retain(|(due, event)| !self.is_unsent(*due, *event));
+            events
+        })
+    }
+
+    /// Whether an event is a signal that is yet to be sent. Microengines may have gone on beyond
+    /// the cycle at which the chip stands, and what they sent there has not happened.
+    fn is_unsent(&self, due: Cycle, event: Event) -> bool {
+        let Event::Signal { by, .. } = event else {
+            return false;
+        };
+        let latency = self.chip.profile().local_signal_latency();
+        matches!(by.cause(), Cause::Thread { .. }) && due > self.now() + latency
     }
 
     /// The cycle at which it stands: where it pauses, if it does, which may be later than its last

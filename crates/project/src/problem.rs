@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anstream::adapter::strip_str;
 use npsim_asm::spelling::closest;
 use npsim_net::standard_output::is_standard_output;
 
@@ -46,11 +47,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem without a place.
+    /// A problem without a place. What was styled for a terminal, as the assembler's messages
+    /// are, loses that: a problem is styled as a whole.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
+            message: strip_str(&message.into()).to_string(),
             ..Self::default()
         }
     }

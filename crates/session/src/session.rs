@@ -32,6 +32,7 @@ use npsim_chip::kernel::lines::{Arrival, MediaDrop};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
+use schedule::Halt;
 
 pub use node::Node;
 
@@ -102,7 +103,7 @@ pub struct Counts {
 pub enum Stand {
     /// Nothing is left to happen before the pause.
     Paused,
-    /// A node waits for one whose time is up.
+    /// A node waits for one whose time is up: [`Session::wait_no_more`].
     HeldUp,
     /// At its end, the [worst](Session::ending) of all nodes.
     Ended(Ending),
@@ -302,19 +303,24 @@ impl<'a> Session<'a> {
     }
 
     /// As [`Self::run_to`], but it also stops where a node waits for one whose time is up. The
-    /// state there goes on as it would have done with a later end; [`Self::run_to`] takes the
-    /// nodes behind to their ends without what would have come to them, and then it does not.
+    /// state there goes on as it would have done with a later end.
     pub fn run_as_known_to<P: Watcher + Send>(
         &mut self,
         pause: Cycle,
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     ) -> Stand {
-        let goal = Goal::Pause(pause);
-        match self.drive_as_known(goal, observers, progress) {
-            Some(ending) => Stand::Ended(ending),
-            None if self.is_held_up(goal) => Stand::HeldUp,
-            None => Stand::Paused,
+        self.drive_as_known(Goal::Pause(pause), observers, progress)
+    }
+
+    /// Lets nodes that wait for one whose time is up go on to their own ends, without what it would
+    /// send later. The state is no longer one that goes on as with a later end.
+    pub fn wait_no_more(&mut self) {
+        for at in 1..self.nodes.len() {
+            if self.nodes[at - 1].is_out_of_time() {
+                let rest = self.nodes[at - 1].give_the_rest();
+                self.nodes[at].feed(rest, true);
+            }
         }
     }
 
@@ -324,17 +330,13 @@ impl<'a> Session<'a> {
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     ) -> Option<Ending> {
-        let ending = self.drive_as_known(goal, observers, progress);
-        if ending.is_some() || !self.is_held_up(goal) {
-            return ending;
-        }
-        for at in 1..self.nodes.len() {
-            if self.nodes[at - 1].is_out_of_time() {
-                let rest = self.nodes[at - 1].give_the_rest();
-                self.nodes[at].feed(rest, true);
+        loop {
+            match self.drive_as_known(goal, observers, progress) {
+                Stand::Ended(ending) => return Some(ending),
+                Stand::Paused => return None,
+                Stand::HeldUp => self.wait_no_more(),
             }
         }
-        self.schedule((goal, true), observers, progress)
     }
 
     fn drive_as_known<P: Watcher + Send>(
@@ -342,40 +344,20 @@ impl<'a> Session<'a> {
         goal: Goal,
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-    ) -> Option<Ending> {
+    ) -> Stand {
         debug_assert_eq!(observers.len(), self.nodes.len(), "an observer a node");
         self.nodes.iter_mut().for_each(Node::take_up);
-        self.schedule((goal, false), observers, progress)
-    }
-
-    fn schedule<P: Watcher + Send>(
-        &mut self,
-        how: (Goal, bool),
-        observers: &mut [P],
-        progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-    ) -> Option<Ending> {
-        let stopped = schedule::drive(&mut self.nodes, observers, how, self.threads, progress);
-        if stopped.is_break() {
-            self.nodes.iter_mut().for_each(Node::interrupt);
+        let halt = schedule::drive(&mut self.nodes, observers, goal, self.threads, progress);
+        match halt {
+            Halt::HeldUp => return Stand::HeldUp,
+            Halt::BrokenOff => self.nodes.iter_mut().for_each(Node::interrupt),
+            Halt::Through => {}
         }
         let all = self.nodes.iter().all(|node| node.ending().is_some());
-        self.ending()
-            .filter(|_| all)
-            .map(|(_, ending)| ending.clone())
-    }
-
-    /// Whether a node waits for one whose time is up, and has not come to the goal, or one behind
-    /// it that has not waits for it.
-    fn is_held_up(&self, goal: Goal) -> bool {
-        let mut is_asked = false;
-        for node in self.nodes.iter().rev() {
-            if is_asked && node.is_out_of_time() {
-                return true;
-            }
-            let short = node.handled() < goal.cycle();
-            is_asked = node.ending().is_none() && node.waits() && (short || is_asked);
+        match self.ending().filter(|_| all) {
+            Some((_, ending)) => Stand::Ended(ending.clone()),
+            None => Stand::Paused,
         }
-        false
     }
 
     /// Captures what leaves the last node from now on, as [`Ends::sink`] does from the

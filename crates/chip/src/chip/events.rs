@@ -28,9 +28,8 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         self.wake_before(edge);
-        // At a pause nothing is told yet of what a microengine that is alone does beyond it.
-        let told_to = until.min(bounds.pause);
-        while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(told_to, lines, observer) {
+        while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(bounds.pause, lines, observer)
+        {
             let time = self.fabric.events.next_time();
             // A frame that leaves may have brought the end nearer.
             let end = self.fabric.horizon;
@@ -67,7 +66,7 @@ impl Chip {
     #[allow(clippy::inline_always)] // It is the event loop.
     fn cycles<const OBSERVED: bool>(
         &mut self,
-        told_to: Cycle,
+        pause: Cycle,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> bool {
@@ -79,7 +78,7 @@ impl Chip {
                 }
                 self.fabric.events.bring_near(time);
             }
-            if !self.cycle::<OBSERVED>(time, told_to, lines, observer) {
+            if !self.cycle::<OBSERVED>(time, pause, lines, observer) {
                 return false;
             }
         }
@@ -92,7 +91,7 @@ impl Chip {
     fn cycle<const OBSERVED: bool>(
         &mut self,
         time: Cycle,
-        told_to: Cycle,
+        pause: Cycle,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> bool {
@@ -105,7 +104,7 @@ impl Chip {
         loop {
             if !pending.is_turns_only() {
                 self.event::<OBSERVED>(bucket, pending, lines);
-                if !self.goes_on::<OBSERVED>(bucket, told_to, observer) {
+                if !self.goes_on::<OBSERVED>(bucket, pause, observer) {
                     return false;
                 }
                 pending = self.fabric.events.pending_in(bucket);
@@ -117,7 +116,7 @@ impl Chip {
             } else {
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
-                if !self.goes_on::<OBSERVED>(bucket, told_to, observer) {
+                if !self.goes_on::<OBSERVED>(bucket, pause, observer) {
                     return false;
                 }
                 pending = self.fabric.events.pending_in(bucket);
@@ -135,12 +134,14 @@ impl Chip {
     fn goes_on<const OBSERVED: bool>(
         &mut self,
         bucket: usize,
-        told_to: Cycle,
+        pause: Cycle,
         observer: &mut dyn Observer,
     ) -> bool {
         if OBSERVED && self.fabric.journal.is_full() {
             self.fabric.events.leave_if_empty(bucket);
-            let sure = self.sure_before().min(told_to);
+            // Beyond the end, which a frame that leaves brings nearer, and beyond a pause nothing is
+            // told yet of what a microengine that is alone does.
+            let sure = self.sure_before().min(self.fabric.horizon).min(pause);
             self.fabric.journal.hand_on(sure, observer);
         }
         if self.fabric.checks.stands() {

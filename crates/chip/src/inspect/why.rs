@@ -7,9 +7,8 @@ use crate::Cycle;
 use crate::core::{ContextPhase, signal_name_at};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Slot;
-use crate::kernel::raiser::Raiser;
 use crate::kernel::target::Target;
-use crate::kernel::trace_event::{Cause, ContextState};
+use crate::kernel::trace_event::ContextState;
 use crate::liveness::Outlook;
 pub use crate::liveness::Sender;
 use crate::units::msf::may_list;
@@ -217,7 +216,6 @@ impl Inspect<'_> {
                 by,
             } = event
                 && (*to, *thread, *number) == (me, context, signal)
-                && !self.is_unsent(*due, *by)
             {
                 sources.push(Source::OnTheWay {
                     due: *due,
@@ -248,13 +246,6 @@ impl Inspect<'_> {
             { self.flights().iter() }.filter_map(|it| self.writes_signal(it, me, context, signal)),
         );
         sources
-    }
-
-    /// Whether a signal that comes at a cycle is yet to be sent: where a fault ends the run, microengines
-    /// may have gone on beyond it, and what they sent there has not happened.
-    fn is_unsent(&self, due: Cycle, by: Raiser) -> bool {
-        let latency = self.chip.profile().local_signal_latency();
-        matches!(by.cause(), Cause::Thread { .. }) && due > self.now() + latency
     }
 
     /// A command under way that sends the signal by what it writes, or may, or that lists

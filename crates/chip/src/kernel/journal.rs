@@ -216,19 +216,6 @@ impl Journal {
         self.sure = sure;
     }
 
-    /// The run has ended: instructions from this cycle on are left out, also those at the end of a
-    /// stretch.
-    pub(crate) fn cut_instructions(&mut self, end: Cycle) {
-        self.told.retain_mut(|(at, event)| {
-            let TraceEvent::Issued { count, .. } = event else {
-                return true;
-            };
-            let before = end.saturating_sub(*at);
-            *count = before.min(Cycle::from(*count)) as u16;
-            *count != 0
-        });
-    }
-
     /// Forgets what was not handed on: the run has ended before it.
     pub(crate) fn leave_out_the_rest(&mut self) {
         self.told.clear();

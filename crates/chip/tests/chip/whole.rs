@@ -375,32 +375,3 @@ fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {
     let found = sources(&chip);
     assert!(matches!(found[..], [Source::OnTheWay { .. }]), "{found:?}");
 }
-
-/// Instructions that were told, by microengine.
-#[derive(Default)]
-struct Issued([u64; 8]);
-
-impl Observer for Issued {
-    fn see(&mut self, _: Cycle, event: &TraceEvent) {
-        if let TraceEvent::Issued { me, count, .. } = event {
-            self.0[usize::from(*me)] += u64::from(*count);
-        }
-    }
-}
-
-/// Of a stretch of instructions that the fault cuts only those before it are told.
-#[test]
-fn observers_are_told_as_many_instructions_as_are_counted_where_a_fault_ends_the_run() {
-    let mut straight = vec![Instruction::Nop; 300];
-    straight.push(KILL);
-    let mut chip = chip(&[(0, &straight), (3, &reads_nowhere()), (5, &straight)]);
-    let mut issued = Issued::default();
-    let stop = chip.run(10_000, &mut NoTraffic, &mut issued);
-    assert!(matches!(stop, Stop::Fault(_)), "{stop:?}");
-    let stats = chip.stats();
-    assert!(stats.cycles < 100 && issued.0[0] > 0, "{}", stats.cycles);
-    for me in &stats.microengines {
-        let told = issued.0[me.index as usize];
-        assert_eq!(told, me.instructions, "microengine {}", me.index);
-    }
-}

@@ -120,11 +120,9 @@ pub fn systems(
         let (programs, messages) = assemble(&project);
         let Some(programs) = programs else {
             let name = &topology.nodes[plan.node].name;
-            // Without styles: a problem is styled as a whole.
-            let texts = messages.items.iter().map(|it| it.rendered.as_str());
             let problem = Problem::new(format!(
                 "the microcode of `{name}` does not assemble:\n{}",
-                texts.collect::<Vec<_>>().join("\n")
+                messages.rendered.join("\n")
             ));
             return Err(problem.at(plan.place.clone()).into());
         };

@@ -34,6 +34,8 @@ struct Present {
     pc: u16,
     since: Cycle,
     issued: u64,
+    /// The cycle behind the last of these instructions.
+    issued_to: Cycle,
     came: Option<Cause>,
 }
 
@@ -289,7 +291,9 @@ impl<W: Write> Recorder<W> {
             all.number("pc", it.pc);
             all.quoted("at", places.of(it.pc));
             if it.doing == ContextState::Executing {
-                all.number("instructions", it.issued);
+                // What was told last may reach beyond the end of the run.
+                let beyond = it.issued_to.saturating_sub(until);
+                all.number("instructions", it.issued - beyond);
                 if let Some(pc) = gave_up_at {
                     all.quoted("gave up at", places.of(pc));
                 }
@@ -315,6 +319,7 @@ impl<W: Write> Recorder<W> {
                 pc,
                 since: at,
                 issued: 0,
+                issued_to: 0,
                 came: None,
             };
         }
@@ -469,6 +474,7 @@ fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
         pc,
         since,
         issued: 0,
+        issued_to: 0,
         came: None,
     }
 }
@@ -509,7 +515,9 @@ impl<W: Write> Observer for Recorder<W> {
                 me, context, count, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-                    seen.contexts[usize::from(context & 7)].issued += u64::from(count);
+                    let context = &mut seen.contexts[usize::from(context & 7)];
+                    context.issued += u64::from(count);
+                    context.issued_to = at + Cycle::from(count);
                 }
             }
             TraceEvent::Context {

@@ -1,5 +1,5 @@
 //! A fault ends a run wherever microengines are: what they have done ahead of it is
-//! counted neither by the chip nor by the profile, whichever core runs them.
+//! counted neither by the chip nor by profile and timeline, whichever core runs them.
 
 use std::fmt::Write as _;
 
@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use crate::profiles::{is_whole, profile};
 use crate::runs::Run;
+use crate::timelines::Timeline;
 
 /// Something that a loop of a random program does.
 #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn counts_and_profile_end_at_the_cycle_of_a_fault(
+    fn counts_profile_and_timeline_end_at_the_cycle_of_a_fault(
         pieces in proptest::collection::vec(piece(), 1..10),
         contexts in prop_oneof![Just(4_u8), Just(8)],
         step in 1..5_u8,
@@ -118,6 +119,9 @@ proptest! {
             let (seen, stats, ending) = profile(&run, Some(1 << 20));
             prop_assert!(matches!(ending, Ending::Fault(_)), "{ending:?} of\n{text}");
             is_whole(&seen, &stats);
+            let timeline = Timeline::of(&run, Some(1 << 20), (0, 1 << 20));
+            let counted: u64 = stats.microengines.iter().map(|it| it.instructions).sum();
+            prop_assert_eq!(timeline.instructions(), counted, "of\n{}", text);
             ends.push((stats.cycles, stats.microengines));
         }
         prop_assert_eq!(&ends[0], &ends[1], "of\n{}", text);

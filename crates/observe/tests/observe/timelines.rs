@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::runs::{Run, crowd};
 
 /// A timeline as it is read again.
-struct Timeline {
+pub struct Timeline {
     events: Vec<Event>,
 }
 
@@ -47,7 +47,7 @@ struct Slice {
 }
 
 impl Timeline {
-    fn of(run: &Run, until: Option<u64>, window: (u64, u64)) -> Self {
+    pub fn of(run: &Run, until: Option<u64>, window: (u64, u64)) -> Self {
         let mut simulation = run.simulation(until);
         let mut recorder = Recorder::new(Vec::new(), "test", simulation.chip(), window)
             .calling(Series::new(&run.project).places());
@@ -78,6 +78,13 @@ impl Timeline {
             })
             .collect();
         Self { events }
+    }
+
+    /// Instructions of all slices.
+    pub fn instructions(&self) -> u64 {
+        let all = self.events.iter();
+        all.filter_map(|it| it.all["args"]["instructions"].as_u64())
+            .sum()
     }
 
     /// The slices of each track. They must begin and end in turn and in order.

@@ -207,11 +207,10 @@ impl<'a> Node<'a> {
 
     /// Runs on, as far as the goal, a window or what is known of the node before
     /// lets it. Gives the frames that go on to the node behind: those before which no other can
-    /// come any more, or all if nothing is to follow a node whose time is up.
+    /// come any more.
     pub(super) fn advance(
         &mut self,
         goal: Goal,
-        is_last: bool,
         observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
@@ -252,7 +251,7 @@ impl<'a> Node<'a> {
                     other => other,
                 });
                 self.handled = self.handled.max(self.simulation.now());
-                if self.is_deaf() || is_last && self.is_out_of_time() {
+                if self.is_deaf() {
                     Cycle::MAX
                 } else {
                     self.handled

@@ -65,8 +65,6 @@ impl<P> Place<'_, '_, P> {
 struct Board<'n, 'a, P> {
     places: Vec<Place<'n, 'a, P>>,
     goal: Goal,
-    /// Nothing follows a node whose time is up: those behind it go on to their ends.
-    is_last: bool,
     running: usize,
 }
 
@@ -99,6 +97,15 @@ impl<'n, 'a, P> Board<'n, 'a, P> {
         })
     }
 
+    /// Whether a node that is wanted waits for one whose time is up.
+    fn is_held_up(&self) -> bool {
+        (1..self.places.len()).any(|at| {
+            self.places[at - 1].standing == Standing::Stopped
+                && self.places[at].starves()
+                && self.is_wanted(at)
+        })
+    }
+
     /// A node has run, and gives frames to the one behind it.
     fn put_back(
         &mut self,
@@ -112,10 +119,10 @@ impl<'n, 'a, P> Board<'n, 'a, P> {
         place.standing = Standing::of(node);
         place.waits = node.waits();
         place.backlog = node.backlog();
-        let ended = place.standing == Standing::Over || self.is_last && node.is_out_of_time();
+        let is_over = place.standing == Standing::Over;
         place.work = Some((node, observer));
         if let Some(next) = self.places.get_mut(at + 1) {
-            next.closes |= ended;
+            next.closes |= is_over;
             if next.standing != Standing::Over {
                 next.inbox.extend(leaving);
             }
@@ -123,16 +130,25 @@ impl<'n, 'a, P> Board<'n, 'a, P> {
     }
 }
 
-/// Runs nodes until each has ended or come to the goal, or waits for one whose time is up, or
-/// `progress` breaks off; whether it did. With `is_last` none waits for such a one: the run ends
-/// with this, and nothing that it might send later is to come.
+/// Why nodes run no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// Each has ended or come to the goal.
+    Through,
+    /// One waits for another whose time is up.
+    HeldUp,
+    /// Progress broke it off.
+    BrokenOff,
+}
+
+/// Runs nodes as far as they can.
 pub(super) fn drive<P: Watcher + Send>(
     nodes: &mut [Node<'_>],
     observers: &mut [P],
-    (goal, is_last): (Goal, bool),
+    goal: Goal,
     threads: usize,
     progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-) -> ControlFlow<()> {
+) -> Halt {
     let threads = threads.clamp(1, nodes.len().max(1));
     let places = nodes.iter_mut().zip(observers);
     let places = places.map(|(node, observer)| Place {
@@ -148,7 +164,6 @@ pub(super) fn drive<P: Watcher + Send>(
         board: Mutex::new(Board {
             places: places.collect(),
             goal,
-            is_last,
             running: 0,
         }),
         changed: Condvar::new(),
@@ -169,15 +184,16 @@ pub(super) fn drive<P: Watcher + Send>(
         .board
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
+    let is_held_up = board.is_held_up();
     for place in board.places {
         if let Some((node, _)) = place.work {
             node.feed(place.inbox, place.closes);
         }
     }
-    if crew.stop.into_inner() {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
+    match crew.stop.into_inner() {
+        true => Halt::BrokenOff,
+        false if is_held_up => Halt::HeldUp,
+        false => Halt::Through,
     }
 }
 
@@ -206,7 +222,7 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let (goal, is_last) = (board.goal, board.is_last);
+            let goal = board.goal;
             let place = &mut board.places[at];
             let inbox = mem::take(&mut place.inbox);
             let closes = mem::take(&mut place.closes);
@@ -217,7 +233,7 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
             drop(board);
             let alarm = Alarm(self);
             node.feed(inbox, closes);
-            let leaving = node.advance(goal, is_last, observer, &mut |cycle| self.ask(cycle));
+            let leaving = node.advance(goal, observer, &mut |cycle| self.ask(cycle));
             drop(alarm);
             board = self.board();
             board.put_back(at, (node, observer), leaving);

@@ -158,38 +158,30 @@ fn to_the_end<P: Watcher + Send>(
     session: &mut Session<'_>,
     observers: &mut [P],
     each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-    saver: Option<Saver>,
+    mut saver: Option<Saver>,
 ) -> Ending {
-    let Some(mut saver) = saver else {
-        return on_to_the_end(session, observers, each);
+    let try_save = |saver: &mut Option<Saver>, session: &mut Session<'_>| {
+        if let Some(saver) = saver {
+            saver.try_save(session);
+        }
     };
     loop {
-        match session.run_as_known_to(saver.next(), observers, each) {
-            Stand::Paused => saver.try_save(session),
-            // From here it could go on with a later `--until`, and not from its end.
+        let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
+        match session.run_as_known_to(pause, observers, each) {
+            Stand::Paused => try_save(&mut saver, session),
             Stand::HeldUp => {
-                saver.try_save(session);
-                return on_to_the_end(session, observers, each);
+                // From here it could go on with a later `--until`, and not from its end.
+                try_save(&mut saver, session);
+                saver = None;
+                session.wait_no_more();
             }
             Stand::Ended(ending) => {
                 // Both could go on: with a later `--until`, or as if nothing had been.
                 if matches!(ending, Ending::Reached | Ending::Interrupted) {
-                    saver.try_save(session);
+                    try_save(&mut saver, session);
                 }
                 return ending;
             }
-        }
-    }
-}
-
-fn on_to_the_end<P: Watcher + Send>(
-    session: &mut Session<'_>,
-    observers: &mut [P],
-    each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-) -> Ending {
-    loop {
-        if let Some(ending) = session.run_to(Cycle::MAX, observers, each) {
-            return ending;
         }
     }
 }
