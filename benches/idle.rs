@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use npsim::assemble::Program;
-use npsim::links::Links;
+use npsim::links::{Links, captured};
 use npsim::project::Project;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_benches::{load, root};
@@ -46,7 +46,8 @@ fn replay(system: &(Project, Vec<Program>), capture: &Capture, idle: Idle) -> u6
         .expect("the ports take the capture");
     let mut simulation = Simulation::new(project, programs, settings(project, idle))
         .expect("the system fits the chip");
-    let mut links = Links::new(&capture.frames, &plan, 0, project.capacity.hertz, None);
+    let frames = captured(capture.frames.as_slice(), plan);
+    let mut links = Links::streaming(frames, 0, project.capacity.hertz, None);
     let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::Drained);
     links.traffic.sent_frames

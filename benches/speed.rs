@@ -11,18 +11,20 @@
 use std::hint::black_box;
 use std::io::sink;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use npsim::chip::kernel::check::Check;
-use npsim::links::Links;
+use npsim::links::{Links, captured};
 use npsim::observe::profile::Collector;
 use npsim::observe::timeline::{Recorder, Window};
 use npsim::quantity::Time;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_benches::{load, root, smallest_frames};
+use npsim_net::Frame;
 use npsim_net::load::Load;
-use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 use wasmi::{Engine, Linker, Module, Store, TypedFunc};
 
 /// Rounds of the kernel, ten operations each.
@@ -76,7 +78,6 @@ fn alu(criterion: &mut Criterion) {
 
     let defines = [("ROUNDS".to_owned(), ROUNDS.to_string())];
     let (project, programs) = load(&root().join("benches/kernel.uc"), &defines);
-    let lines = Schedule::default();
     let make = || {
         // It computes for longer than a packet program ever would.
         let settings = Settings {
@@ -86,7 +87,7 @@ fn alu(criterion: &mut Criterion) {
         Simulation::new(&project, &programs, settings).expect("the kernel fits the chip")
     };
     let run_microcode = |simulation: &mut Simulation| {
-        let mut links = Links::new(&[], &lines, 0, project.capacity.hertz, None);
+        let mut links = Links::idle(project.capacity.hertz);
         let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Quiet);
         simulation.result()
@@ -134,6 +135,7 @@ fn forwarder(criterion: &mut Criterion) {
     ];
     let plan =
         schedule(&frames, &ports, PortAssignment::RoundRobin, Pace::Line).expect("three ports");
+    let (frames, plan) = (Arc::<[Frame]>::from(frames), Arc::new(plan));
     let settings = Settings {
         drain: Some(60_000),
         ..Settings::default()
@@ -141,7 +143,8 @@ fn forwarder(criterion: &mut Criterion) {
     let run = || {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");
-        let mut links = Links::new(&frames, &plan, 0, project.capacity.hertz, None);
+        let frames = captured(Arc::clone(&frames), Arc::clone(&plan));
+        let mut links = Links::streaming(frames, 0, project.capacity.hertz, None);
         let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Drained);
         links.traffic.sent_frames
@@ -159,10 +162,11 @@ fn forwarder(criterion: &mut Criterion) {
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
 
     // The same, observed: what a profile and what a timeline cost.
-    let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Links<'_>)| {
+    let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Links)| {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");
-        let mut links = Links::new(&frames, &plan, 0, project.capacity.hertz, None);
+        let frames = captured(Arc::clone(&frames), Arc::clone(&plan));
+        let mut links = Links::streaming(frames, 0, project.capacity.hertz, None);
         eyes(&mut simulation, &mut links);
         assert_eq!(links.traffic.sent_frames, sent, "watching changes nothing");
     };

@@ -93,8 +93,8 @@ const MOST_MADE: usize = 100_000;
 
 /// What a debugger is made of besides its [machine](crate::machine::Setup).
 #[derive(Debug)]
-pub struct Debugger<'a> {
-    machine: Machine<'a>,
+pub struct Debugger {
+    machine: Machine,
     names: Names,
     stages: Vec<(String, Vec<u8>)>,
     stops: Stops,
@@ -115,13 +115,13 @@ impl std::fmt::Debug for Asked {
     }
 }
 
-impl<'a> Debugger<'a> {
+impl Debugger {
     /// A run at its beginning. `allowed` are the checks that it passes over.
     ///
     /// # Errors
     /// The budget of memory is too small.
     pub fn new(
-        setup: crate::machine::Setup<'a>,
+        setup: crate::machine::Setup,
         project: &Project,
         allowed: &[Check],
     ) -> Result<Self, BudgetTooSmall> {
@@ -158,12 +158,12 @@ impl<'a> Debugger<'a> {
 
     /// The run.
     #[must_use]
-    pub fn machine(&self) -> &Machine<'a> {
+    pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
     /// The run, to go through it otherwise. [`Self::goto`] tells the debugger where it is.
-    pub(crate) fn machine_mut(&mut self) -> &mut Machine<'a> {
+    pub(crate) fn machine_mut(&mut self) -> &mut Machine {
         &mut self.machine
     }
 
@@ -362,7 +362,7 @@ impl<'a> Debugger<'a> {
     }
 }
 
-fn image_of<'m>(machine: &'m Machine<'_>, thread: Thread) -> &'m Image {
+fn image_of<'m>(machine: &'m Machine, thread: Thread) -> &'m Image {
     machine.chip().microengines()[usize::from(thread.me)]
         .program()
         .image()

@@ -64,9 +64,9 @@ pub struct End {
 
 /// A run that has come to a cycle and can go on.
 #[derive(Debug)]
-pub(crate) struct Live<'a> {
+pub(crate) struct Live {
     simulation: Simulation,
-    links: Links<'a>,
+    links: Links,
     at: Cycle,
     until: Option<Cycle>,
     ending: Option<Ending>,
@@ -81,7 +81,7 @@ struct Done {
     skipped: Cycle,
 }
 
-impl Live<'_> {
+impl Live {
     fn done(&self) -> Done {
         let traffic = &self.links.traffic;
         Done {
@@ -148,11 +148,11 @@ impl Live<'_> {
 
 /// What a machine is made of.
 #[derive(Debug)]
-pub struct Setup<'a> {
+pub struct Setup {
     /// The chip, at cycle 0.
     pub simulation: Simulation,
     /// What comes in.
-    pub frames: NoDebug<Frames<'a>>,
+    pub frames: NoDebug<Frames>,
     /// The last cycle of the run.
     pub until: Option<Cycle>,
     /// Frequency of the microengines.
@@ -172,12 +172,12 @@ impl<T> std::fmt::Debug for NoDebug<T> {
 
 /// A run through which one goes forward and back.
 #[derive(Debug)]
-pub struct Machine<'a> {
-    recording: Recording<'a>,
+pub struct Machine {
+    recording: Recording,
     hertz: u64,
     until: Option<Cycle>,
     snapshots: Snapshots,
-    live: Live<'a>,
+    live: Live,
     moment: Moment,
     end: Option<End>,
     furthest: Cycle,
@@ -185,12 +185,12 @@ pub struct Machine<'a> {
     pace: Cycle,
 }
 
-impl<'a> Machine<'a> {
+impl Machine {
     /// A run at its beginning.
     ///
     /// # Errors
     /// The budget does not hold two states of the chip.
-    pub fn new(setup: Setup<'a>) -> Result<Self, BudgetTooSmall> {
+    pub fn new(setup: Setup) -> Result<Self, BudgetTooSmall> {
         let Setup {
             simulation,
             frames,
@@ -394,7 +394,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A run that goes on from a snapshot.
-    pub(crate) fn fork(&self, from: &Snapshot) -> Live<'a> {
+    pub(crate) fn fork(&self, from: &Snapshot) -> Live {
         let rest = self.recording.from(from.lines.next_frame());
         let lines = from.lines.clone();
         Live {
@@ -407,7 +407,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Goes on with a copy that has run ahead and has not ended.
-    pub(crate) fn take_up(&mut self, live: Live<'a>) {
+    pub(crate) fn take_up(&mut self, live: Live) {
         let at = live.at;
         let before = self.live.done();
         self.live = live;
@@ -419,12 +419,12 @@ impl<'a> Machine<'a> {
 
     /// A run of its own from the newest snapshot at or before a cycle, which changes
     /// nothing here.
-    pub(crate) fn fork_before(&self, cycle: Cycle) -> Live<'a> {
+    pub(crate) fn fork_before(&self, cycle: Cycle) -> Live {
         self.fork(self.snapshots.at_or_before(cycle))
     }
 
     /// A run of its own that goes on from here.
-    pub(crate) fn fork_here(&self) -> Live<'a> {
+    pub(crate) fn fork_here(&self) -> Live {
         let links = &self.live.links;
         let lines = links.standing();
         let rest = self.recording.from(lines.next_frame());

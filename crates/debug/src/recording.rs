@@ -14,11 +14,11 @@ use npsim_session::links::Frames;
 
 /// Frames that can be had again from any number on.
 #[derive(Clone)]
-pub(crate) struct Recording<'a>(Arc<Mutex<Tape<'a>>>);
+pub(crate) struct Recording(Arc<Mutex<Tape>>);
 
-struct Tape<'a> {
+struct Tape {
     /// Where more come from.
-    source: Option<Frames<'a>>,
+    source: Option<Frames>,
     frames: Vec<LineFrame>,
     /// Why there are no more, if that is a mistake.
     failure: Option<String>,
@@ -26,7 +26,7 @@ struct Tape<'a> {
     bytes: usize,
 }
 
-impl fmt::Debug for Recording<'_> {
+impl fmt::Debug for Recording {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tape = self.tape();
         out.debug_struct("Recording")
@@ -35,9 +35,9 @@ impl fmt::Debug for Recording<'_> {
     }
 }
 
-impl<'a> Recording<'a> {
+impl Recording {
     /// Nothing was asked for yet.
-    pub fn new(source: Frames<'a>) -> Self {
+    pub fn new(source: Frames) -> Self {
         Self(Arc::new(Mutex::new(Tape {
             source: Some(source),
             frames: Vec::new(),
@@ -47,7 +47,7 @@ impl<'a> Recording<'a> {
     }
 
     /// All frames from this number on.
-    pub fn from(&self, number: u64) -> Frames<'a> {
+    pub fn from(&self, number: u64) -> Frames {
         Box::new(Player {
             recording: self.clone(),
             next: usize::try_from(number).unwrap_or(usize::MAX),
@@ -67,12 +67,12 @@ impl<'a> Recording<'a> {
     }
 
     /// A frame is whole or absent, whatever became of another thread.
-    fn tape(&self) -> MutexGuard<'_, Tape<'a>> {
+    fn tape(&self) -> MutexGuard<'_, Tape> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tape<'_> {
+impl Tape {
     fn frame(&mut self, number: usize) -> Option<Result<LineFrame, CaptureError>> {
         while self.frames.len() <= number {
             match self.source.as_mut().and_then(Iterator::next) {
@@ -98,12 +98,12 @@ impl Tape<'_> {
     }
 }
 
-struct Player<'a> {
-    recording: Recording<'a>,
+struct Player {
+    recording: Recording,
     next: usize,
 }
 
-impl Iterator for Player<'_> {
+impl Iterator for Player {
     type Item = Result<LineFrame, CaptureError>;
 
     fn next(&mut self) -> Option<Self::Item> {

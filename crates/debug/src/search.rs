@@ -126,7 +126,7 @@ impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
 
 impl<C: ?Sized> Sampler for Spotter<'_, C> {}
 
-impl<'a> Machine<'a> {
+impl Machine {
     /// Goes to the next or last moment for which the condition holds, but this one.
     /// `limit` is the last moment to look at; `stop` is asked between stretches whether
     /// to break off.
@@ -220,12 +220,12 @@ impl<'a> Machine<'a> {
     /// for which the condition holds, and the copy at the stretch's end.
     fn look_through(
         &self,
-        mut live: Live<'a>,
+        mut live: Live,
         to: Cycle,
         condition: &mut dyn Condition,
         within: &dyn Fn(Moment) -> bool,
         direction: Direction,
-    ) -> (Option<Vec<Candidate>>, Live<'a>) {
+    ) -> (Option<Vec<Candidate>>, Live) {
         let start = live.at();
         let looks = condition.looks();
         let mut spotter = Spotter {

@@ -85,8 +85,8 @@ pub fn execute(
         no_skip: false,
     };
     let mut flow_slots = None;
-    let frames: Frames<'_> = match &ready.traffic {
-        Traffic::Trace(trace) => captured(&trace.capture.frames, &trace.plan),
+    let frames: Frames = match &ready.traffic {
+        Traffic::Trace(trace) => captured(Arc::clone(&trace.frames), Arc::clone(&trace.plan)),
         Traffic::Load(load) => {
             let frames = generator(load, &ready.project)?;
             flow_slots = Some(frames.flow_slots());

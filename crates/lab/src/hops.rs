@@ -3,6 +3,7 @@
 //! them.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::stats::Stats;
@@ -39,15 +40,15 @@ pub fn parse(text: &str) -> Result<usize, String> {
 pub(crate) fn run(
     ready: &Ready,
     settings: Settings,
-    frames: Frames<'_>,
+    frames: Frames,
     (watch, files): (&Journal, &PointFiles),
     pauses: &[Cycle],
     threads: usize,
     come_to: &(dyn Fn(Cycle) -> bool + Sync),
 ) -> Result<Ran, Problem> {
     let plan = Plan {
-        project: &ready.project,
-        programs: &ready.programs,
+        project: Arc::clone(&ready.project),
+        programs: Arc::clone(&ready.programs),
         settings,
         mark: pauses.is_empty().then_some(ready.window.warm_up),
         nodes: ready.hops,
@@ -70,7 +71,7 @@ pub(crate) fn run(
     let mut observers = observers
         .map(|node| wanted.open(&ready.project, node.chip()))
         .collect::<Result<Vec<_>, _>>()?;
-    let at_end = |node: &Node<'_>| node.counts();
+    let at_end = |node: &Node| node.counts();
     let mut at_pauses = Vec::with_capacity(pauses.len());
     for &pause in pauses.iter().chain(&[Cycle::MAX]) {
         let ended = session.run_to(pause, &mut observers, &mut |cycle| {
@@ -95,8 +96,8 @@ pub(crate) fn run(
     {
         files.write(observers.finish(node.chip()))?;
     }
-    let last_frame = |node: &Node<'_>| node.traffic().last_departure.max(node.arrivals_end());
-    let at_mark = |node: &Node<'_>| node.mark().cloned().unwrap_or_else(|| node.counts());
+    let last_frame = |node: &Node| node.traffic().last_departure.max(node.arrivals_end());
+    let at_mark = |node: &Node| node.mark().cloned().unwrap_or_else(|| node.counts());
     Ok(Ran {
         ending,
         before: counts(nodes, at_mark),
@@ -107,7 +108,7 @@ pub(crate) fn run(
 }
 
 /// The worst ending; a fault says which router of several it stopped.
-fn ending(session: &Session<'_>) -> Ending {
+fn ending(session: &Session) -> Ending {
     match session.ending() {
         Some((at, Ending::Fault(fault))) if session.nodes().len() > 1 => {
             let mut fault = fault.clone();
@@ -120,7 +121,7 @@ fn ending(session: &Session<'_>) -> Ending {
 }
 
 /// What the last chip counted, and what all of them lost.
-fn counts(nodes: &[Node<'_>], at: impl Fn(&Node<'_>) -> Counts) -> (Stats, Lost) {
+fn counts(nodes: &[Node], at: impl Fn(&Node) -> Counts) -> (Stats, Lost) {
     let mut lost = Lost::default();
     let mut last = Stats::default();
     for node in nodes {

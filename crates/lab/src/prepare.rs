@@ -2,9 +2,11 @@
 //! the key under which its outcome is saved.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
+use npsim_net::Frame;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, Span};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
@@ -35,9 +37,9 @@ pub struct Window {
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// Its frames.
-    pub capture: Capture,
+    pub frames: Arc<[Frame]>,
     /// When they arrive.
-    pub plan: Schedule,
+    pub plan: Arc<Schedule>,
 }
 
 /// What comes in at the ports.
@@ -57,9 +59,9 @@ pub struct Ready {
     /// Names its outcome; the same inputs have the same key.
     pub key: String,
     /// The project with all settings.
-    pub project: Project,
+    pub project: Arc<Project>,
     /// What its microengines run.
-    pub programs: Vec<Program>,
+    pub programs: Arc<[Program]>,
     /// What comes in.
     pub traffic: Traffic,
     /// When it is measured.
@@ -188,8 +190,8 @@ fn make_ready(
     });
     Ok(Ready {
         key: hash(inputs.to_string().as_bytes()),
-        project,
-        programs,
+        project: project.into(),
+        programs: programs.into(),
         traffic,
         window,
         allow,
@@ -361,5 +363,9 @@ fn play(text: &TraceText, project: &Project, places: &Places) -> Result<(Trace, 
         .map_err(|error| Problem::new(format!("`{}` cannot be played: {error}", path.display())))?;
     let bytes = std::fs::read(&path).map_err(|error| Problem::io("read", &path, &error))?;
     let key = json!([hash(&bytes), format!("{pace:?}"), format!("{ports:?}")]);
-    Ok((Trace { capture, plan }, key))
+    let trace = Trace {
+        frames: capture.frames.into(),
+        plan: plan.into(),
+    };
+    Ok((trace, key))
 }

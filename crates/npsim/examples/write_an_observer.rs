@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         load: Some(load),
         ..Ends::default()
     };
-    let mut session = Session::new(&Plan::one(&project, &programs, settings), ends)?;
+    let mut session = Session::new(&Plan::one(project, programs, settings), ends)?;
 
     // One observer for each node; an ordinary run has one node.
     let mut rows = [FrameRows::default()];

@@ -176,7 +176,7 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
         load,
         ..Ends::default()
     };
-    let plan = Plan::one(project, programs, settings(project, comes));
+    let plan = Plan::one(project.clone(), programs, settings(project, comes));
     let mut session = Session::new(&plan, ends)?;
     let wanted = Wanted {
         races: wants(MeasureKind::Races),
@@ -259,7 +259,7 @@ fn settings(project: &Project, comes: bool) -> Settings {
 struct Run<'a> {
     project: &'a Project,
     programs: &'a [Program],
-    session: &'a Session<'a>,
+    session: &'a Session,
     report: &'a Report,
     /// Whether frames came in.
     comes: bool,

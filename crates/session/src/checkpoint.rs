@@ -61,7 +61,7 @@ impl Checkpoint {
     /// The capture could not be written, or frames not be read.
     pub fn take(
         origin: &Origin,
-        session: &mut Session<'_>,
+        session: &mut Session,
         host_nanoseconds: u64,
     ) -> Result<Self, Problem> {
         let snapshot = session.snapshot()?;
@@ -119,7 +119,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// The state is not one of such a session.
-    pub fn restore(&self, session: &mut Session<'_>) -> Result<(), Problem> {
+    pub fn restore(&self, session: &mut Session) -> Result<(), Problem> {
         let nodes = session.nodes();
         let memories = nodes.iter().map(|node| node.chip().memory_bytes()).sum();
         let snapshot: Snapshot = self.0.state(memories, nodes.len() as u64)?;

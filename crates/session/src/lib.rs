@@ -6,6 +6,7 @@
 //!
 //! ```no_run
 //! use std::path::Path;
+//! use std::sync::Arc;
 //!
 //! use npsim_project::assemble::assemble_project;
 //! use npsim_project::{Overrides, Project};
@@ -17,6 +18,7 @@
 //! let project = Project::load(Path::new("microcode/forward"), &Overrides::default(), &registry)?;
 //! let (programs, messages) = assemble_project(&project);
 //! let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
+//! let project = Arc::new(project);
 //!
 //! // Traffic as the project's [load] says it, here a third of the lines' rate.
 //! let load = npsim_net::load::Load {
@@ -27,7 +29,7 @@
 //! let frames = npsim_project::load::generator(&load, &project)?.map(Ok);
 //!
 //! let settings = Settings { drain: Some(60_000), ..Settings::default() };
-//! let plan = Plan { nodes: 3, threads: 2, ..Plan::one(&project, &programs, settings) };
+//! let plan = Plan { nodes: 3, threads: 2, ..Plan::one(Arc::clone(&project), programs, settings) };
 //! let ends = Ends { frames: Some(Box::new(frames)), load: Some(load), ..Ends::default() };
 //! let mut session = Session::new(&plan, ends)?;
 //!

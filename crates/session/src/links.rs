@@ -7,6 +7,7 @@ mod traffic;
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
@@ -31,12 +32,15 @@ const NANO: u128 = 1_000_000_000;
 
 /// Where frames come from, in the order of their first bit. After an error no
 /// more are asked for.
-pub type Frames<'a> = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + Send + 'a>;
+pub type Frames = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + Send>;
 
 /// Frames in memory as a schedule puts them on lines.
 #[must_use]
-pub fn captured<'a>(frames: &'a [Frame], schedule: &'a Schedule) -> Frames<'a> {
-    Box::new(schedule.arrivals.iter().map(|planned| {
+pub fn captured(frames: impl Into<Arc<[Frame]>>, schedule: impl Into<Arc<Schedule>>) -> Frames {
+    let (frames, schedule) = (frames.into(), schedule.into());
+    let arrivals = 0..schedule.arrivals.len();
+    Box::new(arrivals.map(move |number| {
+        let planned = &schedule.arrivals[number];
         Ok(LineFrame {
             start_ps: planned.start_ps,
             end_ps: planned.end_ps,
@@ -47,15 +51,15 @@ pub fn captured<'a>(frames: &'a [Frame], schedule: &'a Schedule) -> Frames<'a> {
 }
 
 /// Where frames come from.
-enum Source<'a> {
-    Frames(Frames<'a>),
+enum Source {
+    Frames(Frames),
     /// The node before.
     Link(Inlet),
 }
 
 /// Frames on their way in, and what becomes of them.
-pub struct Links<'a> {
-    source: Source<'a>,
+pub struct Links {
+    source: Source,
     /// The frame after the one that the chip knows of.
     ahead: Option<LineFrame>,
     /// Whether there may be such a frame and it is not known yet.
@@ -70,9 +74,9 @@ pub struct Links<'a> {
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<PcapSink>,
-    tap: Option<Box<dyn Tap + Send + 'a>>,
+    tap: Option<Box<dyn Tap + Send>>,
     /// Sees what leaves, by number and arrival at the first node.
-    exit: Option<Box<dyn Tap + Send + 'a>>,
+    exit: Option<Box<dyn Tap + Send>>,
     /// The way to the node behind.
     outlet: Option<Outlet>,
     /// What the lines have to do with a network.
@@ -107,7 +111,7 @@ struct Open {
     lost: Vec<Lost>,
 }
 
-impl fmt::Debug for Links<'_> {
+impl fmt::Debug for Links {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Links")
             .field("next", &self.next)
@@ -118,17 +122,11 @@ impl fmt::Debug for Links<'_> {
     }
 }
 
-impl<'a> Links<'a> {
-    /// Lines on which nothing has happened yet, for frames in memory.
+impl Links {
+    /// Lines on which no frame comes in.
     #[must_use]
-    pub fn new(
-        frames: &'a [Frame],
-        schedule: &'a Schedule,
-        origin_ns: u64,
-        hertz: u64,
-        sink: Option<PcapSink>,
-    ) -> Self {
-        Self::streaming(captured(frames, schedule), origin_ns, hertz, sink)
+    pub fn idle(hertz: u64) -> Self {
+        Self::streaming(Box::new(std::iter::empty()), 0, hertz, None)
     }
 
     /// Lines on which a load comes in.
@@ -140,12 +138,7 @@ impl<'a> Links<'a> {
     /// Lines on which nothing has happened yet. `origin_ns` is added to the times
     /// of departures.
     #[must_use]
-    pub fn streaming(
-        frames: Frames<'a>,
-        origin_ns: u64,
-        hertz: u64,
-        sink: Option<PcapSink>,
-    ) -> Self {
+    pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
         Self::of(Source::Frames(frames), origin_ns, hertz, sink)
     }
 
@@ -168,7 +161,7 @@ impl<'a> Links<'a> {
         links
     }
 
-    fn of(source: Source<'a>, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
+    fn of(source: Source, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
         let mut links = Self {
             source,
             ahead: None,
@@ -195,7 +188,7 @@ impl<'a> Links<'a> {
 
     /// Lets `tap` see every frame from now on.
     #[must_use]
-    pub fn with_tap(mut self, tap: impl Tap + Send + 'a) -> Self {
+    pub fn with_tap(mut self, tap: impl Tap + Send + 'static) -> Self {
         self.tap = Some(Box::new(tap));
         self
     }
@@ -207,7 +200,7 @@ impl<'a> Links<'a> {
 
     /// Lets `tap` see what leaves, with the numbers of frames and the times of their
     /// arrival at the first node.
-    pub(crate) fn set_exit(&mut self, tap: Option<Box<dyn Tap + Send + 'a>>) {
+    pub(crate) fn set_exit(&mut self, tap: Option<Box<dyn Tap + Send>>) {
         self.exit = tap;
     }
 
@@ -449,7 +442,7 @@ fn padded(length: usize) -> usize {
     length.max(MIN_FRAME_BYTES as usize)
 }
 
-impl Lines for Links<'_> {
+impl Lines for Links {
     fn next_arrival(&mut self) -> Option<Arrival> {
         // The chip asks when the frame before has begun to come.
         self.count_handed();

@@ -24,7 +24,7 @@ use npsim_project::problem::Problem;
 /// A chip between lines that a network feeds.
 pub struct NetworkedChip {
     simulation: Simulation,
-    links: Links<'static>,
+    links: Links,
     seed: Option<u64>,
     ending: Option<Ending>,
     /// Nothing is left to happen before this cycle.

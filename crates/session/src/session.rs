@@ -15,6 +15,7 @@ mod schedule;
 use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
@@ -41,11 +42,11 @@ pub const MOST_NODES: usize = 255;
 
 /// What is run, and how.
 #[derive(Clone, Debug)]
-pub struct Plan<'a> {
+pub struct Plan {
     /// What each node is.
-    pub project: &'a Project,
+    pub project: Arc<Project>,
     /// What its microengines run.
-    pub programs: &'a [Program],
+    pub programs: Arc<[Program]>,
     /// How long each node runs and what it passes over.
     pub settings: Settings,
     /// A cycle at which each node's counts are noted.
@@ -56,13 +57,17 @@ pub struct Plan<'a> {
     pub threads: usize,
 }
 
-impl<'a> Plan<'a> {
+impl Plan {
     /// An ordinary run: one node.
     #[must_use]
-    pub fn one(project: &'a Project, programs: &'a [Program], settings: Settings) -> Self {
+    pub fn one(
+        project: impl Into<Arc<Project>>,
+        programs: impl Into<Arc<[Program]>>,
+        settings: Settings,
+    ) -> Self {
         Self {
-            project,
-            programs,
+            project: project.into(),
+            programs: programs.into(),
             settings,
             mark: None,
             nodes: 1,
@@ -73,9 +78,9 @@ impl<'a> Plan<'a> {
 
 /// The two ends of a network.
 #[derive(Default)]
-pub struct Ends<'a> {
+pub struct Ends {
     /// What comes in at the first node; nothing if absent.
-    pub frames: Option<Frames<'a>>,
+    pub frames: Option<Frames>,
     /// The load that the frames are of, for the report.
     pub load: Option<Load>,
     /// Added to the times of departures, ns since 1970.
@@ -83,10 +88,10 @@ pub struct Ends<'a> {
     /// A capture of what leaves the last node.
     pub sink: Option<PcapSink>,
     /// Sees what comes in at the first node, and what it loses.
-    pub entry: Option<Box<dyn Tap + Send + 'a>>,
+    pub entry: Option<Box<dyn Tap + Send>>,
     /// Sees what leaves the last node. The numbers of frames and the times of their
     /// arrival are those of the first node.
-    pub exit: Option<Box<dyn Tap + Send + 'a>>,
+    pub exit: Option<Box<dyn Tap + Send>>,
 }
 
 /// What was counted up to a moment.
@@ -126,13 +131,13 @@ impl Snapshot {
 
 /// Chips between their lines.
 #[derive(Debug)]
-pub struct Session<'a> {
-    project: &'a Project,
-    programs: &'a [Program],
+pub struct Session {
+    project: Arc<Project>,
+    programs: Arc<[Program]>,
     seed: Option<u64>,
     load: Option<Load>,
     threads: usize,
-    nodes: Vec<Node<'a>>,
+    nodes: Vec<Node>,
 }
 
 /// The seed of a node's pseudo-random numbers: that of the first one is the one that
@@ -163,9 +168,9 @@ pub(crate) fn project_of(project: &Project, node: usize) -> Cow<'_, Project> {
 }
 
 /// A tap that sees what comes and not what leaves.
-struct Entry<'a>(Box<dyn Tap + Send + 'a>);
+struct Entry(Box<dyn Tap + Send>);
 
-impl Tap for Entry<'_> {
+impl Tap for Entry {
     fn arriving(&mut self, arrival: &Arrival) {
         self.0.arriving(arrival);
     }
@@ -175,15 +180,15 @@ impl Tap for Entry<'_> {
     }
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Loads the programs into all nodes and connects them.
     ///
     /// # Errors
     /// There is no such network, or as in [`Simulation::new`].
-    pub fn new(plan: &Plan<'a>, ends: Ends<'a>) -> Result<Self, Problem> {
+    pub fn new(plan: &Plan, ends: Ends) -> Result<Self, Problem> {
         let Plan {
             project, programs, ..
-        } = *plan;
+        } = plan;
         if !(1..=MOST_NODES).contains(&plan.nodes) {
             return Err(
                 Problem::new(format!("there is no chain of {} routers", plan.nodes))
@@ -215,7 +220,7 @@ impl<'a> Session<'a> {
             let simulation = Simulation::new(&project_of(project, at), programs, settings)?;
             let sink = sink.take_if(|_| at == last);
             let mut links = if at == 0 {
-                let none = || -> Frames<'a> { Box::new(std::iter::empty()) };
+                let none = || -> Frames { Box::new(std::iter::empty()) };
                 let frames = frames.take().unwrap_or_else(none);
                 let links = Links::streaming(frames, ends.origin_ns, hertz, sink);
                 match entry.take() {
@@ -234,8 +239,8 @@ impl<'a> Session<'a> {
             nodes.push(Node::new(simulation, links, until, plan.mark));
         }
         Ok(Self {
-            project,
-            programs,
+            project: Arc::clone(project),
+            programs: Arc::clone(programs),
             seed: plan.settings.seed,
             load: ends.load,
             threads: plan.threads,
@@ -402,26 +407,26 @@ impl<'a> Session<'a> {
     /// # Panics
     /// There is no such node.
     #[must_use]
-    pub fn node(&self, at: usize) -> &Node<'a> {
+    pub fn node(&self, at: usize) -> &Node {
         &self.nodes[at]
     }
 
     /// All nodes in their order.
     #[must_use]
-    pub fn nodes(&self) -> &[Node<'a>] {
+    pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// What each node is.
     #[must_use]
-    pub fn project(&self) -> &'a Project {
-        self.project
+    pub fn project(&self) -> &Project {
+        &self.project
     }
 
     /// What the nodes' microengines run.
     #[must_use]
-    pub fn programs(&self) -> &'a [Program] {
-        self.programs
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
     }
 
     /// The seed that was given.
@@ -439,7 +444,7 @@ impl<'a> Session<'a> {
     /// Cycles from a bit's way out of one node to its way into the next.
     #[must_use]
     pub(crate) fn link_cycles(&self) -> Cycle {
-        let project = self.project;
+        let project = &self.project;
         project.link_delay.cycles(project.capacity.hertz)
     }
 

@@ -175,11 +175,7 @@ impl Simulation {
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
     /// then. What it tells does not depend on the host.
-    pub fn run(
-        &mut self,
-        links: &mut Links<'_>,
-        progress: &mut dyn FnMut(Cycle, &Traffic),
-    ) -> Ending {
+    pub fn run(&mut self, links: &mut Links, progress: &mut dyn FnMut(Cycle, &Traffic)) -> Ending {
         self.run_while(links, &mut |cycle, traffic| {
             progress(cycle, traffic);
             ControlFlow::Continue(())
@@ -190,7 +186,7 @@ impl Simulation {
     /// depends on when it is asked; the chip is between two events then.
     pub fn run_while(
         &mut self,
-        links: &mut Links<'_>,
+        links: &mut Links,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         self.run_watched(links, &mut NoObserver, progress)
@@ -200,7 +196,7 @@ impl Simulation {
     /// observer.
     pub fn run_watched(
         &mut self,
-        links: &mut Links<'_>,
+        links: &mut Links,
         observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
@@ -217,7 +213,7 @@ impl Simulation {
     pub fn run_to(
         &mut self,
         pause: Cycle,
-        links: &mut Links<'_>,
+        links: &mut Links,
         observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
@@ -232,7 +228,7 @@ impl Simulation {
     pub(crate) fn advance(
         &mut self,
         pause: Cycle,
-        links: &mut Links<'_>,
+        links: &mut Links,
         observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Came {
@@ -308,7 +304,7 @@ impl Simulation {
     pub(crate) fn run_open(
         &mut self,
         until: Cycle,
-        links: &mut Links<'_>,
+        links: &mut Links,
         silent: &mut Cycle,
         observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
@@ -391,7 +387,7 @@ impl Simulation {
     /// The cycle at which the run is drained if nothing moves or comes until
     /// then. It only ever grows, so running up to it never runs too far; while
     /// frames are still to come it lies after the next one of them.
-    fn rest_end(&self, links: &Links<'_>) -> Cycle {
+    fn rest_end(&self, links: &Links) -> Cycle {
         let Some(drain) = self.settings.drain else {
             return Cycle::MAX;
         };

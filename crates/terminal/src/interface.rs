@@ -22,8 +22,8 @@ use crate::theme::Theme;
 use crate::view::{Kind, Mode, SCALES, View};
 
 /// A debugger, how it is looked at, and what keys do to both.
-pub struct Interface<'a, 's> {
-    debugger: Debugger<'a>,
+pub struct Interface<'s> {
+    debugger: Debugger,
     sources: Sources<'s>,
     theme: Theme,
     view: View,
@@ -34,7 +34,7 @@ pub struct Interface<'a, 's> {
     quits: bool,
 }
 
-impl std::fmt::Debug for Interface<'_, '_> {
+impl std::fmt::Debug for Interface<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Interface")
             .field("debugger", &self.debugger)
@@ -43,10 +43,10 @@ impl std::fmt::Debug for Interface<'_, '_> {
     }
 }
 
-impl<'a, 's> Interface<'a, 's> {
+impl<'s> Interface<'s> {
     /// At what a debugger has come to.
     #[must_use]
-    pub fn new(debugger: Debugger<'a>, sources: Sources<'s>, theme: Theme) -> Self {
+    pub fn new(debugger: Debugger, sources: Sources<'s>, theme: Theme) -> Self {
         Self {
             debugger,
             sources,
@@ -68,7 +68,7 @@ impl<'a, 's> Interface<'a, 's> {
 
     /// The debugger.
     #[must_use]
-    pub fn debugger(&self) -> &Debugger<'a> {
+    pub fn debugger(&self) -> &Debugger {
         &self.debugger
     }
 
@@ -117,7 +117,7 @@ impl<'a, 's> Interface<'a, 's> {
         }
     }
 
-    fn look<'l>(&'l self, past: &'l Past) -> Look<'l, 'a>
+    fn look<'l>(&'l self, past: &'l Past) -> Look<'l>
     where
         's: 'l,
     {

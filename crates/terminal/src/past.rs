@@ -43,7 +43,7 @@ struct Recorder {
 
 impl Past {
     /// From `from` to where the debugger stands.
-    pub fn of(debugger: &Debugger<'_>, from: Cycle) -> Self {
+    pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
         let recorder = debugger.machine().replay(from, |chip| Recorder {
             lanes: LaneRecorder::remembering(chip, until.saturating_sub(from)),

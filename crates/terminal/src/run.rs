@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_millis(200);
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(
-    debugger: Debugger<'_>,
+    debugger: Debugger,
     sources: Sources<'_>,
     theme: Theme,
     stop: Arc<AtomicBool>,
@@ -39,7 +39,7 @@ pub fn run(
 }
 
 fn serve(
-    interface: &mut Interface<'_, '_>,
+    interface: &mut Interface<'_>,
     terminal: &mut DefaultTerminal,
     progress: &Progress,
 ) -> io::Result<()> {

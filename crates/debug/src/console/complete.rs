@@ -9,7 +9,7 @@ use crate::names::live_at;
 /// The words that the last word of a line, up to the cursor, can be made; with where that
 /// word begins, in bytes.
 #[must_use]
-pub fn completions(debugger: &Debugger<'_>, line: &str) -> (usize, Vec<String>) {
+pub fn completions(debugger: &Debugger, line: &str) -> (usize, Vec<String>) {
     let after = |last: Option<usize>| {
         last.map_or(0, |at| {
             at + line[at..].chars().next().map_or(1, char::len_utf8)
@@ -44,7 +44,7 @@ pub fn completions(debugger: &Debugger<'_>, line: &str) -> (usize, Vec<String>) 
     (from, found)
 }
 
-fn of(debugger: &Debugger<'_>, completes: Completes) -> Vec<String> {
+fn of(debugger: &Debugger, completes: Completes) -> Vec<String> {
     let names = debugger.names();
     let thread = debugger.thread();
     match completes {

@@ -23,7 +23,7 @@ fn value(value: u32) -> String {
     format!("{value} ({value:#x})")
 }
 
-impl Call<'_, '_, '_> {
+impl Call<'_, '_> {
     pub(super) fn look(&mut self, verb: Verb) -> Result<Answer, Complaint> {
         Ok(Answer::lines(match verb {
             Verb::Where => show::where_text(self.debugger, self.thread()?),

@@ -60,7 +60,7 @@ const MOST_STEPS: u64 = 1_000_000;
 /// # Errors
 /// The line is no command, or what it asks for is not there.
 pub fn execute(
-    debugger: &mut Debugger<'_>,
+    debugger: &mut Debugger,
     sources: Sources<'_>,
     line: &str,
 ) -> Result<Answer, Complaint> {
@@ -124,13 +124,13 @@ fn last_count(text: &str, default: u32) -> (&str, u32) {
     (text, default)
 }
 
-struct Call<'c, 'd, 's> {
-    debugger: &'c mut Debugger<'d>,
+struct Call<'c, 's> {
+    debugger: &'c mut Debugger,
     sources: Sources<'s>,
     rest: &'c str,
 }
 
-impl Call<'_, '_, '_> {
+impl Call<'_, '_> {
     fn verb(&mut self, verb: Verb) -> Result<Answer, Complaint> {
         match verb {
             verb if verb.goes() => self.go(verb, Direction::Forward),

@@ -78,7 +78,7 @@ impl Asked {
     /// There is no such place.
     pub fn breakpoint(
         &self,
-        debugger: &Debugger<'_>,
+        debugger: &Debugger,
         say: Option<&str>,
     ) -> Result<Breakpoint, Complaint> {
         let (mut places, title, line) = self.places(debugger)?;
@@ -102,11 +102,7 @@ impl Asked {
     ///
     /// # Errors
     /// It names nothing.
-    pub fn watchpoint(
-        &self,
-        debugger: &Debugger<'_>,
-        access: Access,
-    ) -> Result<Breakpoint, Complaint> {
+    pub fn watchpoint(&self, debugger: &Debugger, access: Access) -> Result<Breakpoint, Complaint> {
         let thread = debugger.thread();
         let what = debugger.watch(&self.what, access, thread)?;
         let how = match access {
@@ -120,7 +116,7 @@ impl Asked {
         Ok(point)
     }
 
-    fn restrict(&self, debugger: &Debugger<'_>, point: &mut Breakpoint) -> Result<(), Complaint> {
+    fn restrict(&self, debugger: &Debugger, point: &mut Breakpoint) -> Result<(), Complaint> {
         point.hits = self.hits;
         point.condition.clone_from(&self.condition);
         let known = debugger.threads();
@@ -140,7 +136,7 @@ impl Asked {
     }
 
     /// The words, how the place is called, and the line if it is one.
-    fn places(&self, debugger: &Debugger<'_>) -> Result<Found, Complaint> {
+    fn places(&self, debugger: &Debugger) -> Result<Found, Complaint> {
         let what = self.what.as_str();
         let thread = debugger.thread();
         if let Some(address) = what.strip_prefix('*') {
@@ -175,7 +171,7 @@ impl Asked {
 
     fn address(
         &self,
-        debugger: &Debugger<'_>,
+        debugger: &Debugger,
         address: &str,
         thread: Thread,
     ) -> Result<Found, Complaint> {

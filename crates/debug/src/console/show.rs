@@ -27,7 +27,7 @@ pub fn time_text(cycle: Cycle, hertz: u64) -> String {
     format!("{}.{:03}us", ps / 1_000_000, ps / 1000 % 1000)
 }
 
-fn cycle_text(debugger: &Debugger<'_>, cycle: Cycle) -> String {
+fn cycle_text(debugger: &Debugger, cycle: Cycle) -> String {
     let time = time_text(cycle, debugger.machine().hertz());
     format!("cycle {cycle} ({time})")
 }
@@ -46,7 +46,7 @@ pub fn end_text(ending: &Ending) -> String {
     }
 }
 
-fn reason_text(debugger: &Debugger<'_>, reason: &Reason) -> Vec<String> {
+fn reason_text(debugger: &Debugger, reason: &Reason) -> Vec<String> {
     match reason {
         Reason::Entry | Reason::Step | Reason::Goto => Vec::new(),
         Reason::Beginning => vec!["the beginning of the run".to_owned()],
@@ -79,7 +79,7 @@ fn reason_text(debugger: &Debugger<'_>, reason: &Reason) -> Vec<String> {
 
 /// Where the run has come to and why, with the line.
 #[must_use]
-pub fn stop_text(debugger: &Debugger<'_>, stop: &Stop, sources: Sources<'_>) -> Vec<String> {
+pub fn stop_text(debugger: &Debugger, stop: &Stop, sources: Sources<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for said in &stop.said {
         let place = said.place.map(|it| format!(" {}.{}", it.me, it.context));
@@ -102,7 +102,7 @@ pub fn stop_text(debugger: &Debugger<'_>, stop: &Stop, sources: Sources<'_>) -> 
 }
 
 /// A context and the line that it is at.
-fn header(debugger: &Debugger<'_>, thread: Thread) -> String {
+fn header(debugger: &Debugger, thread: Thread) -> String {
     let frames = debugger.frames(thread);
     let more = if thread == debugger.thread() && debugger.has_closed() {
         ", before a macro"
@@ -126,7 +126,7 @@ fn header(debugger: &Debugger<'_>, thread: Thread) -> String {
 }
 
 /// What a context does, in a word or two.
-fn doing(debugger: &Debugger<'_>, thread: Thread) -> String {
+fn doing(debugger: &Debugger, thread: Thread) -> String {
     let cores = debugger.chip().microengines();
     let Some(core) = cores.get(usize::from(thread.me)) else {
         return "absent".to_owned();
@@ -186,7 +186,7 @@ fn frame_text(frame: &Frame) -> String {
 }
 
 /// A context with all its frames.
-pub(super) fn where_text(debugger: &Debugger<'_>, thread: Thread) -> Vec<String> {
+pub(super) fn where_text(debugger: &Debugger, thread: Thread) -> Vec<String> {
     let mut lines = vec![header(debugger, thread)];
     for (number, frame) in debugger.frames(thread).iter().enumerate() {
         lines.push(format!("  #{number} {}", frame_text(frame)));
@@ -196,7 +196,7 @@ pub(super) fn where_text(debugger: &Debugger<'_>, thread: Thread) -> Vec<String>
 }
 
 /// What the next instructions of a context are the defer slots of.
-fn defer_text(debugger: &Debugger<'_>, thread: Thread) -> Option<String> {
+fn defer_text(debugger: &Debugger, thread: Thread) -> Option<String> {
     let inspect = debugger.chip().inspect();
     let view = inspect.microengine(thread.me)?;
     if view.executing() != Some(thread.context) {
@@ -220,7 +220,7 @@ fn defer_text(debugger: &Debugger<'_>, thread: Thread) -> Option<String> {
 }
 
 /// One line for each context.
-pub(super) fn contexts_text(debugger: &Debugger<'_>, me: Option<u8>) -> Vec<String> {
+pub(super) fn contexts_text(debugger: &Debugger, me: Option<u8>) -> Vec<String> {
     let threads = debugger.threads();
     let those = threads
         .iter()
@@ -293,7 +293,7 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
     text
 }
 
-pub(super) fn woken_text(debugger: &Debugger<'_>, thread: Thread, woken: &Woken) -> Vec<String> {
+pub(super) fn woken_text(debugger: &Debugger, thread: Thread, woken: &Woken) -> Vec<String> {
     let slept = woken.at - woken.since;
     let mut lines = vec![format!(
         "{thread} wakes in cycle {} after {slept} cycles",
@@ -312,7 +312,7 @@ pub(super) fn woken_text(debugger: &Debugger<'_>, thread: Thread, woken: &Woken)
     lines
 }
 
-pub(super) fn deed_text(debugger: &Debugger<'_>, deed: &Deed) -> String {
+pub(super) fn deed_text(debugger: &Debugger, deed: &Deed) -> String {
     let by = deed
         .place
         .map(|place| format!(" by {}", debugger.place_text(place)));
@@ -326,7 +326,7 @@ pub(super) fn deed_text(debugger: &Debugger<'_>, deed: &Deed) -> String {
     )
 }
 
-pub(super) fn trail_text(debugger: &Debugger<'_>, trail: &Trail) -> Vec<String> {
+pub(super) fn trail_text(debugger: &Debugger, trail: &Trail) -> Vec<String> {
     let mut lines = vec![format!("packet {}", trail.packet)];
     for (number, station) in trail.stations.iter().enumerate() {
         let by = station
@@ -345,7 +345,7 @@ pub(super) fn trail_text(debugger: &Debugger<'_>, trail: &Trail) -> Vec<String> 
     lines
 }
 
-pub(super) fn buffer_text(debugger: &Debugger<'_>, view: &BufferView) -> Vec<String> {
+pub(super) fn buffer_text(debugger: &Debugger, view: &BufferView) -> Vec<String> {
     let number = match view.number {
         Some(number) => format!("packet buffer {number}"),
         None => "no packet buffer of the project".to_owned(),

@@ -11,7 +11,7 @@ use crate::machine::Moment;
 use crate::source::{self, Line};
 use crate::thread::Thread;
 
-impl Debugger<'_> {
+impl Debugger {
     /// The breakpoints.
     #[must_use]
     pub fn breakpoints(&self) -> &[Breakpoint] {

@@ -14,7 +14,7 @@ use crate::source::{self, Frame, Stand};
 use crate::step::{Ahead, Behind, Both, STEP, Step, Turns};
 use crate::thread::Thread;
 
-impl Debugger<'_> {
+impl Debugger {
     /// Goes to a cycle.
     pub fn goto(&mut self, cycle: Cycle) -> Stop {
         self.go(Moment::before(cycle), None)

@@ -96,7 +96,7 @@ impl Condition for Carries {
     }
 }
 
-impl Debugger<'_> {
+impl Debugger {
     /// Where the buffer of a handle is, and the last `most` commands that carried it.
     pub fn buffer(&mut self, handle: u32, most: usize) -> BufferView {
         let handle = handle & HANDLE;

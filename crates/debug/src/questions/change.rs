@@ -10,7 +10,7 @@ use crate::expression::{Expression, Location};
 use crate::names::Memory;
 use crate::thread::Thread;
 
-impl Debugger<'_> {
+impl Debugger {
     /// Gives a register or a longword another value here and now. What was seen of later
     /// times is forgotten.
     ///

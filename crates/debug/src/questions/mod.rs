@@ -16,7 +16,7 @@ use npsim_chip::kernel::trace_event::Cause;
 use crate::debugger::Debugger;
 use crate::search::Place;
 
-impl Debugger<'_> {
+impl Debugger {
     /// `4.3 at ring.uc:12 (in ring_put, main.uc:40)`.
     #[must_use]
     pub fn place_text(&self, place: Place) -> String {

@@ -225,7 +225,7 @@ impl Condition for Comes {
     }
 }
 
-impl Debugger<'_> {
+impl Debugger {
     /// The way of a frame through the chip, by its number in the order of arrivals from 0.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ impl Condition for Wakes {
     }
 }
 
-impl Debugger<'_> {
+impl Debugger {
     /// Runs ahead to the moment at which a context that sleeps can go on, and says what
     /// woke it; nothing if it sleeps to the end of the run.
     ///

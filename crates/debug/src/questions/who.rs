@@ -246,7 +246,7 @@ impl Condition for Deeds<'_> {
     }
 }
 
-impl Debugger<'_> {
+impl Debugger {
     /// Who wrote that which an expression names, or raised the signal: at most so many, the
     /// last before this moment first.
     ///

@@ -82,7 +82,7 @@ impl System {
         Simulation::new(&self.project, &self.programs, self.settings.clone()).unwrap()
     }
 
-    pub fn frames(&self) -> Frames<'static> {
+    pub fn frames(&self) -> Frames {
         match &self.load {
             Some(load) => {
                 let frames = npsim_project::load::generator(load, &self.project).unwrap();
@@ -92,7 +92,7 @@ impl System {
         }
     }
 
-    pub fn machine(&self, budget: usize) -> Machine<'static> {
+    pub fn machine(&self, budget: usize) -> Machine {
         Machine::new(Setup {
             simulation: self.simulation(),
             frames: NoDebug(self.frames()),
@@ -103,7 +103,7 @@ impl System {
         .unwrap()
     }
 
-    pub fn debugger(&self) -> Debugger<'static> {
+    pub fn debugger(&self) -> Debugger {
         let setup = Setup {
             simulation: self.simulation(),
             frames: NoDebug(self.frames()),
@@ -132,7 +132,7 @@ impl System {
 
 pub struct Run {
     pub simulation: Simulation,
-    links: Links<'static>,
+    links: Links,
 }
 
 impl Run {
@@ -151,6 +151,6 @@ impl Run {
 }
 
 /// The state at which a machine is.
-pub fn state(machine: &Machine<'_>) -> State {
+pub fn state(machine: &Machine) -> State {
     (machine.chip().save().unwrap(), machine.lines())
 }

@@ -18,7 +18,7 @@ fn silent(_: &str) -> Option<String> {
 /// Where the debugger looks: moment, context, address, and how many frames it shows.
 type Look = (Moment, Thread, u16, usize);
 
-fn look(debugger: &Debugger<'_>) -> Look {
+fn look(debugger: &Debugger) -> Look {
     let thread = debugger.thread();
     let frames = debugger.frames(thread).len();
     (
@@ -29,7 +29,7 @@ fn look(debugger: &Debugger<'_>) -> Look {
     )
 }
 
-fn commands(debugger: &mut Debugger<'_>, text: &str) -> Vec<String> {
+fn commands(debugger: &mut Debugger, text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.lines() {
         let answer =
@@ -39,7 +39,7 @@ fn commands(debugger: &mut Debugger<'_>, text: &str) -> Vec<String> {
     lines
 }
 
-fn complaint(debugger: &mut Debugger<'_>, line: &str) -> String {
+fn complaint(debugger: &mut Debugger, line: &str) -> String {
     execute(debugger, &silent, line).unwrap_err().to_string()
 }
 

@@ -290,3 +290,10 @@ fn cycles_that_are_shown_once_more_are_the_same_and_change_nothing() {
     assert!(turns(50_000).is_empty(), "what is to come is not shown");
     assert!(state(&machine) == before);
 }
+
+#[test]
+fn a_debugger_owns_its_run_and_moves_to_a_thread() {
+    fn moves_to_a_thread<T: Send + 'static>() {}
+    moves_to_a_thread::<npsim_debug::Debugger>();
+    moves_to_a_thread::<Machine>();
+}

@@ -223,7 +223,7 @@ fn a_row_of_chips_is_a_chain() {
     };
     let plan = Plan {
         nodes: 3,
-        ..Plan::one(&project, &programs, settings)
+        ..Plan::one(project, programs, settings)
     };
     let starts = Starts::default();
     let ends = Ends {
@@ -233,7 +233,7 @@ fn a_row_of_chips_is_a_chain() {
     };
     let mut session = Session::new(&plan, ends).expect("a chain");
     session.run(&mut |_| ControlFlow::Continue(()));
-    let hertz = u128::from(project.capacity.hertz);
+    let hertz = u128::from(session.project().capacity.hertz);
     let chain = starts.0.lock().unwrap();
     let chain: Vec<_> = { chain.iter() }
         .map(|start| (u128::from(*start) * 1_000_000_000_000 / hertz) as Time)
@@ -406,4 +406,11 @@ fn microcode_that_does_not_assemble_is_told() {
             && !problem.contains('\u{1b}'),
         "{problem}"
     );
+}
+
+#[test]
+fn networks_own_their_chips_and_move_to_a_thread() {
+    fn moves_to_a_thread<T: Send + 'static>() {}
+    moves_to_a_thread::<npsim_network::Network>();
+    moves_to_a_thread::<npsim_network::checkpoint::Snapshot>();
 }

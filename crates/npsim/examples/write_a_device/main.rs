@@ -23,7 +23,6 @@ use npsim::project::registry::DeviceKind;
 use npsim::project::resolve::{Resolver, Window};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim_net::pace::Schedule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -282,8 +281,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (programs, messages) = npsim::assemble::assemble_project(&project);
     let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
     let mut simulation = Simulation::new(&project, &programs, Settings::default())?;
-    let no_packets = Schedule::default();
-    let mut links = Links::new(&[], &no_packets, 0, project.capacity.hertz, None);
+    let mut links = Links::idle(project.capacity.hertz);
     let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::Quiet);
 

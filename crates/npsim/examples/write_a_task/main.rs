@@ -24,7 +24,6 @@ use npsim::project::registry::{PlannedTask, TaskKind};
 use npsim::project::resolve::{Memory, Resolver};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim_net::pace::Schedule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -174,8 +173,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (programs, messages) = npsim::assemble::assemble_project(&project);
     let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
     let mut simulation = Simulation::new(&project, &programs, Settings::default())?;
-    let no_packets = Schedule::default();
-    let mut links = Links::new(&[], &no_packets, 0, project.capacity.hertz, None);
+    let mut links = Links::idle(project.capacity.hertz);
     let ending = simulation.run(&mut links, &mut |_, _| {});
 
     // The microcode ends with the fifth version, and the timer with it.

@@ -37,7 +37,7 @@ fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, Complaint> {
     T::deserialize(asked).map_err(|error| Complaint::new(format!("no such breakpoint: {error}")))
 }
 
-impl Session<'_, '_> {
+impl Session<'_> {
     fn replace(&mut self, group: &str) {
         for id in self.points.remove(group).unwrap_or_default() {
             // It may have been taken away on the console.

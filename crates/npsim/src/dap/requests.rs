@@ -27,9 +27,9 @@ const MOST_BYTES: i64 = 1 << 20;
 
 /// A debugger with the client that looks at it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(super) struct Session<'s, 'd> {
+pub(super) struct Session<'s> {
     server: &'s mut Server,
-    pub debugger: Debugger<'d>,
+    pub debugger: Debugger,
     /// The breakpoints that each request has set.
     pub points: BTreeMap<String, Vec<u32>>,
     /// The words of lines that the client was given as targets of a jump, two each.
@@ -55,8 +55,8 @@ fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, Complaint> {
         .map_err(|error| Complaint::new(format!("`{}`: {error}", request.command)))
 }
 
-impl<'s, 'd> Session<'s, 'd> {
-    pub fn new(server: &'s mut Server, debugger: Debugger<'d>, stops_on_entry: bool) -> Self {
+impl<'s> Session<'s> {
+    pub fn new(server: &'s mut Server, debugger: Debugger, stops_on_entry: bool) -> Self {
         Self {
             server,
             debugger,

@@ -187,7 +187,7 @@ impl Server {
     ///
     /// # Errors
     /// The streams break, or what comes in is no protocol.
-    pub fn debug(&mut self, launch: &Launch, mut debugger: Debugger<'_>) -> io::Result<()> {
+    pub fn debug(&mut self, launch: &Launch, mut debugger: Debugger) -> io::Result<()> {
         let (stop, gone) = (Arc::clone(&self.stop), Arc::clone(&self.gone));
         stop.store(false, Ordering::Relaxed);
         debugger.ask(move |_| stop.load(Ordering::Relaxed) || gone.load(Ordering::Relaxed));

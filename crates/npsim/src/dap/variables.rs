@@ -108,7 +108,7 @@ fn named(name: &str, value: String, expression: &str) -> Value {
     variable
 }
 
-impl Session<'_, '_> {
+impl Session<'_> {
     pub(super) fn variables(&self, asked: &Variables) -> Result<Value, Complaint> {
         let (thread, kind) = split(asked.variables_reference)?;
         let format = &asked.format;

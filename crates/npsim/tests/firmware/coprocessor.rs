@@ -16,7 +16,6 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::watch::{Sampler, Watcher};
 
 use npsim_isa::CommandOp;
-use npsim_net::pace::Schedule;
 use npsim_protocols::feedback::{Coprocessor, MAILBOXES, REQUESTS};
 use npsim_protocols::quick_start::{Pool, rate_units};
 use npsim_protocols::xcp::{Pools, Scale};
@@ -135,9 +134,8 @@ impl Run {
 
     /// Runs to the end, or to a pause.
     fn go(&mut self, pause: Cycle, probe: &mut dyn Watcher) -> Option<Ending> {
-        let quiet_lines = Schedule::default();
         let hertz = self.project.capacity.hertz;
-        let mut links = Links::new(&[], &quiet_lines, 0, hertz, None);
+        let mut links = Links::idle(hertz);
         let progress = &mut |_: Cycle, _: &_| ControlFlow::Continue(());
         self.simulation.run_to(pause, &mut links, probe, progress)
     }

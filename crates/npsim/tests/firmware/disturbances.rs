@@ -14,7 +14,6 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::watch::Sampler;
-use npsim_net::pace::Schedule;
 
 use crate::project::{assembled, load};
 
@@ -94,8 +93,7 @@ fn times(settings: &[&str]) -> BTreeMap<String, Vec<Cycle>> {
     let project = load(&path, &overrides);
     let programs = assembled(&project);
     let mut simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
-    let plan = Schedule::default();
-    let mut links = Links::new(&[], &plan, 0, project.capacity.hertz, None);
+    let mut links = Links::idle(project.capacity.hertz);
     let mut times = Times::default();
     let ending =
         simulation.run_watched(

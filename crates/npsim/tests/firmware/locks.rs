@@ -14,7 +14,6 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::stats::LockStats;
 use npsim_chip::watch::Sampler;
 use npsim_isa::CommandOp;
-use npsim_net::pace::Schedule;
 
 use crate::project::{assembled, load};
 
@@ -100,8 +99,7 @@ fn the_booked_numbers_are_those_of_the_operations() {
     for microengines in [1, 3, 8] {
         let project = project(microengines);
         let mut simulation = simulation(&project);
-        let quiet = Schedule::default();
-        let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+        let mut links = Links::idle(project.capacity.hertz);
         let lock = &project.boot.locks[0];
         let mut operations = Operations {
             address: 1 << 30 | lock.address,
@@ -130,8 +128,7 @@ fn the_booked_numbers_are_those_of_the_operations() {
 #[test]
 fn a_run_that_is_saved_under_way_books_the_same() {
     let project = project(2);
-    let quiet = Schedule::default();
-    let links = || Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let links = || Links::idle(project.capacity.hertz);
     let mut whole = simulation(&project);
     whole.run(&mut links(), &mut |_, _| {});
     let mut first = simulation(&project);
@@ -155,8 +152,7 @@ fn a_run_that_is_saved_under_way_books_the_same() {
 #[test]
 fn the_summary_says_what_a_lock_costs() {
     let project = project(2);
-    let quiet = Schedule::default();
-    let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let mut links = Links::idle(project.capacity.hertz);
     let mut simulation = simulation(&project);
     let ending = simulation.run(&mut links, &mut |_, _| {});
     let traffic = Traffic::default();

@@ -14,7 +14,6 @@ use npsim::summary::summary;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
 use npsim_chip::watch::Watcher;
-use npsim_net::pace::Schedule;
 use npsim_observe::timeline::Recorder;
 
 use crate::project::{assembled, load};
@@ -39,8 +38,7 @@ fn simulation(project: &Project, until: Option<u64>) -> Simulation {
 }
 
 fn run(project: &Project, simulation: &mut Simulation, probe: &mut dyn Watcher) -> Ending {
-    let quiet = Schedule::default();
-    let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let mut links = Links::idle(project.capacity.hertz);
     simulation.run_watched(&mut links, probe, &mut |_, _| ControlFlow::Continue(()))
 }
 
@@ -129,8 +127,7 @@ fn what_they_came_to_is_shown_and_is_the_same_each_time() {
 #[test]
 fn a_run_that_is_saved_under_way_ends_the_same() {
     let project = project();
-    let quiet = Schedule::default();
-    let links = || Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let links = || Links::idle(project.capacity.hertz);
     let end = 300_000;
     let mut whole = simulation(&project, Some(end));
     run(&project, &mut whole, &mut NoObserver);

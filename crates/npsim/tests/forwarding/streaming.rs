@@ -161,7 +161,7 @@ fn frames_are_made_when_they_are_needed() {
     let (project, mut simulation) = forwarder();
     let (made, handed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let most_ahead = Arc::new(AtomicU64::new(0));
-    let frames: Frames<'_> = {
+    let frames: Frames = {
         let (made, handed, most_ahead) = (
             Arc::clone(&made),
             Arc::clone(&handed),
@@ -194,7 +194,7 @@ fn a_source_that_fails_ends_the_run_and_keeps_what_it_has() {
         path: "in.pcap".into(),
         hint: "it changed".into(),
     };
-    let frames: Frames<'_> = Box::new(good.chain([Err(failure)]));
+    let frames: Frames = Box::new(good.chain([Err(failure)]));
     let mut links = Links::streaming(frames, 0, HERTZ, None);
     let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::InputFailed);

@@ -1,5 +1,7 @@
 //! A scheme on a chip, as shipped or with changes, with traffic.
 
+use std::sync::{Arc, Mutex};
+
 use npsim::assemble::Program;
 use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
@@ -32,7 +34,7 @@ pub struct Setup {
 pub struct Bench {
     pub project: Project,
     programs: Vec<Program>,
-    routes: Routes,
+    routes: Arc<Routes>,
 }
 
 impl Bench {
@@ -58,13 +60,13 @@ impl Bench {
         Self {
             project,
             programs,
-            routes: Routes::shipped(&ordering),
+            routes: Arc::new(Routes::shipped(&ordering)),
         }
     }
 
     /// Somebody who has seen nothing yet.
-    pub fn watcher(&self) -> Watcher<'_> {
-        Watcher::new(&self.routes)
+    pub fn watcher(&self) -> Watcher {
+        Watcher::new(Arc::clone(&self.routes))
     }
 
     /// A chip at cycle 0, which runs until `until` at the latest.
@@ -78,11 +80,12 @@ impl Bench {
     }
 
     /// Lines on which a load comes, to all routes if it names none.
-    pub fn links<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Links<'b> {
+    pub fn links(&self, load: &Load, watcher: &Arc<Mutex<Watcher>>) -> Links {
         let load = npsim::load::resolved(load.clone(), &self.project);
         let generator = npsim::load::generator(&load, &self.project);
         let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
-        Links::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
+        Links::loaded(generator, self.project.capacity.hertz, None)
+            .with_tap(Watch(Arc::clone(watcher)))
     }
 
     /// Runs a load to its end and judges.
@@ -92,13 +95,15 @@ impl Bench {
 
     /// The same, with the last bits of all departures.
     pub fn run_timed(&self, load: &Load) -> (Verdict, Vec<Cycle>) {
-        let mut watcher = self.watcher();
+        let watcher = Arc::new(Mutex::new(self.watcher()));
         let microseconds = load.time.picoseconds() / 1_000_000;
         let time = self.project.capacity.hertz / 1_000_000 * microseconds;
         let mut simulation = self.simulation(time + LONGEST_DRAIN);
-        let mut links = self.links(load, &mut watcher);
+        let mut links = self.links(load, &watcher);
         let ending = simulation.run(&mut links, &mut |_, _| ());
         drop(links);
+        let watcher = Arc::into_inner(watcher).expect("the lines are gone");
+        let mut watcher = watcher.into_inner().unwrap();
         let departures = std::mem::take(&mut watcher.departures);
         let verdict = Verdict::of(self, &simulation, &ending, watcher);
         (verdict, departures)

@@ -28,12 +28,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub fn of(
-        bench: &Bench,
-        simulation: &Simulation,
-        ending: &Ending,
-        watcher: Watcher<'_>,
-    ) -> Self {
+    pub fn of(bench: &Bench, simulation: &Simulation, ending: &Ending, watcher: Watcher) -> Self {
         let order = watcher.order.total(THRESHOLD);
         let reordered = watcher.reordered.clone();
         // Both ways of counting agree.
@@ -85,7 +80,7 @@ pub fn drops(chip: &Chip) -> BTreeMap<String, u64> {
 }
 
 /// What did not leave was counted, under the name that the frame asks for.
-fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher<'_>) -> Result<(), String> {
+fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String> {
     let counted = drops(chip);
     let all: u64 = counted.values().sum();
     let (came, left, lost) = (watcher.came, watcher.left, watcher.lost);

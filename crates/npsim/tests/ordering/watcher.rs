@@ -1,6 +1,7 @@
 //! Looks at every frame as it comes and goes, and keeps only those that are inside.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use npsim::links::Tap;
 use npsim_chip::Cycle;
@@ -14,8 +15,8 @@ use crate::fate::Routes;
 type Inside = BTreeMap<u64, Vec<u8>>;
 
 /// What was seen on the lines.
-pub struct Watcher<'a> {
-    routes: &'a Routes,
+pub struct Watcher {
+    routes: Arc<Routes>,
     /// Frames that came and did neither leave nor get lost at the media interface.
     pub inside: Inside,
     pub came: u64,
@@ -35,8 +36,8 @@ pub struct Watcher<'a> {
     pub departures: Vec<Cycle>,
 }
 
-impl<'a> Watcher<'a> {
-    pub fn new(routes: &'a Routes) -> Self {
+impl Watcher {
+    pub fn new(routes: Arc<Routes>) -> Self {
         Self {
             routes,
             inside: Inside::new(),
@@ -91,32 +92,35 @@ impl<'a> Watcher<'a> {
 }
 
 /// A watcher on the lines.
-pub struct Watch<'a, 'b>(pub &'b mut Watcher<'a>);
+pub struct Watch(pub Arc<Mutex<Watcher>>);
 
-impl Tap for Watch<'_, '_> {
+impl Tap for Watch {
     fn arriving(&mut self, arrival: &Arrival) {
-        self.0.came += 1;
-        self.0.inside.insert(arrival.frame, arrival.bytes.clone());
+        let mut watcher = self.0.lock().unwrap();
+        watcher.came += 1;
+        watcher.inside.insert(arrival.frame, arrival.bytes.clone());
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
-        self.0.left += 1;
-        self.0.departures.push(departure.end);
-        if let Err(what) = self.0.look(departure) {
-            self.0.wrong.get_or_insert(what);
+        let mut watcher = self.0.lock().unwrap();
+        watcher.left += 1;
+        watcher.departures.push(departure.end);
+        if let Err(what) = watcher.look(departure) {
+            watcher.wrong.get_or_insert(what);
         }
     }
 
     fn dropped(&mut self, _: Cycle, _: u8, frame: Option<u64>, reason: MediaDrop) {
-        self.0.lost += 1;
-        let known = frame.is_some_and(|frame| self.0.inside.remove(&frame).is_some());
+        let mut watcher = self.0.lock().unwrap();
+        watcher.lost += 1;
+        let known = frame.is_some_and(|frame| watcher.inside.remove(&frame).is_some());
         let for_room = matches!(
             reason,
             MediaDrop::ReceiveFifoFull | MediaDrop::ReceiveBusBehind
         );
         if !known || !for_room {
             let text = || format!("frame {frame:?} is lost: {reason:?}");
-            self.0.wrong.get_or_insert_with(text);
+            watcher.wrong.get_or_insert_with(text);
         }
     }
 }

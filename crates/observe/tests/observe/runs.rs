@@ -10,7 +10,7 @@ use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
-use npsim_session::links::Links;
+use npsim_session::links::{Links, captured};
 use npsim_session::simulation::{Ending, Settings, Simulation};
 
 /// Something to run.
@@ -108,9 +108,10 @@ impl Run {
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }
 
-    pub fn links(&self) -> Links<'_> {
+    pub fn links(&self) -> Links {
         let hertz = self.project.capacity.hertz;
-        Links::new(&self.capture.frames, &self.plan, 0, hertz, None)
+        let frames = captured(self.capture.frames.as_slice(), self.plan.clone());
+        Links::streaming(frames, 0, hertz, None)
     }
 
     pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Watcher) -> Ending {

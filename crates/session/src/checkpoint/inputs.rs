@@ -78,7 +78,7 @@ pub fn of_system(project: &Project, programs: &[Program]) -> Vec<Input> {
 ///
 /// # Errors
 /// The state cannot be encoded.
-pub fn of_session(session: &Session<'_>) -> Result<Vec<Input>, Problem> {
+pub fn of_session(session: &Session) -> Result<Vec<Input>, Problem> {
     let mut inputs = of_system(session.project(), session.programs());
     if session.nodes().len() > 1 {
         let links = format!("{} of {}", session.nodes().len(), session.link_cycles());

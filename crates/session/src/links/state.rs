@@ -63,7 +63,7 @@ impl LinksState {
     }
 }
 
-impl<'a> Links<'a> {
+impl Links {
     /// Where lines stand that frames come to from outside and that are not captured, so
     /// that [others](Self::resumed) can go on from there.
     #[must_use]
@@ -83,7 +83,7 @@ impl<'a> Links<'a> {
     /// is what [`Self::arrivals_end`] was there.
     #[must_use]
     pub fn resumed(
-        rest: Frames<'a>,
+        rest: Frames,
         origin_ns: u64,
         hertz: u64,
         state: LinksState,

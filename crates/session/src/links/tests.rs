@@ -1,4 +1,4 @@
-use super::Links;
+use super::{Links, captured};
 use npsim_chip::kernel::lines::{Departure, Lines};
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
@@ -15,7 +15,12 @@ fn latency_is_from_last_bit_in_to_last_bit_out() {
         bits_per_second: 1_000_000_000,
     }];
     let plan = schedule(&frames, &line, PortAssignment::default(), Pace::Line).unwrap();
-    let mut links = Links::new(&frames, &plan, 0, 600_000_000, None);
+    let mut links = Links::streaming(
+        captured(frames.as_slice(), plan.clone()),
+        0,
+        600_000_000,
+        None,
+    );
     assert!(!links.all_offered());
     let arrival = links.next_arrival().unwrap();
     // 72 bytes on a gigabit line: 576 ns, 345.6 cycles.
@@ -85,7 +90,12 @@ fn a_frame_that_has_not_come_is_not_offered() {
     )
     .unwrap();
     for (end, offered) in [(599_999, 1), (600_000, 2)] {
-        let mut links = Links::new(&frames, &plan, 0, 600_000_000, None);
+        let mut links = Links::streaming(
+            captured(frames.as_slice(), plan.clone()),
+            0,
+            600_000_000,
+            None,
+        );
         // As the chip asks: at the start, and when the first frame begins.
         assert_eq!(links.next_arrival().map(|arrival| arrival.start), Some(0));
         let second = links.next_arrival().map(|arrival| arrival.start);

@@ -19,7 +19,7 @@ use crate::simulation::Ending;
 
 impl Report {
     /// Puts together what the nodes of a session have counted so far.
-    pub(crate) fn of(session: &Session<'_>) -> Self {
+    pub(crate) fn of(session: &Session) -> Self {
         let project = session.project();
         let nodes = session.nodes().iter().enumerate().map(|(at, node)| {
             let (ending, traffic) = (node.ending(), node.traffic());

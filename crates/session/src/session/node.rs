@@ -41,9 +41,9 @@ impl Goal {
 
 /// A chip of a session.
 #[derive(Debug)]
-pub struct Node<'a> {
+pub struct Node {
     simulation: Simulation,
-    links: Links<'a>,
+    links: Links,
     until: Option<Cycle>,
     mark: Option<Cycle>,
     marked: Option<Counts>,
@@ -63,10 +63,10 @@ pub(super) struct NodeState {
     pub chip: Vec<u8>,
 }
 
-impl<'a> Node<'a> {
+impl Node {
     pub(super) fn new(
         simulation: Simulation,
-        links: Links<'a>,
+        links: Links,
         until: Option<Cycle>,
         mark: Option<Cycle>,
     ) -> Self {

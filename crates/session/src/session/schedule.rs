@@ -32,7 +32,7 @@ enum Standing {
 }
 
 impl Standing {
-    fn of(node: &Node<'_>) -> Self {
+    fn of(node: &Node) -> Self {
         match node.ending() {
             None => Self::On,
             Some(_) if node.is_deaf() => Self::Over,
@@ -42,9 +42,9 @@ impl Standing {
 }
 
 /// A node between two windows, or what is known of it while it runs.
-struct Place<'n, 'a, P> {
+struct Place<'n, P> {
     /// Absent while it runs.
-    work: Option<(&'n mut Node<'a>, &'n mut P)>,
+    work: Option<(&'n mut Node, &'n mut P)>,
     handled: Cycle,
     standing: Standing,
     waits: bool,
@@ -55,20 +55,20 @@ struct Place<'n, 'a, P> {
     closes: bool,
 }
 
-impl<P> Place<'_, '_, P> {
+impl<P> Place<'_, P> {
     /// Whether it cannot run before the node before does.
     fn starves(&self) -> bool {
         self.waits && self.inbox.is_empty() && !self.closes
     }
 }
 
-struct Board<'n, 'a, P> {
-    places: Vec<Place<'n, 'a, P>>,
+struct Board<'n, P> {
+    places: Vec<Place<'n, P>>,
     goal: Goal,
     running: usize,
 }
 
-impl<'n, 'a, P> Board<'n, 'a, P> {
+impl<'n, P> Board<'n, P> {
     /// Whether a node has not come to its goal, or one behind it that has not waits
     /// for it.
     fn is_wanted(&self, at: usize) -> bool {
@@ -110,7 +110,7 @@ impl<'n, 'a, P> Board<'n, 'a, P> {
     fn put_back(
         &mut self,
         at: usize,
-        (node, observer): (&'n mut Node<'a>, &'n mut P),
+        (node, observer): (&'n mut Node, &'n mut P),
         leaving: Vec<Crossing>,
     ) {
         self.running -= 1;
@@ -143,7 +143,7 @@ pub(super) enum Halt {
 
 /// Runs nodes as far as they can.
 pub(super) fn drive<P: Watcher + Send>(
-    nodes: &mut [Node<'_>],
+    nodes: &mut [Node],
     observers: &mut [P],
     goal: Goal,
     threads: usize,
@@ -198,14 +198,14 @@ pub(super) fn drive<P: Watcher + Send>(
 }
 
 /// What all threads share.
-struct Crew<'n, 'a, 'p, P> {
-    board: Mutex<Board<'n, 'a, P>>,
+struct Crew<'n, 'p, P> {
+    board: Mutex<Board<'n, P>>,
     changed: Condvar,
     progress: Mutex<&'p mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send + 'p)>,
     stop: AtomicBool,
 }
 
-impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
+impl<'n, P: Watcher + Send> Crew<'n, '_, P> {
     /// Runs one node after the other until nothing is left to do.
     fn work(&self) {
         let mut board = self.board();
@@ -254,15 +254,15 @@ impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
     }
 
     /// A thread that panics leaves no half-made state behind that others use.
-    fn board(&self) -> MutexGuard<'_, Board<'n, 'a, P>> {
+    fn board(&self) -> MutexGuard<'_, Board<'n, P>> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Lets the other threads end when one panics.
-struct Alarm<'c, 'n, 'a, 'p, P>(&'c Crew<'n, 'a, 'p, P>);
+struct Alarm<'c, 'n, 'p, P>(&'c Crew<'n, 'p, P>);
 
-impl<P> Drop for Alarm<'_, '_, '_, '_, P> {
+impl<P> Drop for Alarm<'_, '_, '_, P> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop.store(true, Ordering::Relaxed);

@@ -16,7 +16,7 @@ fn go_on(_: Cycle) -> ControlFlow<()> {
 }
 
 /// A chain that stands where another one did.
-fn again<'a>(plan: &Plan<'a>, frames: &'a [LineFrame], snapshot: &Snapshot) -> Session<'a> {
+fn again(plan: &Plan, frames: &[LineFrame], snapshot: &Snapshot) -> Session {
     let ends = Ends {
         frames: Some(in_memory(frames)),
         ..Ends::default()

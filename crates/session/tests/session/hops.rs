@@ -25,8 +25,8 @@ const TTL: usize = 22;
 const CHECKSUM: usize = 24;
 
 pub(super) struct Routers {
-    project: Project,
-    programs: Vec<Program>,
+    project: Arc<Project>,
+    programs: Arc<[Program]>,
 }
 
 impl Routers {
@@ -38,7 +38,10 @@ impl Routers {
         };
         let project = Project::load(&folder, &overrides, &npsim_protocols::registry()).unwrap();
         let programs = assemble_project(&project).0.unwrap();
-        Self { project, programs }
+        Self {
+            project: project.into(),
+            programs: programs.into(),
+        }
     }
 
     fn hertz(&self) -> u64 {
@@ -61,10 +64,10 @@ impl Routers {
         generator.collect()
     }
 
-    pub(super) fn plan(&self, hops: usize) -> Plan<'_> {
+    pub(super) fn plan(&self, hops: usize) -> Plan {
         Plan {
-            project: &self.project,
-            programs: &self.programs,
+            project: Arc::clone(&self.project),
+            programs: Arc::clone(&self.programs),
             settings: Settings {
                 drain: Some(60_000),
                 ..Settings::default()
@@ -115,11 +118,11 @@ impl Tap for Notes {
     }
 }
 
-pub(super) fn in_memory(frames: &[LineFrame]) -> Frames<'_> {
-    Box::new(frames.iter().cloned().map(Ok))
+pub(super) fn in_memory(frames: &[LineFrame]) -> Frames {
+    Box::new(frames.to_vec().into_iter().map(Ok))
 }
 
-pub(super) fn ends<'a>(frames: &'a [LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Ends<'a> {
+pub(super) fn ends(frames: &[LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Ends {
     Ends {
         frames: Some(in_memory(frames)),
         sink,
@@ -129,12 +132,12 @@ pub(super) fn ends<'a>(frames: &'a [LineFrame], sink: Option<PcapSink>, notes: &
     }
 }
 
-fn run_with<'a>(
-    plan: &Plan<'a>,
-    frames: &'a [LineFrame],
+fn run_with(
+    plan: &Plan,
+    frames: &[LineFrame],
     sink: Option<PcapSink>,
     stop: bool,
-) -> (Session<'a>, Notes) {
+) -> (Session, Notes) {
     let notes = Notes::default();
     let mut session = Session::new(plan, ends(frames, sink, &notes)).unwrap();
     session.run(&mut |_| {
@@ -149,12 +152,12 @@ fn run_with<'a>(
     (session, notes)
 }
 
-pub(super) fn run<'a>(plan: &Plan<'a>, frames: &'a [LineFrame]) -> (Session<'a>, Notes) {
+pub(super) fn run(plan: &Plan, frames: &[LineFrame]) -> (Session, Notes) {
     run_with(plan, frames, None, false)
 }
 
 /// Offered, sent and lost frames are the same from router to router.
-fn expect_conserved(session: &Session<'_>) -> Report {
+fn expect_conserved(session: &Session) -> Report {
     let report = session.stats();
     for pair in session.nodes().windows(2) {
         let [from, to] = [0, 1].map(|at| pair[at].traffic());
@@ -184,7 +187,7 @@ fn a_chain_of_one_is_a_plain_run() {
     let plan = routers.plan(1);
 
     let settings = plan.settings.clone();
-    let mut alone = Simulation::new(plan.project, plan.programs, settings).unwrap();
+    let mut alone = Simulation::new(&plan.project, &plan.programs, settings).unwrap();
     let sink = PcapSink::create(&plain).unwrap();
     let mut links = Links::streaming(in_memory(&frames), 0, routers.hertz(), Some(sink));
     let ending = alone.run(&mut links, &mut |_, _| {});
@@ -433,7 +436,11 @@ fn routers_are_disturbed_each_in_its_own_way() {
         .collect();
     for (seed, same) in [(seeds[1], true), (5, false)] {
         let mut second = Routers::new(&["disturb.dram=400"]);
-        second.project.boot.disturbances.late.seed = seed;
+        Arc::make_mut(&mut second.project)
+            .boot
+            .disturbances
+            .late
+            .seed = seed;
         let (alone, _) = run(&second.plan(1), &next);
         assert_eq!(
             alone.node(0).counts() == hops.node(1).counts(),
@@ -477,7 +484,7 @@ fn a_link_is_not_longer_than_a_second() {
 type Remains = (Option<Ending>, Counts, Vec<u8>);
 
 /// All that is left of a session: endings, counts, and the state of every chip.
-fn remains(mut session: Session<'_>, notes: &Notes) -> (Vec<Remains>, Report, Vec<Left>) {
+fn remains(mut session: Session, notes: &Notes) -> (Vec<Remains>, Report, Vec<Left>) {
     let nodes = session.nodes().iter();
     let seen: Vec<_> = nodes
         .map(|node| {
@@ -553,7 +560,7 @@ fn one_node_stands_where_the_step_ends() {
         assert_eq!(session.step(10), None);
         assert_eq!((session.now(), session.node(0).now()), (expected, expected));
     }
-    let sent = |session: &Session<'_>| session.node(0).traffic().sent_frames > 2;
+    let sent = |session: &Session| session.node(0).traffic().sent_frames > 2;
     assert_eq!(session.run_until(100, sent), None);
     assert_eq!(session.stats().ending, "running");
     assert!(session.now() % 100 == 30 && session.stats().packets.sent > 2);
@@ -570,7 +577,9 @@ fn a_stall_is_of_one_router_or_of_all() {
             stalls: vec![option.parse().unwrap()],
             ..Overrides::default()
         };
-        routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry()).unwrap();
+        routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry())
+            .unwrap()
+            .into();
         let frames = routers.frames("0.3", "60us");
         let (session, _) = run(&routers.plan(3), &frames);
         let stats = session.stats();
@@ -588,7 +597,9 @@ fn a_stall_is_of_one_router_or_of_all() {
         stalls: vec!["4:0.3@10us+5us".parse().unwrap()],
         ..Overrides::default()
     };
-    routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry()).unwrap();
+    routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry())
+        .unwrap()
+        .into();
     let problem = Session::new(&routers.plan(3), Ends::default()).unwrap_err();
     assert!(
         problem.message.contains("no router 4"),

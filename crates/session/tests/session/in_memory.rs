@@ -31,7 +31,7 @@ fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
         drain: Some(60_000),
         ..Settings::default()
     };
-    let plan = Plan::one(&project, &programs, settings);
+    let plan = Plan::one(project, programs.as_slice(), settings);
     let ends = Ends {
         frames: Some(Box::new(frames.map(Ok))),
         ..Ends::default()

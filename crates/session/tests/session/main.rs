@@ -5,6 +5,7 @@ mod hops;
 mod in_memory;
 mod looking;
 mod microcode;
+mod ownership;
 mod quiescence;
 mod stepping;
 mod systems;

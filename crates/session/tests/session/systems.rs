@@ -43,15 +43,15 @@ impl System {
     }
 
     /// A session at cycle 0.
-    pub fn session(&self) -> Session<'_> {
+    pub fn session(&self) -> Session {
         self.session_with(Settings::default())
     }
 
     /// The same with such settings.
-    pub fn session_with(&self, settings: Settings) -> Session<'_> {
-        let plan = Plan::one(&self.project, &self.programs, settings);
+    pub fn session_with(&self, settings: Settings) -> Session {
+        let plan = Plan::one(self.project.clone(), self.programs.as_slice(), settings);
         let ends = Ends {
-            frames: Some(Box::new(self.frames.iter().cloned().map(Ok))),
+            frames: Some(Box::new(self.frames.clone().into_iter().map(Ok))),
             ..Ends::default()
         };
         Session::new(&plan, ends).unwrap()

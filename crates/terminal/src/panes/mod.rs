@@ -20,8 +20,8 @@ use crate::view::View;
 
 /// All that a screen is made of.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'l, 'd> {
-    pub debugger: &'l Debugger<'d>,
+pub(crate) struct Look<'l> {
+    pub debugger: &'l Debugger,
     pub sources: Sources<'l>,
     pub view: &'l View,
     pub past: &'l Past,
@@ -55,7 +55,7 @@ impl Item {
 }
 
 /// The entries of a pane that is a list.
-pub(crate) fn items(look: &Look<'_, '_>, pane: Pane, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &Look<'_>, pane: Pane, width: u16) -> Vec<Item> {
     match pane {
         Pane::Names => names::items(look, width),
         Pane::Rings => rings::items(look, width),

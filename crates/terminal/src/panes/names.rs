@@ -12,7 +12,7 @@ use crate::layout::NARROW;
 /// The widest name that has its value beside it in line with others.
 const NAME: usize = 14;
 
-pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     let debugger = look.debugger;
     let thread = debugger.thread();
     let Some(image) = debugger.image(thread.me) else {

@@ -12,7 +12,7 @@ use crate::layout::NARROW;
 use crate::past::{Fate, Packet};
 
 /// Where buffers of the media interface have parts of packets.
-fn buffers(look: &Look<'_, '_>) -> BTreeMap<u64, String> {
+fn buffers(look: &Look<'_>) -> BTreeMap<u64, String> {
     let inspect = look.debugger.chip().inspect();
     let mut places: BTreeMap<u64, String> = BTreeMap::new();
     let mut add = |frame: u64, text: String| {
@@ -44,7 +44,7 @@ fn buffers(look: &Look<'_, '_>) -> BTreeMap<u64, String> {
     places
 }
 
-pub(crate) fn heading(look: &Look<'_, '_>) -> String {
+pub(crate) fn heading(look: &Look<'_>) -> String {
     if let Some(trail) = &look.view.trail {
         return format!("packet {}", trail.packet);
     }
@@ -56,7 +56,7 @@ pub(crate) fn heading(look: &Look<'_, '_>) -> String {
     )
 }
 
-pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     if look.view.trail.is_some() {
         return stations(look);
     }
@@ -103,7 +103,7 @@ pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
 }
 
 /// The stations of the packet that is looked at.
-fn stations(look: &Look<'_, '_>) -> Vec<Item> {
+fn stations(look: &Look<'_>) -> Vec<Item> {
     let theme = look.theme;
     let Some(trail) = &look.view.trail else {
         return Vec::new();

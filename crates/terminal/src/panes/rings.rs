@@ -30,7 +30,7 @@ fn contents(words: &[u32], width: u16) -> String {
     format!("  {}", text.join(" "))
 }
 
-pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
     let inspect = look.debugger.chip().inspect();
     let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);

@@ -42,7 +42,7 @@ pub(crate) struct Row {
 }
 
 /// The frames that are open, outermost first.
-fn open_frames(debugger: &Debugger<'_>, folded: bool) -> Vec<Frame> {
+fn open_frames(debugger: &Debugger, folded: bool) -> Vec<Frame> {
     let mut frames = debugger.frames(debugger.thread());
     frames.reverse();
     if folded {
@@ -52,11 +52,7 @@ fn open_frames(debugger: &Debugger<'_>, folded: bool) -> Vec<Frame> {
 }
 
 /// All rows, and the one at which the context is.
-pub(crate) fn rows(
-    debugger: &Debugger<'_>,
-    sources: Sources<'_>,
-    folded: bool,
-) -> (Vec<Row>, usize) {
+pub(crate) fn rows(debugger: &Debugger, sources: Sources<'_>, folded: bool) -> (Vec<Row>, usize) {
     let frames = open_frames(debugger, folded);
     let mut rows = Vec::new();
     add(sources, &frames, 0, &mut rows);
@@ -134,7 +130,7 @@ fn without_tabs(text: &str) -> String {
 }
 
 /// The words of a program of which there is no source.
-fn words(debugger: &Debugger<'_>, rows: &mut Vec<Row>) {
+fn words(debugger: &Debugger, rows: &mut Vec<Row>) {
     let thread = debugger.thread();
     let Some(image) = debugger.image(thread.me) else {
         return;
@@ -157,7 +153,7 @@ fn words(debugger: &Debugger<'_>, rows: &mut Vec<Row>) {
 }
 
 /// Whether a breakpoint stops at a row.
-pub(crate) fn stops_at(debugger: &Debugger<'_>, point: &Breakpoint, place: &Place) -> bool {
+pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &Place) -> bool {
     let What::Code(places) = &point.what else {
         return false;
     };
@@ -178,7 +174,7 @@ pub(crate) fn stops_at(debugger: &Debugger<'_>, point: &Breakpoint, place: &Plac
 }
 
 /// Where the context is, through all macros that are open.
-pub(crate) fn heading(look: &Look<'_, '_>) -> String {
+pub(crate) fn heading(look: &Look<'_>) -> String {
     let frames = open_frames(look.debugger, look.view.folded);
     let mut parts: Vec<_> = (0..)
         .zip(&frames)
@@ -201,7 +197,7 @@ pub(crate) fn heading(look: &Look<'_, '_>) -> String {
 }
 
 /// The rows that fit, around the chosen one or the context's.
-pub(crate) fn lines(look: &Look<'_, '_>, width: u16, height: u16) -> Vec<Line<'static>> {
+pub(crate) fn lines(look: &Look<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
     let theme = look.theme;
     let (rows, here) = rows(look.debugger, look.sources, look.view.folded);
     let height = usize::from(height);

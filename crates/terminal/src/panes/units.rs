@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::{Choice, Item, Look, cut};
 use crate::layout::NARROW;
 
-pub(crate) fn items(look: &Look<'_, '_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
     let inspect = look.debugger.chip().inspect();
     let now = inspect.now();

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::KeyCode;
 use crate::rig::{Screen, System, read};
 
 /// Where a debugger stands.
-fn place(debugger: &Debugger<'_>) -> (Moment, Thread, u16, usize) {
+fn place(debugger: &Debugger) -> (Moment, Thread, u16, usize) {
     let thread = debugger.thread();
     let frames = debugger.frames(thread).len();
     (

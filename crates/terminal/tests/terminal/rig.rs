@@ -71,14 +71,14 @@ impl System {
         Self::of("microcode/router", Some("1"))
     }
 
-    pub fn debugger(&self) -> Debugger<'static> {
+    pub fn debugger(&self) -> Debugger {
         let settings = Settings {
             drain: self.load.is_some().then_some(60_000),
             ..Settings::default()
         };
         let frames = self.load.as_ref().map(|load| {
             let frames = npsim_project::load::generator(load, &self.project).unwrap();
-            let frames: npsim_session::links::Frames<'static> = Box::new(frames.map(Ok));
+            let frames: npsim_session::links::Frames = Box::new(frames.map(Ok));
             frames
         });
         let setup = Setup {
@@ -105,7 +105,7 @@ impl System {
 
 /// A screen and the keys before it.
 pub struct Screen {
-    pub interface: Interface<'static, 'static>,
+    pub interface: Interface<'static>,
     terminal: Terminal<TestBackend>,
 }
 

@@ -70,7 +70,7 @@ fn has_screen() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
 }
 
-fn screen(debugger: Debugger<'_>, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
+fn screen(debugger: Debugger, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
     let no_colour = env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
     let theme = Theme { colour: !no_colour };
     let disk = Disk::default();

@@ -18,7 +18,7 @@ pub fn with_debugger<T>(
     system: &SystemArguments,
     target: &Path,
     budget: usize,
-    use_it: impl FnOnce(Debugger<'_>) -> anyhow::Result<T>,
+    use_it: impl FnOnce(Debugger) -> anyhow::Result<T>,
 ) -> anyhow::Result<Option<T>> {
     let project = system.project(target)?;
     let load = source::load(system, &project)?;

@@ -15,7 +15,7 @@ use crate::output;
 const PROMPT: &str = "> ";
 
 /// Where the run stands at first.
-fn greet(debugger: &Debugger<'_>, sources: Sources<'_>) -> anyhow::Result<()> {
+fn greet(debugger: &Debugger, sources: Sources<'_>) -> anyhow::Result<()> {
     let stop = Stop {
         reason: Reason::Entry,
         thread: debugger.thread(),
@@ -53,7 +53,7 @@ pub enum End {
 
 /// Does the lines of a script.
 fn script(
-    debugger: &mut Debugger<'_>,
+    debugger: &mut Debugger,
     sources: Sources<'_>,
     lines: impl Iterator<Item = io::Result<String>>,
     name: &str,
@@ -90,7 +90,7 @@ fn unreadable(error: &io::Error, number: usize, name: &str) -> Problem {
 }
 
 /// Does the commands of a file.
-pub fn file(debugger: &mut Debugger<'_>, sources: Sources<'_>, path: &Path) -> anyhow::Result<End> {
+pub fn file(debugger: &mut Debugger, sources: Sources<'_>, path: &Path) -> anyhow::Result<End> {
     let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
     let name = path.display().to_string();
     // All of it is looked at before anything is done.
@@ -105,7 +105,7 @@ pub fn file(debugger: &mut Debugger<'_>, sources: Sources<'_>, path: &Path) -> a
 
 /// Does the commands of standard input as those of a script.
 pub fn standard_input(
-    debugger: &mut Debugger<'_>,
+    debugger: &mut Debugger,
     sources: Sources<'_>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<End> {
@@ -117,7 +117,7 @@ pub fn standard_input(
 /// Answers commands until there are no more. A mistake is told, and the next command is
 /// waited for; an empty line repeats the last one.
 pub fn console(
-    debugger: &mut Debugger<'_>,
+    debugger: &mut Debugger,
     sources: Sources<'_>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {

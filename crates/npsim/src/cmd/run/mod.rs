@@ -15,6 +15,7 @@ pub mod system;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .into());
     };
     outputs::claim(arguments)?;
-    let project = arguments.system.project(target)?;
+    let project = Arc::new(arguments.system.project(target)?);
     let load = source::load(&arguments.system, &project)?;
     if arguments.explain {
         output::show(&(project.explain() + "\n"))?;
@@ -83,8 +84,8 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .into());
     }
     let plan = Plan {
-        project: &project,
-        programs: &programs,
+        project: Arc::clone(&project),
+        programs: programs.into(),
         settings,
         mark: None,
         nodes: hops,
@@ -141,7 +142,6 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     }
     Ended {
         arguments,
-        plan: &plan,
         source: &source,
         session,
         ending,
@@ -155,12 +155,12 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 
 /// Runs on, and saves the run where the saver says.
 fn to_the_end<P: Watcher + Send>(
-    session: &mut Session<'_>,
+    session: &mut Session,
     observers: &mut [P],
     each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     mut saver: Option<Saver>,
 ) -> Ending {
-    let try_save = |saver: &mut Option<Saver>, session: &mut Session<'_>| {
+    let try_save = |saver: &mut Option<Saver>, session: &mut Session| {
         if let Some(saver) = saver {
             saver.try_save(session);
         }

@@ -12,7 +12,7 @@ use npsim::problem::Problem;
 use npsim::registers;
 use npsim::remarks;
 use npsim::report::{FaultReport, NodeReport, Report};
-use npsim::session::{Node, Plan, Session};
+use npsim::session::{Node, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
 use npsim::whole_file::write_whole;
@@ -28,9 +28,8 @@ use crate::output;
 /// A run that is over.
 pub struct Ended<'a> {
     pub arguments: &'a Arguments,
-    pub plan: &'a Plan<'a>,
     pub source: &'a Source<'a>,
-    pub session: Session<'a>,
+    pub session: Session,
     pub ending: Ending,
     /// What observed each node.
     pub observers: Vec<ObserverSet>,
@@ -62,7 +61,7 @@ impl Ended<'_> {
         let (analyses, pages_written) = self.pages(&report, &observed);
         let files_written = stats_written.and(dumps_written).and(pages_written);
         tell_capture(self.source);
-        let hertz = self.plan.project.capacity.hertz;
+        let hertz = self.session.project().capacity.hertz;
         let shown_from = arguments.observers.shown_from(hertz);
         let end = self.session.nodes().iter().map(Node::now).max();
         let window = shown_from.zip(end);
@@ -131,8 +130,8 @@ impl Ended<'_> {
         let nodes = self.session.nodes().iter().zip(&report.nodes);
         let seen = nodes.zip(observed).filter_map(|((node, own), observed)| {
             Some(report::Seen {
-                project: self.plan.project,
-                programs: self.plan.programs,
+                project: self.session.project(),
+                programs: self.session.programs(),
                 report: own,
                 traffic: node.traffic(),
                 series: observed.series.as_ref()?,
@@ -155,7 +154,7 @@ impl Ended<'_> {
         if self.arguments.system.allow.contains(&Check::LostUpdate) {
             return Vec::new();
         }
-        let project = self.plan.project;
+        let project = self.session.project();
         let routers = self.arguments.chain.all().zip(observed);
         let faults = routers.flat_map(|(router, seen)| {
             let races = seen.races.iter().flatten();
@@ -172,7 +171,7 @@ impl Ended<'_> {
 
     /// Writes and prints what observers have seen.
     fn show(&self, observed: Vec<Seen>) -> anyhow::Result<()> {
-        let (arguments, programs) = (self.arguments, self.plan.programs);
+        let (arguments, programs) = (self.arguments, self.session.programs());
         let mut routers = arguments.chain.all().zip(observed);
         routers.try_for_each(|(router, seen)| {
             let options = &arguments.observers;
@@ -183,7 +182,7 @@ impl Ended<'_> {
 }
 
 /// Shows the fault of the first router that has one, and which others have one.
-fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session<'_>) {
+fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session) {
     let nodes = session.nodes();
     if nodes.len() > 1 {
         output::line(&format!("\nrouter {}:", at + 1));
@@ -205,7 +204,7 @@ fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session<'_>)
 const RACES_SHOWN: usize = 5;
 
 /// Shows the first races that were found, and how many there are.
-fn show_races(races: &[Fault], session: &Session<'_>) {
+fn show_races(races: &[Fault], session: &Session) {
     let programs: Vec<_> = { session.programs().iter() }
         .map(|program| (program.me, &program.image, &program.sources))
         .collect();
@@ -306,7 +305,7 @@ fn after_fault(
 }
 
 /// What may explain the results; a fault mostly explains itself.
-fn hints(arguments: &Arguments, report: &Report, session: &Session<'_>) {
+fn hints(arguments: &Arguments, report: &Report, session: &Session) {
     let mut lines = Vec::new();
     let nodes = report.nodes.iter().zip(session.nodes());
     for (router, (report, node)) in arguments.chain.all().zip(nodes) {

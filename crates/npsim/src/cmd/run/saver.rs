@@ -51,7 +51,7 @@ impl Saver {
     }
 
     /// Saves the run as it stands.
-    pub fn save(&mut self, session: &mut Session<'_>) -> Result<(), Problem> {
+    pub fn save(&mut self, session: &mut Session) -> Result<(), Problem> {
         let now = session.now();
         // A session may stand short of the cycle that it was to be saved at.
         self.saving.begin(now.max(self.saving.next()));
@@ -64,7 +64,7 @@ impl Saver {
     }
 
     /// The same in the middle of a run, which goes on if it cannot be saved.
-    pub fn try_save(&mut self, session: &mut Session<'_>) {
+    pub fn try_save(&mut self, session: &mut Session) {
         let saved = self.save(session);
         self.saving.tell(saved);
     }
@@ -101,7 +101,7 @@ pub fn sink(
 /// Takes the run to where the checkpoint stands.
 pub fn restore(
     checkpoint: &Checkpoint,
-    session: &mut Session<'_>,
+    session: &mut Session,
     until: Option<Cycle>,
 ) -> Result<(), Problem> {
     if let Some(until) = until

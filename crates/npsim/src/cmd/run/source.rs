@@ -46,8 +46,8 @@ impl<'a> Source<'a> {
     }
 
     /// The frames, and what is added to times for captures, ns since 1970.
-    fn frames(&self) -> Result<(Frames<'_>, u64), Problem> {
-        let frames: Frames<'_> = match (&self.load, &self.replay) {
+    fn frames(&self) -> Result<(Frames, u64), Problem> {
+        let frames: Frames = match (&self.load, &self.replay) {
             (Some(load), _) => Box::new(npsim::load::generator(load, self.project)?.map(Ok)),
             (None, Some(replay)) => Box::new(
                 replay
@@ -61,7 +61,7 @@ impl<'a> Source<'a> {
     }
 
     /// Both ends of a network into which nothing has come yet.
-    pub fn ends(&self) -> Result<Ends<'_>, Problem> {
+    pub fn ends(&self) -> Result<Ends, Problem> {
         let (frames, origin_ns) = self.frames()?;
         Ok(Ends {
             frames: Some(frames),

@@ -35,7 +35,7 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let (project, programs) = system();
     let settings = Settings::default();
     let fresh = Simulation::new(&project, &programs, settings.clone()).unwrap();
-    let plan = Plan::one(&project, &programs, settings);
+    let plan = Plan::one(project, programs, settings);
     let mut run = Session::new(&plan, Ends::default()).unwrap();
     assert_eq!(run.step(3_000), None);
     Checkpoint::take(&Origin::default(), &mut run, 0)

@@ -110,10 +110,14 @@ impl System {
         self
     }
 
-    fn session(&self, sink: PcapSink) -> Session<'_> {
-        let plan = Plan::one(&self.project, &self.programs, self.settings.clone());
+    fn session(&self, sink: PcapSink) -> Session {
+        let plan = Plan::one(
+            self.project.clone(),
+            self.programs.as_slice(),
+            self.settings.clone(),
+        );
         let ends = Ends {
-            frames: Some(captured(&self.capture.frames, &self.plan)),
+            frames: Some(captured(self.capture.frames.as_slice(), self.plan.clone())),
             sink: Some(sink),
             ..Ends::default()
         };
@@ -122,14 +126,14 @@ impl System {
 }
 
 /// A run with its lines.
-struct Run<'a>(Session<'a>);
+struct Run(Session);
 
-impl<'a> Run<'a> {
-    fn begin(system: &'a System, out: &Path) -> Self {
+impl Run {
+    fn begin(system: &System, out: &Path) -> Self {
         Self(system.session(PcapSink::create_kept(out).unwrap()))
     }
 
-    fn resume(system: &'a System, out: &Path, checkpoint: &Checkpoint) -> Self {
+    fn resume(system: &System, out: &Path, checkpoint: &Checkpoint) -> Self {
         let sink = PcapSink::resume(out, checkpoint.capture().unwrap()).unwrap();
         let mut run = Self(system.session(sink));
         checkpoint.restore(&mut run.0).unwrap();
@@ -193,7 +197,7 @@ fn check(system: &System, mut permille: Vec<u64>) {
     // this one until it runs its own program.
     let (out, mut copied_out) = (file("out"), file("copied"));
     let mut original = Run::begin(system, &out);
-    let mut copy: Option<Run<'_>> = None;
+    let mut copy: Option<Run> = None;
     for permille in permille {
         let pause = end * permille / 1000;
         assert_eq!(original.run_to(pause), None);

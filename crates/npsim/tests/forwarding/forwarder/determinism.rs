@@ -16,7 +16,7 @@ use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::stats::Stats;
 use npsim_net::capture::Capture;
-use npsim_net::pace::{Pace, PortAssignment, Schedule};
+use npsim_net::pace::{Pace, PortAssignment};
 use proptest::prelude::*;
 
 /// The capture and the statistics that the command writes for the forwarder.
@@ -156,8 +156,7 @@ impl Fight {
 }
 
 fn run_quiet(chip: &mut Chip, mut step: impl FnMut() -> Cycle) {
-    let schedule = Schedule::default();
-    let mut links = Links::new(&[], &schedule, 0, 600_000_000, None);
+    let mut links = Links::idle(600_000_000);
     loop {
         let until = chip.now().saturating_add(step());
         match chip.run(until, &mut links, &mut NoObserver) {
