@@ -12,16 +12,16 @@ use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;
 use crate::execute::execute;
-use crate::fluids;
+use crate::fluid_points as fluids;
 use crate::metric::Metric;
-use crate::nets;
-use crate::networks;
+use crate::network_points as networks;
 use crate::observed::{Observe, PointFiles};
+use crate::petri_points as nets;
 use crate::places::Places;
 use crate::points::Point;
 use crate::prepare::{Ready, prepare};
-use crate::profiles::Chip;
 use crate::queue;
+use crate::results::{CachedPoint, Chip, Results};
 use crate::store::{Outcome, Store};
 use crate::study::{Kind, Study};
 
@@ -43,7 +43,7 @@ pub struct Campaign<'a> {
 }
 
 /// Is told how far a campaign is, from any thread.
-pub trait Watcher: Sync {
+pub trait Progress: Sync {
     /// So many points are looked at first, to see which of them are to be run.
     fn prepares(&self, _points: usize) {}
     /// One of them was.
@@ -59,71 +59,10 @@ pub trait Watcher: Sync {
 }
 
 /// Nobody.
-impl Watcher for () {
+impl Progress for () {
     fn begins(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
     fn finished(&self, _: &Point, _: &Outcome) {}
-}
-
-/// A point with its key.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Keyed {
-    /// The point.
-    pub point: Point,
-    /// Its key.
-    pub key: String,
-    /// The chip that it runs on; a Petri net runs on none.
-    pub chip: Option<Chip>,
-    /// Cycles that it simulates, of all routers, if it does not end early.
-    pub cycles: Cycle,
-    /// Names its run, if it can be measured in one run with others: in a network, in another
-    /// window.
-    pub run: Option<String>,
-}
-
-/// What a campaign came to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Results {
-    /// Points that were asked for, by number.
-    pub points: Vec<Keyed>,
-    /// What they came to, by key.
-    pub outcomes: BTreeMap<String, Outcome>,
-    /// How many were run now.
-    pub ran: usize,
-    /// Whether it was broken off.
-    pub interrupted: bool,
-}
-
-impl Results {
-    /// Those of a campaign that was broken off before its points were known.
-    fn broken_off() -> Self {
-        Self {
-            interrupted: true,
-            ..Self::default()
-        }
-    }
-
-    /// What a point came to.
-    #[must_use]
-    pub fn outcome(&self, keyed: &Keyed) -> Option<&Outcome> {
-        self.outcomes.get(&keyed.key)
-    }
-
-    /// Points that had not settled when their longest warm-up was over.
-    pub fn unsettled(&self) -> impl Iterator<Item = &Keyed> {
-        let settled = |keyed: &&Keyed| self.outcome(keyed).and_then(|o| o.settled);
-        self.points
-            .iter()
-            .filter(move |keyed| settled(keyed) == Some(false))
-    }
-
-    /// Points that were stopped by a fault.
-    pub fn faults(&self) -> impl Iterator<Item = (&Keyed, &str)> {
-        self.points.iter().filter_map(|keyed| {
-            let fault = self.outcome(keyed)?.fault.as_deref()?;
-            Some((keyed, fault))
-        })
-    }
 }
 
 impl Campaign<'_> {
@@ -132,43 +71,43 @@ impl Campaign<'_> {
     ///
     /// # Errors
     /// As in [`prepare`], of the first point in which something is wrong.
-    pub fn keyed(&self, points: Vec<Point>) -> Result<Vec<Keyed>, Problems> {
+    pub fn cached(&self, points: Vec<Point>) -> Result<Vec<CachedPoint>, Problems> {
         let never = AtomicBool::new(false);
-        let keyed = self.keyed_with(points, &Assemblies::default(), &never, &())?;
-        Ok(keyed.unwrap_or_default())
+        let cached = self.cached_with(points, &Assemblies::default(), &never, &())?;
+        Ok(cached.unwrap_or_default())
     }
 
     /// None if it was broken off.
-    fn keyed_with(
+    fn cached_with(
         &self,
         points: Vec<Point>,
         assemblies: &Assemblies,
         stop: &AtomicBool,
-        watcher: &dyn Watcher,
-    ) -> Result<Option<Vec<Keyed>>, Problems> {
-        watcher.prepares(points.len());
-        let all: Vec<Result<Option<Keyed>, Problems>> = self.pool()?.install(|| {
+        progress: &dyn Progress,
+    ) -> Result<Option<Vec<CachedPoint>>, Problems> {
+        progress.prepares(points.len());
+        let all: Vec<Result<Option<CachedPoint>, Problems>> = self.pool()?.install(|| {
             points
                 .into_par_iter()
                 .map(|point| {
                     if stop.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
-                    let keyed = self.keyed_one(point, assemblies);
-                    watcher.prepared();
-                    keyed.map(Some)
+                    let cached = self.cached_one(point, assemblies);
+                    progress.prepared();
+                    cached.map(Some)
                 })
                 .collect()
         });
         all.into_iter().collect()
     }
 
-    fn keyed_one(&self, point: Point, assemblies: &Assemblies) -> Result<Keyed, Problems> {
+    fn cached_one(&self, point: Point, assemblies: &Assemblies) -> Result<CachedPoint, Problems> {
         match point.kind {
             Kind::Chip => {}
             Kind::Net => {
                 let net = nets::prepare(self.study, &point, self.quick)?;
-                return Ok(Keyed {
+                return Ok(CachedPoint {
                     chip: None,
                     point,
                     cycles: net.cycles(),
@@ -178,7 +117,7 @@ impl Campaign<'_> {
             }
             Kind::Fluid => {
                 let model = fluids::prepare(self.study, &point, self.quick)?;
-                return Ok(Keyed {
+                return Ok(CachedPoint {
                     chip: None,
                     point,
                     cycles: model.cycles(),
@@ -188,7 +127,7 @@ impl Campaign<'_> {
             }
             Kind::Network => {
                 let network = self.network(&point, assemblies)?;
-                return Ok(Keyed {
+                return Ok(CachedPoint {
                     chip: None,
                     point,
                     cycles: network.cycles(),
@@ -200,7 +139,7 @@ impl Campaign<'_> {
         let ready = self.ready(&point, assemblies)?;
         let sweep = self.study.sweep.get(&point.sweep);
         let other = sweep.and_then(|sweep| sweep.other_chip.as_ref());
-        Ok(Keyed {
+        Ok(CachedPoint {
             chip: Some(Chip::of(&ready.project).meant(other)),
             point,
             cycles: ready.cycles(),
@@ -218,30 +157,30 @@ impl Campaign<'_> {
         &self,
         points: Vec<Point>,
         stop: &AtomicBool,
-        watcher: &dyn Watcher,
+        progress: &dyn Progress,
     ) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
         let assemblies = Assemblies::default();
-        let Some(points) = self.keyed_with(points, &assemblies, stop, watcher)? else {
+        let Some(points) = self.cached_with(points, &assemblies, stop, progress)? else {
             return Ok(Results::broken_off());
         };
         let mut outcomes = BTreeMap::new();
         let mut seen = BTreeSet::new();
         let mut to_run = Vec::new();
-        for keyed in &points {
-            if !seen.insert(&keyed.key) {
+        for cached in &points {
+            if !seen.insert(&cached.key) {
                 continue;
             }
-            match store.get(&keyed.key) {
-                Some(outcome) if self.files(&keyed.key).are_there() => {
-                    outcomes.insert(keyed.key.clone(), outcome);
+            match store.get(&cached.key) {
+                Some(outcome) if self.files(&cached.key).are_there() => {
+                    outcomes.insert(cached.key.clone(), outcome);
                 }
-                _ => to_run.push(keyed),
+                _ => to_run.push(cached),
             }
         }
         let runs = together(&to_run);
         let all = runs.iter().map(|run| cost(run)).sum();
-        watcher.begins(to_run.len(), all, outcomes.len());
+        progress.begins(to_run.len(), all, outcomes.len());
         let done = queue::run(
             &runs,
             |run| cost(run),
@@ -251,11 +190,11 @@ impl Campaign<'_> {
                     return Ok(None);
                 }
                 let (store, assemblies) = (&store, &assemblies);
-                let outcome = self.run_all(run, (store, assemblies), threads, stop, watcher);
+                let outcome = self.run_all(run, (store, assemblies), threads, stop, progress);
                 match &outcome {
                     Ok(Some(outcomes)) => {
-                        for (keyed, outcome) in run.iter().zip(outcomes) {
-                            watcher.finished(&keyed.point, outcome);
+                        for (cached, outcome) in run.iter().zip(outcomes) {
+                            progress.finished(&cached.point, outcome);
                         }
                     }
                     Ok(None) => {}
@@ -295,17 +234,17 @@ impl Campaign<'_> {
     /// A point cannot be prepared, or was not run yet.
     pub fn merge(&self, points: Vec<Point>, stop: &AtomicBool) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
-        let Some(points) = self.keyed_with(points, &Assemblies::default(), stop, &())? else {
+        let Some(points) = self.cached_with(points, &Assemblies::default(), stop, &())? else {
             return Ok(Results::broken_off());
         };
         let mut outcomes = BTreeMap::new();
         let mut missing = Vec::new();
-        for keyed in &points {
-            match store.get(&keyed.key) {
+        for cached in &points {
+            match store.get(&cached.key) {
                 Some(outcome) => {
-                    outcomes.insert(keyed.key.clone(), outcome);
+                    outcomes.insert(cached.key.clone(), outcome);
                 }
-                None => missing.push(keyed.point.number.to_string()),
+                None => missing.push(cached.point.number.to_string()),
             }
         }
         if !missing.is_empty() {
@@ -341,8 +280,8 @@ impl Campaign<'_> {
         networks::prepare(self.study, point, self.quick, self.places, assemblies)
     }
 
-    fn metrics_of(&self, keyed: &Keyed) -> BTreeMap<&str, &Metric> {
-        let sweep = self.study.sweep.get(&keyed.point.sweep);
+    fn metrics_of(&self, cached: &CachedPoint) -> BTreeMap<&str, &Metric> {
+        let sweep = self.study.sweep.get(&cached.point.sweep);
         sweep
             .map(|sweep| self.study.metrics_of(sweep))
             .unwrap_or_default()
@@ -351,47 +290,47 @@ impl Campaign<'_> {
     /// Runs what is measured in one run.
     fn run_all(
         &self,
-        run: &[&Keyed],
+        run: &[&CachedPoint],
         kept: (&Store, &Assemblies),
         threads: usize,
         stop: &AtomicBool,
-        watcher: &dyn Watcher,
+        progress: &dyn Progress,
     ) -> Result<Option<Vec<Outcome>>, Problems> {
         match run {
-            [keyed] if keyed.run.is_none() => {
-                let outcome = self.run_one(keyed, kept, threads, stop, watcher)?;
+            [cached] if cached.run.is_none() => {
+                let outcome = self.run_one(cached, kept, threads, stop, progress)?;
                 Ok(outcome.map(|outcome| vec![outcome]))
             }
-            _ => self.run_network(run, kept, threads, stop, watcher),
+            _ => self.run_network(run, kept, threads, stop, progress),
         }
     }
 
     fn run_network(
         &self,
-        run: &[&Keyed],
+        run: &[&CachedPoint],
         (store, assemblies): (&Store, &Assemblies),
         threads: usize,
         stop: &AtomicBool,
-        watcher: &dyn Watcher,
+        progress: &dyn Progress,
     ) -> Result<Option<Vec<Outcome>>, Problems> {
         let mut points = Vec::new();
-        for keyed in run {
-            let network = self.network(&keyed.point, assemblies)?;
-            if network.key != keyed.key {
-                return Err(changed(keyed).into());
+        for cached in run {
+            let network = self.network(&cached.point, assemblies)?;
+            if network.key != cached.key {
+                return Err(changed(cached).into());
             }
-            points.push((network, self.metrics_of(keyed)));
+            points.push((network, self.metrics_of(cached)));
         }
         let all = cost(run);
         let behind = AtomicU64::new(0);
         let come_to = |thousandths: u64| {
             let now = (u128::from(all) * u128::from(thousandths) / 1_000) as Cycle;
             let before = behind.fetch_max(now, Ordering::Relaxed);
-            watcher.advanced(now.saturating_sub(before));
+            progress.advanced(now.saturating_sub(before));
             !stop.load(Ordering::Relaxed)
         };
         let outcomes = networks::execute(&points, threads, &come_to)?;
-        watcher.advanced(all.saturating_sub(behind.into_inner()));
+        progress.advanced(all.saturating_sub(behind.into_inner()));
         for outcome in outcomes.iter().flatten() {
             store.put(outcome)?;
         }
@@ -400,54 +339,54 @@ impl Campaign<'_> {
 
     fn run_one(
         &self,
-        keyed: &Keyed,
+        cached: &CachedPoint,
         (store, assemblies): (&Store, &Assemblies),
         threads: usize,
         stop: &AtomicBool,
-        watcher: &dyn Watcher,
+        progress: &dyn Progress,
     ) -> Result<Option<Outcome>, Problems> {
-        let metrics = self.metrics_of(keyed);
+        let metrics = self.metrics_of(cached);
         let go_on = || !stop.load(Ordering::Relaxed);
-        let of_model = match keyed.point.kind {
+        let of_model = match cached.point.kind {
             Kind::Net => {
-                let net = nets::prepare(self.study, &keyed.point, self.quick)?;
+                let net = nets::prepare(self.study, &cached.point, self.quick)?;
                 Some(net.execute(&metrics, &go_on)?)
             }
             Kind::Fluid => {
-                let model = fluids::prepare(self.study, &keyed.point, self.quick)?;
+                let model = fluids::prepare(self.study, &cached.point, self.quick)?;
                 Some(model.execute(&metrics, &go_on))
             }
             Kind::Chip | Kind::Network => None,
         };
         if let Some(outcome) = of_model {
             if let Some(outcome) = &outcome {
-                watcher.advanced(keyed.cycles);
+                progress.advanced(cached.cycles);
                 store.put(outcome)?;
             }
             return Ok(outcome);
         }
-        let ready = self.ready(&keyed.point, assemblies)?;
-        if ready.key != keyed.key {
-            return Err(changed(keyed).into());
+        let ready = self.ready(&cached.point, assemblies)?;
+        if ready.key != cached.key {
+            return Err(changed(cached).into());
         }
-        let files = self.files(&keyed.key);
+        let files = self.files(&cached.key);
         let behind = AtomicU64::new(0);
         // Routers of a chain run beside each other: the furthest tells for all.
         let hops = ready.hops as Cycle;
         let come_to = |cycle: Cycle| {
             let before = behind.fetch_max(cycle, Ordering::Relaxed);
-            watcher.advanced(cycle.saturating_sub(before) * hops);
+            progress.advanced(cycle.saturating_sub(before) * hops);
             go_on()
         };
         let outcome = execute(&ready, &metrics, &files, threads, &come_to).map_err(|problem| {
             problem.note(format!(
                 "in point {}, {}",
-                keyed.point.number,
-                keyed.point.shown()
+                cached.point.number,
+                cached.point.shown()
             ))
         })?;
         let told = behind.into_inner().saturating_mul(hops);
-        watcher.advanced(keyed.cycles.saturating_sub(told));
+        progress.advanced(cached.cycles.saturating_sub(told));
         if let Some(outcome) = &outcome {
             store.put(outcome)?;
         }
@@ -467,32 +406,32 @@ impl Campaign<'_> {
 }
 
 /// Points in their order, those that share a run with the first of them.
-fn together<'a>(points: &[&'a Keyed]) -> Vec<Vec<&'a Keyed>> {
-    let mut runs: Vec<Vec<&Keyed>> = Vec::new();
+fn together<'a>(points: &[&'a CachedPoint]) -> Vec<Vec<&'a CachedPoint>> {
+    let mut runs: Vec<Vec<&CachedPoint>> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for keyed in points {
-        let Some(run) = &keyed.run else {
-            runs.push(vec![keyed]);
+    for cached in points {
+        let Some(run) = &cached.run else {
+            runs.push(vec![cached]);
             continue;
         };
         let at = *known.entry(run).or_insert(runs.len());
         match runs.get_mut(at) {
-            Some(run) => run.push(keyed),
-            None => runs.push(vec![keyed]),
+            Some(run) => run.push(cached),
+            None => runs.push(vec![cached]),
         }
     }
     runs
 }
 
 /// What a run costs: as much as its longest point.
-fn cost(run: &[&Keyed]) -> Cycle {
-    run.iter().map(|keyed| keyed.cycles).max().unwrap_or(0)
+fn cost(run: &[&CachedPoint]) -> Cycle {
+    run.iter().map(|cached| cached.cycles).max().unwrap_or(0)
 }
 
-fn changed(keyed: &Keyed) -> Problem {
+fn changed(cached: &CachedPoint) -> Problem {
     let message = format!(
         "something that point {} reads changed while the study ran",
-        keyed.point.number
+        cached.point.number
     );
     Problem::new(message)
         .help("start again; points that are done and not touched by the change stay")

@@ -2,8 +2,9 @@
 
 use npsim_report::chart::figure::{Curve as Line, Figure as Drawn};
 
-use crate::campaign::Results;
-use crate::curves::{Sample, samples};
+use crate::curves::samples;
+use crate::results::Results;
+use crate::sample::Sample;
 use crate::study::{Curve, Figure, Mark, Scale, Study};
 
 /// The figures of a study; where it has none, one for each metric of each sweep
@@ -24,7 +25,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
                 cuts = cuts
                     .into_iter()
                     .flat_map(|before: Vec<(String, String)>| {
-                        axis.places().into_iter().map(move |place| {
+                        axis.levels().into_iter().map(move |place| {
                             let mut now = before.clone();
                             now.push((axis.name().to_owned(), place.label));
                             now

@@ -1,10 +1,9 @@
 //! Computes values from curves and judges their shapes.
 
-use crate::curves::Sample;
-use crate::derived::Operand;
-use crate::expression::{CurveName, Measured, Shape, ShapeKind};
+use crate::expression::{CurveName, Measured, Operand, Shape, ShapeKind};
 use crate::formula;
-use crate::study::same_place;
+use crate::rounding::{at_least, at_most, close, rounding};
+use crate::sample::Sample;
 
 /// Gives the samples of a curve.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&CurveName) -> Vec<Sample>;
@@ -26,11 +25,11 @@ impl Seen {
     /// Of a slack that decides where `also` is so as well, which has no size.
     fn new(slack: f64, also: bool, found: String) -> Self {
         // What is typed as 3 % is not lost to the last digit of a binary fraction.
-        let holds = also && slack >= -1e-9;
+        let holds = also && at_least(slack, 0.0);
         let slack = if holds {
             slack.max(0.0)
         } else {
-            slack.min(-1e-9)
+            slack.min(-rounding(0.0))
         };
         Self {
             holds,
@@ -48,14 +47,14 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
     match measured {
         Measured::At { of, x } => {
             let samples = curves(of);
-            let sample = samples.into_iter().find(|sample| same_place(sample.x, *x));
+            let sample = samples.into_iter().find(|sample| close(sample.x, *x));
             sample.ok_or_else(|| format!("there is no point at {x}"))?.y
         }
         Measured::Max { of } => best(&known(curves(of))?, f64::max),
         Measured::Min { of } => best(&known(curves(of))?, f64::min),
         Measured::Mean { of, from } => {
             let mut places = known(curves(of))?;
-            places.retain(|(x, _)| from.is_none_or(|from| *x >= from - 1e-9));
+            places.retain(|(x, _)| from.is_none_or(|from| at_least(*x, from)));
             if places.is_empty() {
                 return Err("the curve has no points there".into());
             }
@@ -67,7 +66,7 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
             let flat = places
                 .iter()
                 .rev()
-                .take_while(|(_, y)| *y >= top * (1.0 - within) - 1e-12);
+                .take_while(|(_, y)| at_least(*y, top * (1.0 - within)));
             flat.last()
                 .map(|(x, _)| *x)
                 .ok_or_else(|| "it is not flat at its end".into())
@@ -76,7 +75,7 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
             let places = known(curves(of))?;
             let follows = places
                 .iter()
-                .take_while(|(x, y)| (y - x).abs() <= within * x.abs() + 1e-12);
+                .take_while(|(x, y)| at_most((y - x).abs(), within * x.abs()));
             follows
                 .last()
                 .map(|(x, _)| *x)
@@ -85,8 +84,8 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
         Measured::LargestDifference { of, from, until } => {
             let covered = |name: &CurveName| {
                 let samples = curves(name).into_iter().filter(|sample| {
-                    from.is_none_or(|from| sample.x >= from - 1e-9)
-                        && until.is_none_or(|until| sample.x <= until + 1e-9)
+                    from.is_none_or(|from| at_least(sample.x, from))
+                        && until.is_none_or(|until| at_most(sample.x, until))
                 });
                 known(samples.collect())
             };
@@ -240,7 +239,7 @@ fn off_by(off: f64, share: f64, what: &str, x: f64) -> Seen {
 type Pair = ((f64, f64), (f64, f64));
 
 fn together(one: &Places, other: &Places) -> Result<Vec<Pair>, String> {
-    let same = one.len() == other.len() && one.iter().zip(other).all(|(a, b)| same_place(a.0, b.0));
+    let same = one.len() == other.len() && one.iter().zip(other).all(|(a, b)| close(a.0, b.0));
     if !same {
         return Err("the curves have points at different places".into());
     }

@@ -1,25 +1,24 @@
 //! Runs one point and measures it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::engine::ENGINE;
-use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
-use npsim_net::load::Stamp;
 use npsim_project::load::generator;
 use npsim_project::problem::Problem;
-use npsim_session::links::{Frames, Tap, captured};
+use npsim_session::links::{Frames, captured};
 use npsim_session::simulation::{Ending, Settings};
 
-use crate::code;
 use crate::hops;
 use crate::metric::{Metric, Quantity};
-use crate::observation::{Left, Lost, Observation};
+use crate::observation::Observation;
 use crate::observed::PointFiles;
 use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
+use crate::ran::{Journal, Ran};
+use crate::static_counts as code;
 use crate::store::{Outcome, Reading};
 use crate::warm_up;
 
@@ -28,21 +27,6 @@ const SEVERAL: &str = "counts of several routers need a warm-up that is given, n
 
 /// How long the media interface rests before a capture counts as handled.
 const DRAIN_US: u64 = 100;
-
-/// A run that is over.
-pub(crate) struct Ran {
-    /// Why.
-    pub ending: Ending,
-    /// What was counted before the window, where its begin was known.
-    pub before: (Stats, Lost),
-    /// What was counted up to each pause.
-    pub at_pauses: Vec<(Stats, Lost)>,
-    /// What was counted up to its end.
-    pub after: (Stats, Lost),
-    /// When the last frame had come or gone: a run that rests has ended with its
-    /// last frame, not with the rest.
-    pub rest: Cycle,
-}
 
 /// Runs a point; `None` if it was broken off. `come_to` is told how far it is, in
 /// cycles, from any thread, and whether to go on is its answer. Routers of a chain run
@@ -200,54 +184,6 @@ pub fn execute(
             .insert(name.to_owned(), Reading::from(value));
     }
     Ok(Some(outcome))
-}
-
-/// Frames after the begin of the window: when they came, when and how they left.
-#[derive(Default)]
-struct Seen {
-    came: Vec<Cycle>,
-    left: Vec<(Cycle, Left)>,
-    /// When stamped frames left, of the whole run.
-    stamps: Vec<(Cycle, Stamp)>,
-}
-
-/// Notes frames from a cycle on. In a chain there is one where frames come in and
-/// one where they leave.
-#[derive(Clone)]
-pub(crate) struct Journal {
-    from: Cycle,
-    /// Whether stamps are noted, from the begin of the run on.
-    stamps: bool,
-    seen: Arc<Mutex<Seen>>,
-}
-
-impl Journal {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Tap for Journal {
-    fn arriving(&mut self, arrival: &Arrival) {
-        if arrival.start >= self.from {
-            self.seen().came.push(arrival.start);
-        }
-    }
-
-    fn departed(&mut self, departure: &Departure<'_>) {
-        if self.stamps
-            && let Some(stamp) = Stamp::read(departure.bytes)
-        {
-            self.seen().stamps.push((departure.end, stamp));
-        }
-        if departure.end > self.from {
-            let latency = departure
-                .arrived
-                .map(|arrived| departure.end.saturating_sub(arrived));
-            let left = Left::new(departure.bytes, latency);
-            self.seen().left.push((departure.end, left));
-        }
-    }
 }
 
 fn json(stats: &Stats) -> Result<serde_json::Value, Problem> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::derived::Operand;
-use crate::study::SettingValue;
+use crate::rounding::{at_least, at_most};
+use crate::setting_value::SettingValue;
 
 /// A curve: a metric of a sweep over its first axis.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -145,6 +145,52 @@ impl Measured {
     }
 }
 
+/// `[curve.NAME]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Derived {
+    /// Its name in legends; its name in the study if left out.
+    pub title: Option<String>,
+    /// The measured curve at whose places it is computed.
+    pub over: CurveName,
+    /// What it is at each place, from `x` and the names in `with`.
+    pub is: String,
+    /// What the names stand for.
+    #[serde(default)]
+    pub with: BTreeMap<String, Operand>,
+}
+
+/// What a name in a formula stands for.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a number, a curve, or a value such as { is = \"max\", of = CURVE }"
+)]
+pub enum Operand {
+    /// A number.
+    Number(f64),
+    /// A value computed from curves.
+    Value(Box<Measured>),
+    /// A measured curve, at the same place.
+    Curve(CurveName),
+}
+
+impl Derived {
+    /// The measured curves behind it; at one place only, if `place` is given.
+    #[must_use]
+    pub fn behind(&self, place: Option<f64>) -> Vec<(&CurveName, Option<f64>)> {
+        let mut behind = vec![(&self.over, place)];
+        for operand in self.with.values() {
+            match operand {
+                Operand::Number(_) => {}
+                Operand::Value(measured) => behind.extend(measured.curves()),
+                Operand::Curve(curve) => behind.push((curve, place)),
+            }
+        }
+        behind
+    }
+}
+
 /// A shape that curves have or have not.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -257,8 +303,8 @@ impl Shape {
     /// Whether it is to hold at a place.
     #[must_use]
     pub fn covers(&self, x: f64) -> bool {
-        self.from.is_none_or(|from| x >= from - 1e-9)
-            && self.until.is_none_or(|until| x <= until + 1e-9)
+        self.from.is_none_or(|from| at_least(x, from))
+            && self.until.is_none_or(|until| at_most(x, until))
     }
 
     /// The share by which it may be off, or must be clear.

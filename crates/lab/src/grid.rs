@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
-use crate::campaign::Results;
 use crate::curves::named;
 use crate::evaluate::value;
 use crate::expression::CurveName;
+use crate::format::{line, shown, shown_figure};
+use crate::results::Results;
 use crate::study::{Cell, Study, Table};
-use crate::tables::{shown, shown_figure};
 use crate::verdict::{Figure, Verdict, compare};
 
 /// A table with everything filled in.
@@ -190,7 +190,7 @@ impl Grid {
     #[must_use]
     pub fn csv(&self) -> String {
         let head = ["row", "column", "measured", "published", "verdict"];
-        let mut text = crate::tables::line(head.map(String::from));
+        let mut text = line(head.map(String::from));
         let exact = |figure: &Option<Figure>| match figure {
             Some(Figure::Number(number)) => number.to_string(),
             Some(Figure::Words(words)) => words.clone(),
@@ -202,7 +202,7 @@ impl Grid {
                     (None, None) if cell.text != "-" => cell.text.clone(),
                     (measured, _) => exact(measured),
                 };
-                text += &crate::tables::line([
+                text += &line([
                     row.label.clone(),
                     column.clone(),
                     measured,

@@ -11,26 +11,13 @@ use npsim_observe::set::Wanted;
 use npsim_observe::timeline::Window;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, Traffic};
-use npsim_session::session::{Counts, Ends, MOST_NODES, Node, Plan, Session};
+use npsim_session::session::{Counts, Ends, Node, Plan, Session};
 use npsim_session::simulation::{Ending, Settings};
 
-use crate::execute::{Journal, Ran};
 use crate::observation::{Lost, microcode_losses};
 use crate::observed::PointFiles;
 use crate::prepare::Ready;
-
-/// How many routers a text asks for.
-///
-/// # Errors
-/// It is no number of routers, in words.
-pub fn parse(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(hops) if (1..=MOST_NODES).contains(&hops) => Ok(hops),
-        _ => Err(format!(
-            "`{text}` is no number of routers; `hops` is a whole number from 1 to {MOST_NODES}"
-        )),
-    }
-}
+use crate::ran::{Journal, Ran};
 
 /// Runs the routers of a point, so many at a time; notes what they had counted at each
 /// of the `pauses`, which of several routers only the last has come to exactly.

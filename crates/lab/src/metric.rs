@@ -7,7 +7,7 @@ pub(crate) use network::Varies;
 use npsim_net::order::Counter;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{code, microengines};
+use crate::{microengines, static_counts as code};
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

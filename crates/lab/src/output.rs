@@ -8,16 +8,15 @@ use npsim_project::problem::Problem;
 use npsim_project::whole_file::write_whole;
 use serde::Serialize;
 
-use crate::campaign::Results;
 use crate::class::Class;
+use crate::document::{About, about, document};
 use crate::drawing::{draw, figures};
+use crate::format::{shown, shown_class, shown_difference, shown_figure, shown_measured};
 use crate::grid::{Grid, grids};
 use crate::profiles;
+use crate::results::Results;
 use crate::study::{Chosen, ChosenShown, Kind, Study};
-use crate::tables::{
-    About, about, document, points_csv, reproduced, rows_csv, shown, shown_class, shown_difference,
-    shown_figure, shown_measured,
-};
+use crate::tables::{points_csv, reproduced, rows_csv};
 use crate::verdict::{Row, Verdict};
 
 const PAGE: &str = include_str!("page.html");
@@ -258,19 +257,19 @@ fn page_sweep(
     let mine = results
         .points
         .iter()
-        .filter(|keyed| keyed.point.sweep == name);
+        .filter(|cached| cached.point.sweep == name);
     let points: Vec<Vec<String>> = mine
-        .map(|keyed| {
-            let run = match keyed.point.run {
+        .map(|cached| {
+            let run = match cached.point.run {
                 0 => String::new(),
                 run => format!(" (run {})", run + 1),
             };
-            let places = keyed.point.coordinates.iter();
+            let places = cached.point.coordinates.iter();
             let places = places
                 .enumerate()
                 .map(|(at, place)| place.label.clone() + if at == 0 { &run } else { "" });
             let values = metrics.keys().map(|metric| {
-                crate::curves::reading(results, keyed, metric).map_or_else(|why| why, shown)
+                crate::curves::reading(results, cached, metric).map_or_else(|why| why, shown)
             });
             places.chain(values).collect()
         })

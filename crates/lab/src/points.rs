@@ -2,10 +2,12 @@
 
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
+use npsim_session::session::MOST_NODES;
 use serde::Serialize;
 
-use crate::hops;
-use crate::study::{Kind, Place, Study, Sweep, TraceText, same_place, windows};
+use crate::rounding::close;
+use crate::study::{Kind, Level, Study, Sweep, TraceText};
+use crate::windows;
 
 /// Where a point lies on an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,15 +107,13 @@ impl Point {
 pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
     let mut points = Vec::new();
     for (name, sweep) in &study.sweep {
-        let mut choices: Vec<Vec<(&str, Place)>> = vec![Vec::new()];
+        let mut choices: Vec<Vec<(&str, Level)>> = vec![Vec::new()];
         for axis in sweep.axis.iter().rev() {
-            let places: Vec<Place> = axis
-                .places()
+            let places: Vec<Level> = axis
+                .levels()
                 .into_iter()
                 .filter(|place| {
-                    !quick
-                        || axis.quick.is_empty()
-                        || axis.quick.iter().any(|&q| same_place(q, place.x))
+                    !quick || axis.quick.is_empty() || axis.quick.iter().any(|&q| close(q, place.x))
                 })
                 .collect();
             choices = choices
@@ -143,7 +143,7 @@ fn point(
     number: usize,
     name: &str,
     sweep: &Sweep,
-    places: Vec<(&str, Place)>,
+    places: Vec<(&str, Level)>,
 ) -> Result<Point, Problem> {
     let mut point = Point {
         number,
@@ -212,7 +212,7 @@ impl Point {
             return Ok(());
         }
         if path == "hops" {
-            self.hops = Some(hops::parse(value).map_err(at)?);
+            self.hops = Some(routers(value).map_err(at)?);
             return Ok(());
         }
         if let Some(key) = path.strip_prefix("trace.") {
@@ -240,6 +240,19 @@ impl Point {
         }
         self.settings.push(Setting::new(path, value).map_err(at)?);
         Ok(())
+    }
+}
+
+/// How many routers a text asks for.
+///
+/// # Errors
+/// It is no number of routers, in words.
+fn routers(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(hops) if (1..=MOST_NODES).contains(&hops) => Ok(hops),
+        _ => Err(format!(
+            "`{text}` is no number of routers; `hops` is a whole number from 1 to {MOST_NODES}"
+        )),
     }
 }
 

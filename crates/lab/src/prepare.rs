@@ -1,7 +1,6 @@
 //! A point made ready: its project with all settings, assembled, its traffic, and
 //! the key under which its outcome is saved.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
@@ -15,9 +14,9 @@ use npsim_project::problem::{Problem, Problems};
 use npsim_project::quantity::Time;
 use npsim_project::{Overrides, Project};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::assemblies::Assemblies;
+use crate::fingerprint::{hash, system_data};
 use crate::places::Places;
 use crate::points::Point;
 use crate::study::{Study, Sweep, TraceText, WindowText};
@@ -178,9 +177,7 @@ fn make_ready(
     let inputs = json!({
         "npsim": env!("CARGO_PKG_VERSION"),
         "model": env!("NPSIM_MODEL"),
-        "project": project_data(&project)?,
-        "profile": profile_data(&project),
-        "programs": programs_data(&project, &programs),
+        "system": system_data(&project, &programs)?,
         "traffic": traffic_key,
         "window": [window.warm_up, window.measure.unwrap_or(0), u64::from(window.detected)],
         "seed": point.seed,
@@ -200,30 +197,17 @@ fn make_ready(
     })
 }
 
-/// The digits that name an outcome: enough that no two inputs ever share them.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let digits: Vec<_> = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
-    digits.concat()
-}
-
-/// The sweep's own window comes before the study's, and a quick one before its
-/// whole one.
+/// When the points of a sweep are measured.
 fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Window, Problem> {
-    let windows = [
-        sweep.quick.as_ref().filter(|_| quick),
-        sweep.window.as_ref(),
-        study.quick.as_ref().filter(|_| quick),
-        Some(&study.window),
-    ];
+    let windows = study.windows(sweep, quick);
     let pick = |part: fn(&WindowText) -> &Option<String>| {
-        let text = windows.iter().flatten().find_map(|w| part(w).as_ref());
+        let text = windows.clone().find_map(|w| part(w).as_ref());
         text.map(|text| text.parse::<Time>().map(|time| time.cycles(hertz)))
             .transpose()
             .map_err(Problem::new)
     };
     let measure = pick(|window| &window.measure)?;
-    let warm_up = windows.iter().flatten().find(|w| w.warm_up.is_some());
+    let warm_up = windows.clone().find(|w| w.warm_up.is_some());
     if warm_up.is_some_and(|window| window.is_detected()) {
         let most = pick(|window| &window.warm_up_most)?;
         let (Some(warm_up), Some(_)) = (most, measure) else {
@@ -241,78 +225,6 @@ fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Windo
         detected: false,
         measure,
     })
-}
-
-/// All that a system is, as far as a run depends on it.
-pub(crate) fn system_data(project: &Project, programs: &[Program]) -> Result<Value, Problem> {
-    Ok(json!({
-        "project": project_data(project)?,
-        "profile": profile_data(project),
-        "programs": programs_data(project, programs),
-    }))
-}
-
-/// What the project says, without what people see only: comments, order, its
-/// name.
-fn project_data(project: &Project) -> Result<Value, Problem> {
-    let mut table: toml::Table = toml::from_str(&project.text.text)
-        .map_err(|error| Problem::new(error.message().to_owned()))?;
-    table.remove("name");
-    // Traffic is in the key as what it comes to.
-    table.remove("load");
-    serde_json::to_value(table).map_err(|error| Problem::new(error.to_string()))
-}
-
-/// All that the profile says in numbers.
-fn profile_data(project: &Project) -> Value {
-    let profile = &project.profile;
-    let parameters: Vec<_> = profile
-        .parameters()
-        .map(|p| json!([p.group, p.name, p.value]))
-        .collect();
-    let errata: Vec<_> = profile
-        .errata()
-        .iter()
-        .map(|erratum| json!([erratum.number, erratum.elements]))
-        .collect();
-    json!({
-        "name": profile.name(),
-        "id": profile.product_id(),
-        "fingerprint": profile.fingerprint(),
-        "parameters": parameters,
-        "errata": errata,
-    })
-}
-
-/// The texts that each microengine's program came from, or its words.
-fn programs_data(project: &Project, programs: &[Program]) -> Value {
-    let plan = |me: u8| project.programs.iter().find(|plan| plan.me == me);
-    let data: Vec<_> = programs
-        .iter()
-        .map(|program| {
-            let files: Vec<_> = program
-                .sources
-                .files()
-                .iter()
-                .map(|file| {
-                    let name = Path::new(&*file.path).file_name();
-                    let name = name.map(|name| name.to_string_lossy().into_owned());
-                    json!([name, hash(file.text.as_bytes())])
-                })
-                .collect();
-            // Firmware that is assembled has no texts.
-            let words = files.is_empty().then(|| format!("{:?}", program.image));
-            json!({
-                "me": program.me,
-                "files": files,
-                "words": words.map(|words| hash(words.as_bytes())),
-                "defines": plan(program.me).map(|plan| &plan.defines),
-                "imports": plan(program.me).map(|plan| &plan.imports),
-                "spill_moves": plan(program.me).map(|plan| plan.spill_moves),
-            })
-        })
-        .collect();
-    Value::Array(data)
 }
 
 /// The project's load as it comes in at a point: with the destinations of the

@@ -3,30 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use npsim_project::Project;
 use serde::Serialize;
 
-use crate::campaign::Results;
 use crate::class::Class;
+use crate::results::{Chip, Results};
 use crate::study::Evidence;
 use crate::verdict::{Figure, Row, Verdict};
 
 /// The id of the row that says so.
 pub const ROW: &str = "profiles";
-
-/// The chip of a point.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Chip {
-    /// Its name.
-    pub chip: String,
-    /// Fingerprint of its numbers, without those of the board.
-    pub profile: String,
-    /// Parameters that settings changed, as `group.name=value`.
-    pub changed: Vec<String>,
-    /// Why they did, where it is another chip that a sweep asks about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub meant: Option<String>,
-}
 
 /// A chip with how many points ran on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,46 +23,12 @@ pub struct Used {
     pub points: usize,
 }
 
-impl Chip {
-    /// The chip of a project.
-    #[must_use]
-    pub fn of(project: &Project) -> Self {
-        let changes = project.profile_changes.iter();
-        Self {
-            chip: project.profile.name().to_owned(),
-            profile: project.profile.chip_fingerprint(),
-            changed: changes
-                .map(|change| format!("{}={}", change.parameter, change.to))
-                .collect(),
-            meant: None,
-        }
-    }
-
-    /// The same; `why` settings change it, if they do and are meant to.
-    #[must_use]
-    pub(crate) fn meant(self, why: Option<&String>) -> Self {
-        let meant = why.filter(|_| !self.changed.is_empty()).cloned();
-        Self { meant, ..self }
-    }
-
-    fn shown(&self) -> String {
-        let name = format!("{} {}", self.chip, self.profile);
-        if let Some(meant) = &self.meant {
-            format!("besides, as another chip, {name} ({meant})")
-        } else if self.changed.is_empty() {
-            name
-        } else {
-            format!("{name} with {}", self.changed.join(", "))
-        }
-    }
-}
-
 /// The chips that the points ran on, in the order of their names.
 #[must_use]
 pub fn used(results: &Results) -> Vec<Used> {
     let mut points: BTreeMap<&Chip, usize> = BTreeMap::new();
-    for keyed in &results.points {
-        if let Some(chip) = &keyed.chip {
+    for cached in &results.points {
+        if let Some(chip) = &cached.chip {
             *points.entry(chip).or_default() += 1;
         }
     }
@@ -150,7 +101,8 @@ pub fn row(results: &Results) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chip, Used, is_one, shown};
+    use super::{Used, is_one, shown};
+    use crate::results::Chip;
 
     fn used(chip: &str, profile: &str, changed: &[&str]) -> Used {
         Used {

@@ -12,10 +12,11 @@ mod sampled;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use npsim_project::problem::{Problem, Problems};
+use npsim_project::problem::Problems;
 
-use crate::campaign::{Campaign, Results, Watcher};
+use crate::campaign::{Campaign, Progress};
 use crate::points::{Point, points};
+use crate::results::Results;
 use crate::sensitivity::knobs::{Knob, Knobs, Move};
 use crate::sensitivity::report::{Base, Report};
 use crate::verdict::{self, Row};
@@ -145,9 +146,9 @@ impl Plan {
         campaign: &Campaign<'_>,
         question: &Question,
         stop: &AtomicBool,
-        watcher: &dyn Watcher,
+        progress: &dyn Progress,
     ) -> Result<(Results, Option<Report>), Problems> {
-        let results = campaign.run(self.points.clone(), stop, watcher)?;
+        let results = campaign.run(self.points.clone(), stop, progress)?;
         if results.interrupted {
             return Ok((results, None));
         }
@@ -177,24 +178,15 @@ impl Plan {
         for variant in &self.together {
             report.together(&rows(&variant.points));
         }
-        let faults = results.faults().map(|(keyed, fault)| {
-            let changed = keyed.point.settings.last().map(ToString::to_string);
+        let faults = results.faults().map(|(cached, fault)| {
+            let changed = cached.point.settings.last().map(ToString::to_string);
             format!(
                 "{} with {}: {fault}",
-                keyed.point.shown(),
+                cached.point.shown(),
                 changed.unwrap_or_default()
             )
         });
         report.faults = faults.collect();
         Ok((results, Some(report)))
-    }
-}
-
-/// A problem of a name that is moved by nobody.
-fn nobody(name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::new(format!("nothing that can be moved is called `{name}`"));
-    match npsim_asm::spelling::closest(name, known.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help("`--list` shows what can be moved"),
     }
 }

@@ -1,11 +1,30 @@
-//! The studies that come with the program.
+//! Reads studies: those that come with the program, and those in files.
 
 use std::path::Path;
 
 use npsim_asm::spelling::closest;
+use npsim_project::files::{Disk, Files as _};
+use npsim_project::misfit;
 use npsim_project::problem::Problem;
 
+use crate::checking;
 use crate::study::Study;
+
+/// The kind of file, for mistakes.
+const KIND: misfit::Kind<'_> = misfit::Kind {
+    noun: "study's",
+    forms: &[(
+        &[
+            "warm_up",
+            "warm_up_most",
+            "measure",
+            "every",
+            "delta",
+            "rtt",
+        ],
+        "a time in quotes, such as \"500us\"",
+    )],
+};
 
 /// Name and text of each.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -15,6 +34,35 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("shang", include_str!("../studies/shang/study.toml")),
     ("zhang", include_str!("../studies/zhang/study.toml")),
 ];
+
+impl Study {
+    /// Reads the text of a study; `path` is how it is shown in messages.
+    ///
+    /// # Errors
+    /// It is no TOML, has keys that no study has, or names what is not there.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
+        let study: Self = toml::from_str(text)
+            .map_err(|error| misfit::problem(&error, KIND, path, &text.into()))?;
+        checking::check(&study).map_err(|problem| Problem {
+            message: format!("{path}: {}", problem.message),
+            ..problem
+        })?;
+        Ok(study)
+    }
+
+    /// Reads a study's file.
+    ///
+    /// # Errors
+    /// It cannot be read, or as in [`Study::parse`].
+    pub fn load(path: &Path) -> Result<Self, Problem> {
+        let bytes = Disk
+            .read(path)
+            .map_err(|error| Problem::io("read", path, &error))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+}
 
 /// All of them.
 ///

@@ -2,43 +2,25 @@
 //! measured, and what was published about it.
 //!
 //! `docs/src/experiments.md` describes the file. [`Study::parse`] reads it and
-//! checks that every name in it means something.
+//! [`crate::checking`] that every name in it means something.
 
-mod checking;
+mod axis;
 mod chosen;
-pub(crate) mod windows;
+mod published;
 
-pub use checking::place_of;
+pub use crate::setting_value::SettingValue;
+pub use axis::{Axis, Level, Step};
 pub use chosen::{Chosen, ChosenShown};
+pub use published::{Cell, Curve, Evidence, Figure, Mark, Published, Scale, Table, TableRow};
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use npsim_project::files::{Disk, Files as _};
-use npsim_project::misfit;
-use npsim_project::problem::Problem;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::derived::Derived;
-use crate::expression::{Measured, Shape};
+use crate::expression::Derived;
 use crate::metric::Metric;
-use crate::tolerance::Tolerance;
-
-/// The kind of file, for mistakes.
-const KIND: misfit::Kind<'_> = misfit::Kind {
-    noun: "study's",
-    forms: &[(
-        &[
-            "warm_up",
-            "warm_up_most",
-            "measure",
-            "every",
-            "delta",
-            "rtt",
-        ],
-        "a time in quotes, such as \"500us\"",
-    )],
-};
+use crate::rounding::close;
+use crate::windows::picoseconds;
 
 /// A study or a sweep.
 #[derive(Clone, Debug, Deserialize)]
@@ -196,79 +178,6 @@ pub struct TraceText {
     pub ports: Option<String>,
 }
 
-/// The value of a setting, as TOML lets it be typed.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a string, a number or a boolean")]
-pub enum SettingValue {
-    /// `true`.
-    Bool(bool),
-    /// `4`.
-    Integer(i64),
-    /// `0.33`.
-    Float(f64),
-    /// `"4-7"`.
-    Text(String),
-}
-
-impl SettingValue {
-    /// As `--set` gets it.
-    #[must_use]
-    pub fn text(&self) -> String {
-        match self {
-            Self::Bool(value) => value.to_string(),
-            Self::Integer(value) => value.to_string(),
-            Self::Float(value) => value.to_string(),
-            Self::Text(value) => value.clone(),
-        }
-    }
-}
-
-/// What changes from point to point.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Axis {
-    /// Its name in tables and in `where`; the key if left out.
-    pub name: Option<String>,
-    /// Its label in figures; its name if left out.
-    pub label: Option<String>,
-    /// Its unit.
-    #[serde(default)]
-    pub unit: String,
-    /// The setting whose values are taken in turn.
-    pub key: Option<String>,
-    /// Its values.
-    #[serde(default)]
-    pub values: Vec<SettingValue>,
-    /// Where the values lie on the axis; their own leading numbers if left out.
-    #[serde(default)]
-    pub x: Vec<f64>,
-    /// Instead of `key` and `values`: several settings at once.
-    #[serde(default)]
-    pub step: Vec<Step>,
-    /// Instead of `key` and `values`, of networks and the fluid model: windows of this length, one after the
-    /// other; those of a network are measured in one run.
-    pub every: Option<String>,
-    /// Where the first of these windows begins; at 0 if left out.
-    pub from: Option<String>,
-    /// Where the last of these windows ends.
-    pub until: Option<String>,
-    /// The places that a quick run takes; all of them if left out.
-    #[serde(default)]
-    pub quick: Vec<f64>,
-}
-
-/// Settings that change together.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// Where it lies on the axis.
-    pub x: f64,
-    /// Its name; the number if left out.
-    pub label: Option<String>,
-    /// Its settings.
-    pub set: BTreeMap<String, SettingValue>,
-}
-
 /// What a sweep runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -290,184 +199,6 @@ impl Kind {
     }
 }
 
-/// How sure a published value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Evidence {
-    /// Stated in the text or a table.
-    Text,
-    /// Read off a figure.
-    Curve,
-    /// Computed from what is stated.
-    Derived,
-}
-
-impl Evidence {
-    /// The word in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Curve => "curve",
-            Self::Derived => "derived",
-        }
-    }
-}
-
-/// A published value or shape, and how to measure the same.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// Its number in the list of published values; several may share one.
-    pub id: String,
-    /// What it is, in words.
-    pub what: String,
-    /// Its unit.
-    #[serde(default)]
-    pub unit: String,
-    /// The value.
-    pub value: Option<f64>,
-    /// How far off is a hit: `5%`, or a number in the unit.
-    pub tolerance: Option<Tolerance>,
-    /// Instead of a value: what is published as a lower bound.
-    pub at_least: Option<f64>,
-    /// Instead of a value: what is published as an upper bound.
-    pub at_most: Option<f64>,
-    /// What the source says, in few words.
-    pub stated: Option<String>,
-    /// Where it is published.
-    pub source: String,
-    /// How sure it is.
-    pub evidence: Evidence,
-    /// The parameter that was fitted to this value, if one was.
-    pub calibrated: Option<String>,
-    /// Why it cannot fail, if it cannot: it is shown and not counted.
-    pub arithmetic: Option<String>,
-    /// The measured counterpart of the value or bound.
-    pub measured: Option<Measured>,
-    /// The shape that curves must have.
-    pub shape: Option<Shape>,
-}
-
-/// A table of measured values beside published ones.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// Its files' name without ending.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// The unit of its cells.
-    #[serde(default)]
-    pub unit: String,
-    /// What stands above the labels of the rows.
-    #[serde(default)]
-    pub corner: String,
-    /// What stands above each column.
-    pub columns: Vec<String>,
-    /// The rows.
-    pub row: Vec<TableRow>,
-    /// What is to be said below it.
-    #[serde(default)]
-    pub note: String,
-}
-
-/// A row of a table.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TableRow {
-    /// What it is about.
-    pub label: String,
-    /// One cell a column.
-    pub cell: Vec<Cell>,
-}
-
-/// A cell of a table.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a text, { id = \"H-30\", nth = 0 } for a published value, or { measured = ... }"
-)]
-pub enum Cell {
-    /// A text.
-    Text(String),
-    /// A value that was published, and what was measured of it.
-    Published {
-        /// Which one.
-        id: String,
-        /// Which of those that share the id, from 0.
-        #[serde(default)]
-        nth: usize,
-    },
-    /// A value that was measured only.
-    Measured {
-        /// Which one.
-        measured: Measured,
-    },
-}
-
-/// A figure.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Figure {
-    /// Its file's name without ending.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// The abscissa.
-    #[serde(default)]
-    pub x: Scale,
-    /// The ordinate.
-    #[serde(default)]
-    pub y: Scale,
-    /// What is drawn.
-    pub curve: Vec<Curve>,
-    /// Published values that are marked.
-    #[serde(default)]
-    pub mark: Vec<Mark>,
-    /// Whether the line y = x is drawn.
-    #[serde(default)]
-    pub diagonal: bool,
-}
-
-/// A scale of a figure.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Scale {
-    /// What it shows; taken from the first curve if left out.
-    pub label: Option<String>,
-    /// Its begin; 0 if left out.
-    pub from: Option<f64>,
-    /// Its end; what the curves need if left out, or if they need more.
-    pub to: Option<f64>,
-}
-
-/// A curve of a figure.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Curve {
-    /// `SWEEP.METRIC`.
-    pub of: String,
-    /// Values of the other axes.
-    #[serde(default, rename = "where")]
-    pub at: BTreeMap<String, SettingValue>,
-    /// Its name in the legend; the sweep's title if left out.
-    pub label: Option<String>,
-}
-
-/// A published value in a figure.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mark {
-    /// Which one.
-    pub id: String,
-    /// Where on the abscissa.
-    pub x: f64,
-    /// Which of those that share the id, from 0.
-    #[serde(default)]
-    pub nth: usize,
-}
-
 impl Study {
     /// How often a sweep's points at a place of its first axis are run.
     #[must_use]
@@ -475,7 +206,7 @@ impl Study {
         let several = match &sweep.replicate {
             None => false,
             Some(Replicated::All(all)) => *all,
-            Some(Replicated::At(places)) => places.iter().any(|&place| same_place(place, x)),
+            Some(Replicated::At(places)) => places.iter().any(|&place| close(place, x)),
         };
         match (several, quick) {
             (false, _) => 1,
@@ -484,31 +215,45 @@ impl Study {
         }
     }
 
-    /// Reads the text of a study; `path` is how it is shown in messages.
-    ///
-    /// # Errors
-    /// It is no TOML, has keys that no study has, or names what is not there.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
-        let study: Self = toml::from_str(text)
-            .map_err(|error| misfit::problem(&error, KIND, path, &text.into()))?;
-        checking::check(&study).map_err(|problem| Problem {
-            message: format!("{path}: {}", problem.message),
-            ..problem
-        })?;
-        Ok(study)
+    /// The windows that hold for a sweep, the one that is asked first in front: a sweep's own before
+    /// the study's, and a quick run's before the whole one's.
+    pub(crate) fn windows<'a>(
+        &'a self,
+        sweep: &'a Sweep,
+        quick: bool,
+    ) -> impl Iterator<Item = &'a WindowText> + Clone {
+        let windows = [
+            sweep.quick.as_ref().filter(|_| quick),
+            sweep.window.as_ref(),
+            self.quick.as_ref().filter(|_| quick),
+            Some(&self.window),
+        ];
+        windows.into_iter().flatten()
     }
 
-    /// Reads a study's file.
+    /// When the points of a sweep begin and end to be measured, in picoseconds, where that is given
+    /// in time and not detected: of networks and the fluid model.
     ///
     /// # Errors
-    /// It cannot be read, or as in [`Study::parse`].
-    pub fn load(path: &Path) -> Result<Self, Problem> {
-        let bytes = Disk
-            .read(path)
-            .map_err(|error| Problem::io("read", path, &error))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
-        Self::parse(&path.display().to_string(), &text)
+    /// The warm-up is to be detected, or a time has no unit.
+    pub(crate) fn time_window(
+        &self,
+        sweep: &Sweep,
+        quick: bool,
+    ) -> Result<(Option<u64>, Option<u64>), String> {
+        let mut windows = self.windows(sweep, quick);
+        if windows.clone().any(WindowText::is_detected) {
+            return Err("the warm-up is given here, not detected".into());
+        }
+        let time = |text: &String| picoseconds(text);
+        let from = windows.clone().find_map(|it| it.warm_up.as_ref());
+        let from = from.map(time).transpose()?;
+        let length = windows.find_map(|it| it.measure.as_ref());
+        let length = length.map(time).transpose()?;
+        Ok((
+            from,
+            length.map(|length| from.unwrap_or(0).saturating_add(length)),
+        ))
     }
 
     /// The metrics that a sweep measures, by name.
@@ -545,89 +290,4 @@ impl Sweep {
             Kind::Network
         }
     }
-}
-
-impl Axis {
-    /// Its name in tables.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        let other = if self.every.is_some() { "time" } else { "step" };
-        let key = self.key.as_deref().unwrap_or(other);
-        self.name.as_deref().unwrap_or(key)
-    }
-
-    /// Its label in figures, with the unit.
-    #[must_use]
-    pub fn shown(&self) -> String {
-        let label = self.label.as_deref().unwrap_or_else(|| self.name());
-        if self.unit.is_empty() {
-            label.to_owned()
-        } else {
-            format!("{label} [{}]", self.unit)
-        }
-    }
-
-    /// Its places: where they lie, what they are called, what they set.
-    #[must_use]
-    pub fn places(&self) -> Vec<Place> {
-        if self.every.is_some() {
-            return windows::of_axis(self).unwrap_or_default();
-        }
-        if !self.step.is_empty() {
-            let steps = self.step.iter().map(|step| Place {
-                x: step.x,
-                label: step.label.clone().unwrap_or_else(|| step.x.to_string()),
-                set: step
-                    .set
-                    .iter()
-                    .map(|(key, value)| (key.clone(), value.text()))
-                    .collect(),
-            });
-            return steps.collect();
-        }
-        let places = self.values.iter().enumerate().map(|(at, value)| {
-            let text = value.text();
-            Place {
-                x: self
-                    .x
-                    .get(at)
-                    .copied()
-                    .or_else(|| leading_number(&text))
-                    .unwrap_or(at as f64),
-                set: self
-                    .key
-                    .iter()
-                    .map(|key| (key.clone(), text.clone()))
-                    .collect(),
-                label: text,
-            }
-        });
-        places.collect()
-    }
-}
-
-/// One place of an axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Place {
-    /// Where it lies.
-    pub x: f64,
-    /// What it is called.
-    pub label: String,
-    /// What it sets, by path.
-    pub set: Vec<(String, String)>,
-}
-
-/// The number that a text begins with, as `1.5` in `1.5Mpps`.
-fn leading_number(text: &str) -> Option<f64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let length = digits
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(digits.len());
-    text[..text.len() - digits.len() + length].parse().ok()
-}
-
-/// Whether two places of an axis are the same, whatever digits were typed.
-#[must_use]
-pub(crate) fn same_place(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }

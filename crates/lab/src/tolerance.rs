@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rounding::rounding;
+
 /// `5%` of the published value, or a number in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(try_from = "Typed", into = "String")]
@@ -60,7 +62,7 @@ impl Tolerance {
             Self::Relative(share) => share * value.abs(),
             Self::Absolute(size) => size,
         };
-        size + 1e-9 * value.abs().max(1.0)
+        size + rounding(value)
     }
 
     /// Whether `measured` is near enough to `value`.

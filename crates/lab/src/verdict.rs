@@ -6,14 +6,15 @@ use npsim_asm::spelling::closest;
 use npsim_project::problem::Problem;
 use serde::Serialize;
 
-use crate::campaign::Results;
 use crate::class::Class;
 use crate::curves::{lies_on, named, of_run};
 use crate::estimate::Estimate;
 use crate::evaluate::{shape, value};
 use crate::expression::{CurveName, Shape};
 use crate::points::Point;
-use crate::study::{Evidence, Figure as FigureText, Published, Study, same_place};
+use crate::results::Results;
+use crate::rounding::close;
+use crate::study::{Evidence, Figure as FigureText, Published, Study};
 
 /// A number, or words where there is no number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -136,7 +137,7 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
     let runs = results
         .points
         .iter()
-        .map(|keyed| &keyed.point)
+        .map(|cached| &cached.point)
         .filter(|point| point.run > 0 && needs(study, published, point))
         .map(|point| point.run + 1)
         .max()
@@ -356,15 +357,15 @@ pub fn needs(study: &Study, published: &Published, point: &Point) -> bool {
             Some(derived) => derived.behind(place),
             None => vec![(curve, place)],
         })
-        .filter(|(_, place)| place.is_none_or(|place| same_place(place, x)))
+        .filter(|(_, place)| place.is_none_or(|place| close(place, x)))
         .any(|(curve, _)| on(curve))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Figure, Verdict, needs, rows, select};
-    use crate::campaign::{Keyed, Results};
     use crate::points::points;
+    use crate::results::{CachedPoint, Results};
     use crate::store::{Outcome, Reading};
     use crate::study::Study;
 
@@ -428,7 +429,7 @@ curve = [{ of = "a.rate" }]
                 .metrics
                 .insert("rate".into(), Reading { value, why });
             results.outcomes.insert(key.clone(), outcome);
-            results.points.push(Keyed {
+            results.points.push(CachedPoint {
                 point,
                 key,
                 chip: None,
@@ -490,7 +491,7 @@ curve = [{ of = "a.rate" }]
             let reading = Reading { value, why: None };
             outcome.metrics.insert("rate".into(), reading);
             results.outcomes.insert(key.clone(), outcome);
-            results.points.push(Keyed {
+            results.points.push(CachedPoint {
                 point,
                 key,
                 chip: None,

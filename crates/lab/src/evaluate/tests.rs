@@ -1,8 +1,8 @@
 //! Values and shapes of curves that are known.
 
 use super::{Seen, shape, value};
-use crate::curves::Sample;
 use crate::expression::{CurveName, Measured, Shape};
+use crate::sample::Sample;
 
 fn curve(name: &CurveName) -> Vec<Sample> {
     let of = |f: fn(f64) -> f64| {

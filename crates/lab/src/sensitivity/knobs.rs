@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use npsim_asm::spelling::closest;
 use npsim_chip::profile::{Foundation, Profile};
-use npsim_project::problem::Problems;
+use npsim_project::problem::{Problem, Problems};
 use npsim_project::{Overrides, Project, Setting};
 use serde::Serialize;
 
 use crate::campaign::Campaign;
 use crate::points::points;
-use crate::sensitivity::nobody;
+use crate::rounding::close;
 use crate::study::{Chosen, Kind, SettingValue};
 
 /// By how much things are moved.
@@ -167,7 +168,7 @@ impl Knobs {
         for name in names {
             if !self.all.iter().any(|knob| fits(knob, name)) {
                 let known: Vec<&str> = self.all.iter().map(|knob| knob.name.as_str()).collect();
-                return Err(nobody(name, &known).into());
+                return Err(unknown(name, &known).into());
             }
         }
         let wanted = |knob: &&Knob| names.is_empty() || names.iter().any(|name| fits(knob, name));
@@ -285,7 +286,7 @@ fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMa
 }
 
 fn is_still(times: f64) -> bool {
-    (times - 1.0).abs() < 1e-9
+    close(times, 1.0)
 }
 
 /// A number times another one, rounded, and at least one away from what it was.
@@ -308,6 +309,15 @@ fn check(profile: &Profile, numbers: &BTreeMap<String, u64>) -> Result<(), Strin
             .map_err(|error| format!("{key}={value}: {error}"))?;
     }
     Ok(())
+}
+
+/// A name that is no knob's.
+fn unknown(name: &str, known: &[&str]) -> Problem {
+    let problem = Problem::new(format!("nothing that can be moved is called `{name}`"));
+    match closest(name, known.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("`--list` shows what can be moved"),
+    }
 }
 
 #[cfg(test)]

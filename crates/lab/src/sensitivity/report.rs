@@ -10,9 +10,9 @@ use npsim_report::chart::tornado::{Bar, Tornado};
 use serde::Serialize;
 
 use crate::class::Class;
+use crate::format::{line, shown, shown_figure};
 use crate::sensitivity::knobs::{Knob, Move};
 use crate::study::Study;
-use crate::tables::{line, shown, shown_figure};
 use crate::verdict::{Figure, Row, Verdict};
 
 /// Name of the format of `sensitivity.json`.

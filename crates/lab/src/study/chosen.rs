@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SettingValue;
+use crate::setting_value::SettingValue;
 
 /// A constant, or a decision that is no number.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

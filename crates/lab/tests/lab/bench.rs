@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use npsim_lab::campaign::{Campaign, Results};
+use npsim_lab::campaign::Campaign;
 use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
+use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 
 /// A folder for results, and the one in which systems are looked for.

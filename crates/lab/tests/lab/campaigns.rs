@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use npsim_chip::Cycle;
-use npsim_lab::campaign::{Keyed, Results, Watcher};
+use npsim_lab::campaign::Progress;
 use npsim_lab::points::Point;
+use npsim_lab::results::{CachedPoint, Results};
 use npsim_lab::store::Outcome;
 use npsim_lab::{output, verdict};
 use npsim_project::problem::Problems;
@@ -114,8 +115,8 @@ impl Bench {
 
     fn keys(&self, text: &str) -> Vec<String> {
         self.with(text, false, 1, |campaign, points| {
-            let keyed = campaign.keyed(points).expect("keys");
-            keyed.into_iter().map(|keyed| keyed.key).collect()
+            let cached = campaign.cached(points).expect("keys");
+            cached.into_iter().map(|cached| cached.key).collect()
         })
     }
 
@@ -267,10 +268,10 @@ fn points_that_were_run_are_not_run_again() {
         (&second.outcomes, &second.points)
     );
     // One is lost, one is broken: those two are run again.
-    let path = |keyed: &Keyed| {
+    let path = |cached: &CachedPoint| {
         bench
             .path("results/points")
-            .join(format!("{}.json", keyed.key))
+            .join(format!("{}.json", cached.key))
     };
     fs::remove_file(path(&first.points[0])).expect("remove");
     let text = fs::read_to_string(path(&first.points[1])).expect("read");
@@ -286,7 +287,7 @@ struct Stopper<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Watcher for Stopper<'_> {
+impl Progress for Stopper<'_> {
     fn begins(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
     fn finished(&self, _: &Point, _: &Outcome) {
@@ -304,7 +305,7 @@ struct Sum {
     steps: AtomicUsize,
 }
 
-impl Watcher for Sum {
+impl Progress for Sum {
     fn begins(&self, _: usize, cycles: Cycle, _: usize) {
         self.ahead.store(cycles, Ordering::Relaxed);
     }
@@ -348,8 +349,8 @@ fn a_seed_is_that_of_the_traffic_too() {
     let results = Bench::forwarder().run(&study, 2);
     let latency = |seed: &str| -> Vec<Option<f64>> {
         let points = results.points.iter();
-        let of = points.filter(|keyed| keyed.point.coordinates[1].label == seed);
-        of.map(|keyed| results.outcomes[&keyed.key].metrics["latency"].value)
+        let of = points.filter(|cached| cached.point.coordinates[1].label == seed);
+        of.map(|cached| results.outcomes[&cached.key].metrics["latency"].value)
             .collect()
     };
     assert_eq!(latency("1").len(), 3);
@@ -506,7 +507,7 @@ fn a_point_that_a_check_stops_is_no_measurement() {
     });
     let faults: Vec<_> = results
         .faults()
-        .map(|(keyed, fault)| (keyed.point.sweep.clone(), fault.to_owned()))
+        .map(|(cached, fault)| (cached.point.sweep.clone(), fault.to_owned()))
         .collect();
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert_eq!(faults[0].0, "unstamped");

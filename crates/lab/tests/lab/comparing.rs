@@ -1,10 +1,10 @@
 //! What a study can say beside curves and values: ratios, numbers of the code,
 //! models, tables, bounds, and that its chip did not change.
 
-use npsim_lab::campaign::Results;
 use npsim_lab::curves::{reading, samples};
 use npsim_lab::grid::grids;
 use npsim_lab::points::{Point, points};
+use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 use npsim_lab::verdict::{Row, Verdict};
 use npsim_lab::{output, profiles, verdict};
@@ -171,8 +171,8 @@ fn models_tables_and_code() {
     let bench = Bench::extended();
     let (study, results, rows) = bench.judged(STUDY);
     let value = |sweep: &str, metric: &str| {
-        let keyed = results.points.iter().find(|k| k.point.sweep == sweep);
-        reading(&results, keyed.expect(sweep), metric)
+        let cached = results.points.iter().find(|k| k.point.sweep == sweep);
+        reading(&results, cached.expect(sweep), metric)
     };
     // The code is counted, the sweep that has nothing else is not run.
     let length = value("code", "length").unwrap();

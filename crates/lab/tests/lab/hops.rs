@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use npsim_lab::campaign::Results;
 use npsim_lab::points::points;
+use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 
 use crate::bench::Bench;
@@ -38,10 +38,14 @@ values = [1, 2, 4]
 
 /// A metric by the number of routers.
 fn metric(results: &Results, name: &str) -> BTreeMap<usize, f64> {
-    let value = |keyed| results.outcome(keyed).unwrap().metrics[name].value.unwrap();
+    let value = |cached| {
+        results.outcome(cached).unwrap().metrics[name]
+            .value
+            .unwrap()
+    };
     let points = results.points.iter();
     points
-        .map(|keyed| (keyed.point.hops.unwrap_or(1), value(keyed)))
+        .map(|cached| (cached.point.hops.unwrap_or(1), value(cached)))
         .collect()
 }
 

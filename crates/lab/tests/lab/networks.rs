@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use npsim_lab::campaign::Results;
 use npsim_lab::curves;
 use npsim_lab::points::points;
+use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 
 use crate::bench::Bench;
@@ -95,12 +95,12 @@ fn measured(metrics: &[(&str, &str)], sweep: &str) -> BTreeMap<String, Result<f6
         .map(|(name, keys)| format!("[metric.{name}]\n{keys}\n"));
     let text = study(&tables.collect::<String>(), sweep);
     let results = bench().run(&text, 1);
-    let [keyed] = results.points.as_slice() else {
+    let [cached] = results.points.as_slice() else {
         panic!("one point");
     };
     { metrics.iter() }
         .map(|(name, _)| {
-            let value = curves::reading(&results, keyed, name);
+            let value = curves::reading(&results, cached, name);
             ((*name).to_owned(), value)
         })
         .collect()
@@ -128,8 +128,8 @@ fn refused(text: &str) -> String {
         return problem.to_string();
     }
     bench.with(text, false, 1, |campaign, points| {
-        let keyed = campaign.keyed(points);
-        keyed.expect_err("no mistake was found").to_string()
+        let cached = campaign.cached(points);
+        cached.expect_err("no mistake was found").to_string()
     })
 }
 
@@ -361,7 +361,7 @@ packet = 1000
         let results = bench.run(&study(metrics, &axis), 2);
         let read = |metric: &str| -> Vec<f64> {
             { results.points.iter() }
-                .map(|keyed| curves::reading(&results, keyed, metric).expect("a value"))
+                .map(|cached| curves::reading(&results, cached, metric).expect("a value"))
                 .collect()
         };
         (read("cycles"), read("packets"))
@@ -392,7 +392,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
     let whole = bench.run(&text, 1);
     assert_eq!((whole.points.len(), whole.ran), (9, 9));
     let series = |results: &Results, metric: &str| -> Vec<f64> {
-        let read = |keyed| curves::reading(results, keyed, metric).expect("a value");
+        let read = |cached| curves::reading(results, cached, metric).expect("a value");
         results.points.iter().map(read).collect()
     };
     let used = series(&whole, "used");
@@ -439,10 +439,10 @@ fn a_key_follows_the_network_and_no_comment() {
         let bench = Bench::new();
         std::fs::write(bench.path("net.toml"), network).expect("write");
         bench.with(&study(metrics, sweep), false, 1, |campaign, points| {
-            let keyed = campaign
-                .keyed(points)
+            let cached = campaign
+                .cached(points)
                 .unwrap_or_else(|problems| panic!("{problems}"));
-            keyed[0].key.clone()
+            cached[0].key.clone()
         })
     };
     let plain = key(NETWORK, "");

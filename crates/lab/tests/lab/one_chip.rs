@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use npsim_lab::points::points;
-use npsim_lab::profiles::Chip;
+use npsim_lab::results::Chip;
 use npsim_lab::studies;
 use npsim_lab::study::Kind;
 use npsim_lab::verdict::needs;

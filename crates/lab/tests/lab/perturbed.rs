@@ -144,9 +144,9 @@ fn faults(study: &Study, variants: impl Fn(&Profile) -> Vec<Vec<Setting>>) -> (u
     let results = campaign
         .run(all, &AtomicBool::new(false), &())
         .unwrap_or_else(|problems| panic!("{problems}"));
-    let stopped = results.faults().map(|(keyed, fault)| {
-        let system = &study.sweep[&keyed.point.sweep].system;
-        let settings = keyed.point.shown_settings().join(" ");
+    let stopped = results.faults().map(|(cached, fault)| {
+        let system = &study.sweep[&cached.point.sweep].system;
+        let settings = cached.point.shown_settings().join(" ");
         format!("{system}: {fault}\n  {settings}")
     });
     (results.points.len(), stopped.collect())

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use npsim_chip::Cycle;
-use npsim_lab::campaign::{Campaign, Results, Watcher};
+use npsim_lab::campaign::{Campaign, Progress};
 use npsim_lab::observed::Observe;
 use npsim_lab::places::Places;
 use npsim_lab::points::Point;
+use npsim_lab::results::Results;
 use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
 use npsim_lab::tables::gaps;
@@ -104,7 +105,7 @@ struct Drawn {
     done: AtomicUsize,
 }
 
-impl Watcher for Bar {
+impl Progress for Bar {
     fn prepares(&self, points: usize) {
         if points == 0 || !std::io::stderr().is_terminal() {
             return;
@@ -185,11 +186,11 @@ impl Bar {
 
 /// Says which points a check stopped, on standard error.
 pub fn tell_faults(results: &Results) {
-    for (keyed, fault) in results.faults() {
+    for (cached, fault) in results.faults() {
         output::line(&format!(
             "point {}, {}, was stopped: {fault}",
-            keyed.point.number,
-            keyed.point.shown()
+            cached.point.number,
+            cached.point.shown()
         ));
     }
 }

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::problem::Problem;
-use npsim_lab::campaign::{Campaign, Results};
+use npsim_lab::campaign::Campaign;
+use npsim_lab::document::document;
 use npsim_lab::grid::grids;
 use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
+use npsim_lab::results::Results;
 use npsim_lab::study::Study;
-use npsim_lab::tables::{comparison, document, measurements};
+use npsim_lab::tables::{comparison, measurements};
 use npsim_lab::{output as files, verdict};
 use npsim_session::text_table::TextTable;
 
@@ -140,17 +142,17 @@ fn write(
 }
 
 fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Result<ExitCode> {
-    let keyed = campaign.keyed(points)?;
+    let cached = campaign.cached(points)?;
     if format == Format::Json {
-        let lines: Vec<_> = keyed
+        let lines: Vec<_> = cached
             .iter()
-            .map(|keyed| {
+            .map(|cached| {
                 serde_json::json!({
-                    "point": keyed.point.number,
-                    "sweep": keyed.point.sweep,
-                    "key": keyed.key,
-                    "at": keyed.point.coordinates,
-                    "settings": keyed.point.shown_settings(),
+                    "point": cached.point.number,
+                    "sweep": cached.point.sweep,
+                    "key": cached.key,
+                    "at": cached.point.coordinates,
+                    "settings": cached.point.shown_settings(),
                 })
             })
             .collect();
@@ -158,11 +160,11 @@ fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Resu
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = TextTable::with_numbers(&["point", "at", "settings"], 0..1);
-    for keyed in &keyed {
+    for cached in &cached {
         table.add_row([
-            keyed.point.number.to_string(),
-            keyed.point.shown(),
-            keyed.point.shown_settings().join(" "),
+            cached.point.number.to_string(),
+            cached.point.shown(),
+            cached.point.shown_settings().join(" "),
         ]);
     }
     output::tell(&(table.fitted(output::width()) + "\n"))?;
@@ -177,10 +179,10 @@ fn the_point(campaign: &Campaign, points: Vec<Point>, wanted: &str) -> anyhow::R
     let found = match number {
         Some(number) => points.into_iter().find(|point| point.number == number),
         None => campaign
-            .keyed(points)?
+            .cached(points)?
             .into_iter()
-            .find(|keyed| keyed.key == wanted)
-            .map(|keyed| keyed.point),
+            .find(|cached| cached.key == wanted)
+            .map(|cached| cached.point),
     };
     found.ok_or_else(|| {
         Problem::new(format!("there is no point `{wanted}`"))

@@ -4,12 +4,10 @@ mod names;
 mod sweeps;
 
 use crate::counters::fits;
-use crate::derived::{Derived, Operand};
-use crate::expression::{CurveName, Shape, ShapeKind};
+use crate::expression::{CurveName, Derived, Operand, Shape, ShapeKind};
 use crate::formula::Formula;
 use crate::study::{Cell, Chosen, Published, Replication, SettingValue, Study, Table};
 use crate::tolerance::Tolerance;
-pub use names::place_of;
 use names::{check_curve, check_measured, check_names, unknown};
 use npsim_project::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +24,7 @@ fn is_sound(number: f64) -> bool {
 }
 
 /// Finds the first thing in a study that means nothing.
-pub fn check(study: &Study) -> Result<(), Problem> {
+pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     let name_is_plain = !study.name.is_empty()
         && study
             .name

@@ -1,11 +1,10 @@
 //! Whether what is measured names curves, metrics and places that a study has.
 
 use super::is_sound;
-use crate::derived::Operand;
-use crate::expression::{CurveName, Measured};
+use crate::expression::{CurveName, Measured, Operand};
 use crate::formula::Formula;
-use crate::study::same_place;
-use crate::study::{Axis, Place, SettingValue, Study};
+use crate::rounding::close;
+use crate::study::{SettingValue, Study};
 use npsim_asm::spelling::closest;
 use npsim_project::problem::Problem;
 use std::collections::BTreeMap;
@@ -87,8 +86,8 @@ fn check_place(study: &Study, curve: &CurveName, x: f64) -> Result<(), Problem> 
     let Some(axis) = axis else {
         return Err(Problem::new(format!("`{}` has no axis", curve.of())));
     };
-    let there = axis.places().iter().any(|place| same_place(place.x, x));
-    let quick = axis.quick.is_empty() || axis.quick.iter().any(|&q| same_place(q, x));
+    let there = axis.levels().iter().any(|place| close(place.x, x));
+    let quick = axis.quick.is_empty() || axis.quick.iter().any(|&q| close(q, x));
     match (there, quick) {
         (true, true) => Ok(()),
         (true, false) => Err(Problem::new(format!(
@@ -144,7 +143,7 @@ pub(super) fn check_curve(
                 ),
             );
         };
-        if place_of(axis, value).is_none() {
+        if axis.level(value).is_none() {
             return Err(Problem::new(format!(
                 "axis `{}` has no `{}`",
                 axis.name(),
@@ -161,15 +160,6 @@ pub(super) fn check_curve(
         )));
     }
     Ok(())
-}
-
-/// The place of an axis that a value in `where` means.
-#[must_use]
-pub fn place_of(axis: &Axis, value: &SettingValue) -> Option<Place> {
-    let text = value.text();
-    axis.places().into_iter().find(|place| {
-        place.label == text || text.parse().is_ok_and(|x: f64| same_place(place.x, x))
-    })
 }
 
 pub(super) fn unknown<S: AsRef<str>>(

@@ -8,9 +8,9 @@ use npsim_petri::parameters::Parameters;
 use npsim_project::problem::Problem;
 use serde_json::json;
 
+use crate::fingerprint::hash;
 use crate::metric::{Metric, Observed, Quantity};
 use crate::points::Point;
-use crate::prepare::hash;
 use crate::store::{Outcome, Reading};
 use crate::study::{Study, Sweep};
 

@@ -19,12 +19,13 @@ use serde_json::json;
 
 use crate::assemblies::Assemblies;
 use crate::counters::fits;
+use crate::fingerprint::{hash, system_data};
 use crate::metric::Metric;
 use crate::places::Places;
 use crate::points::Point;
-use crate::prepare::{hash, system_data};
 use crate::store::{Outcome, Reading};
-use crate::study::{Study, Sweep, windows};
+use crate::study::{Study, Sweep};
+use crate::windows;
 use probe::Probe;
 
 /// What a packet costs the host beside a simulated cycle, about; it orders the points of a
@@ -102,7 +103,7 @@ fn make_ready(
     if let Some(seed) = point.seed {
         file.reseed(seed);
     }
-    let (from, until) = window(study, point, quick, &file)?;
+    let (from, until) = window((study, sweep), point, quick, &file)?;
     let metrics = study.metrics_of(sweep);
     for (name, metric) in &metrics {
         let at = |problem: Problem| Problem {
@@ -146,7 +147,7 @@ fn first(Problems(problems): Problems) -> Problem {
 
 /// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
 fn window(
-    study: &Study,
+    (study, sweep): (&Study, &Sweep),
     point: &Point,
     quick: bool,
     file: &NetworkFile,
@@ -156,7 +157,7 @@ fn window(
         let window = windows::window(text).map_err(at)?;
         return Ok((window.start / file.scale, window.end / file.scale));
     }
-    let (from, until) = windows::given(study, point, quick).map_err(at)?;
+    let (from, until) = study.time_window(sweep, quick).map_err(at)?;
     let from = from.map_or(file.from, |time| time / file.scale);
     let until = until.map_or(file.until, |time| time / file.scale);
     if from >= until {

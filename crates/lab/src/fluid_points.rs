@@ -7,11 +7,12 @@ use npsim_project::problem::Problem;
 use npsim_protocols::xcp::fluid::{Fluid, State};
 use serde_json::json;
 
+use crate::fingerprint::hash;
 use crate::metric::{Metric, Quantity, Statistic};
 use crate::points::Point;
-use crate::prepare::hash;
 use crate::store::{Outcome, Reading};
-use crate::study::{Study, Sweep, windows};
+use crate::study::{Study, Sweep};
+use crate::windows;
 
 /// Settings of a point, which are the model's parameters.
 const NAMES: [&str; 10] = [
@@ -69,6 +70,9 @@ pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
 /// # Errors
 /// A parameter has a wrong value, or there is no window.
 pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready, Problem> {
+    let Some(sweep) = study.sweep.get(&point.sweep) else {
+        return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)));
+    };
     let at = |message: String| {
         Problem::new(format!("sweep `{}`: {message}", point.sweep)).note(format!(
             "in point {}, {}",
@@ -119,7 +123,7 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready
     }
     let window = match &point.window {
         Some(text) => windows::window(text).map_err(at)?,
-        None => match windows::given(study, point, quick).map_err(at)? {
+        None => match study.time_window(sweep, quick).map_err(at)? {
             (from, Some(until)) => from.unwrap_or(0)..until,
             _ => return Err(at("the fluid model needs a window with a `measure`".into())),
         },
@@ -129,12 +133,11 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready
             "the window ends after more steps than can be kept".into()
         ));
     }
-    let sweep = study.sweep.get(&point.sweep);
     let inputs = json!({
         "model": env!("NPSIM_MODEL"),
         "fluid": format!("{model:?}"),
         "window": [window.start, window.end],
-        "metrics": sweep.map(|sweep| study.metrics_of(sweep)),
+        "metrics": study.metrics_of(sweep),
     });
     Ok(Ready {
         key: hash(inputs.to_string().as_bytes()),

@@ -1,8 +1,7 @@
 //! Whether sweeps say what can be run.
 
 use super::{is_sound, unknown};
-use crate::study::same_place;
-use crate::study::windows;
+use crate::rounding::close;
 use crate::study::{Axis, Kind, Replicated, Study, Sweep, WindowText};
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
@@ -65,13 +64,13 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
     }
     match sweep.kind() {
         Kind::Chip => check_chip(study, sweep),
-        Kind::Net => crate::nets::check(study, sweep),
-        Kind::Fluid => crate::fluids::check(study, sweep),
-        Kind::Network => crate::networks::check(study, sweep),
+        Kind::Net => crate::petri_points::check(study, sweep),
+        Kind::Fluid => crate::fluid_points::check(study, sweep),
+        Kind::Network => crate::network_points::check(study, sweep),
     }
     .map_err(at)?;
     let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
-        points.checked_mul(axis.places().len())
+        points.checked_mul(axis.levels().len())
     });
     if points.is_none_or(|points| points > MOST_POINTS) {
         return Err(at(format!(
@@ -86,8 +85,8 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
         check_axis(axis).map_err(|message| at(format!("axis `{}`: {message}", axis.name())))?;
     }
     if let Some(Replicated::At(places)) = &sweep.replicate {
-        let known: Vec<_> = sweep.axis.first().map(Axis::places).unwrap_or_default();
-        let none = |x: &&f64| !known.iter().any(|place| same_place(place.x, **x));
+        let known: Vec<_> = sweep.axis.first().map(Axis::levels).unwrap_or_default();
+        let none = |x: &&f64| !known.iter().any(|place| close(place.x, **x));
         if let Some(x) = places.iter().find(none) {
             return Err(at(format!("`replicate` has {x}, where no point is")));
         }
@@ -118,7 +117,7 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
         if axis.key.is_some() || !axis.values.is_empty() || !axis.step.is_empty() {
             return Err("it has either `key` and `values`, or `step`, or `every`".into());
         }
-        windows::of_axis(axis)?;
+        axis.windows()?;
     } else if let Some(key) = [("from", &axis.from), ("until", &axis.until)]
         .iter()
         .find_map(|(key, text)| text.is_some().then_some(key))
@@ -142,12 +141,12 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
     for step in &axis.step {
         check_paths(step.set.keys())?;
     }
-    let places = axis.places();
+    let places = axis.levels();
     for (at, place) in places.iter().enumerate() {
         if !is_sound(place.x) {
             return Err(format!("`{}` lies at {}", place.label, place.x));
         }
-        if let Some(other) = places[..at].iter().find(|o| same_place(o.x, place.x)) {
+        if let Some(other) = places[..at].iter().find(|o| close(o.x, place.x)) {
             return Err(format!(
                 "`{}` and `{}` lie at the same place {}; give the places with `x`",
                 other.label, place.label, place.x
@@ -155,7 +154,7 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
         }
     }
     for &quick in &axis.quick {
-        if !places.iter().any(|place| same_place(place.x, quick)) {
+        if !places.iter().any(|place| close(place.x, quick)) {
             return Err(format!("`quick` has {quick}, where no point is"));
         }
     }

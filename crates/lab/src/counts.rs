@@ -1,0 +1,214 @@
+//! How many rows of a comparison were reproduced, by what a hit is worth.
+
+use serde::Serialize;
+
+use crate::class::Class;
+use crate::verdict::{Row, Verdict};
+
+/// How many rows of a class there are, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// All of them.
+    pub rows: usize,
+    /// Reproduced.
+    pub reproduced: usize,
+    /// Neither reproduced nor missed: their interval has the border inside.
+    pub undecided: usize,
+}
+
+/// The rows of a comparison by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Rows to which something was fitted.
+    pub calibrated: Count,
+    /// Rows that a chosen constant served.
+    pub chosen: Count,
+    /// All others that could fail.
+    pub predicted: Count,
+    /// Rows that cannot fail; they are in none of the sums.
+    pub arithmetic: usize,
+}
+
+impl Counts {
+    /// Counts rows.
+    #[must_use]
+    pub fn of(rows: &[Row]) -> Self {
+        let mut counts = Self::default();
+        for row in rows {
+            let count = match row.class {
+                Class::Calibrated => &mut counts.calibrated,
+                Class::Chosen => &mut counts.chosen,
+                Class::Predicted => &mut counts.predicted,
+                Class::Arithmetic => {
+                    counts.arithmetic += 1;
+                    continue;
+                }
+                Class::OwnCheck => continue,
+            };
+            count.rows += 1;
+            count.reproduced += usize::from(row.verdict.is_hit());
+            count.undecided += usize::from(row.verdict == Verdict::Undecided);
+        }
+        counts
+    }
+
+    fn classes(&self) -> [(Class, Count); 3] {
+        let [calibrated, chosen, predicted] = Class::COUNTED;
+        [
+            (calibrated, self.calibrated),
+            (chosen, self.chosen),
+            (predicted, self.predicted),
+        ]
+    }
+
+    /// All rows that are counted.
+    #[must_use]
+    pub fn all(&self) -> Count {
+        let mut all = Count::default();
+        for (_, count) in self.classes() {
+            all.rows += count.rows;
+            all.reproduced += count.reproduced;
+            all.undecided += count.undecided;
+        }
+        all
+    }
+
+    /// `9 of 10 reproduced: 1 of 1 calibrated, 8 of 9 chosen in view; 2 rows are
+    /// arithmetic and do not count`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let all = self.all();
+        let mut text = format!("{} of {} reproduced", all.reproduced, all.rows);
+        let classes: Vec<_> = self
+            .classes()
+            .into_iter()
+            .filter(|(_, count)| count.rows > 0)
+            .map(|(class, count)| {
+                format!("{} of {} {}", count.reproduced, count.rows, class.name())
+            })
+            .collect();
+        if !classes.is_empty() {
+            text = format!("{text}: {}", classes.join(", "));
+        }
+        if all.undecided > 0 {
+            text = format!("{text}; {} undecided", all.undecided);
+        }
+        match self.arithmetic {
+            0 => {}
+            1 => text += "; 1 row is arithmetic and does not count",
+            rows => text = format!("{text}; {rows} rows are arithmetic and do not count"),
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Counts};
+    use crate::results::Results;
+    use crate::study::Study;
+    use crate::verdict::{rows, select};
+
+    const TEXT: &str = r#"
+name = "s"
+title = "t"
+[metric.rate]
+measure = "egress-rate"
+[sweep.a]
+system = "x"
+[[published]]
+id = "H-1"
+what = "fitted"
+value = 2.0
+tolerance = "5%"
+source = "s"
+evidence = "text"
+calibrated = "dram.x"
+measured = { is = "max", of = "a.rate" }
+[[published]]
+id = "H-1"
+what = "seen"
+value = 4.0
+tolerance = "5%"
+source = "s"
+evidence = "text"
+measured = { is = "max", of = "a.rate" }
+[[published]]
+id = "H-2"
+what = "free"
+at_least = 1
+source = "s"
+evidence = "text"
+measured = { is = "max", of = "a.rate" }
+[[published]]
+id = "H-3"
+what = "read back"
+value = 7
+tolerance = "1%"
+source = "s"
+evidence = "text"
+arithmetic = "it is a parameter"
+measured = { is = "max", of = "a.rate" }
+[[chosen]]
+name = "GAP"
+what = "a pause"
+value = 18
+set = ["define.GAP"]
+rows = ["H-1"]
+why = "so"
+"#;
+
+    #[test]
+    fn a_hit_is_worth_what_was_not_chosen_for_it() {
+        let study = Study::parse("s", TEXT).unwrap();
+        let rows = rows(&study, &Results::default(), &select(&study, &[]).unwrap());
+        let classes: Vec<_> = rows.iter().map(|row| row.class).collect();
+        assert_eq!(
+            classes,
+            [
+                Class::Calibrated,
+                Class::Chosen,
+                Class::Predicted,
+                Class::Arithmetic
+            ]
+        );
+        assert_eq!(rows[1].chosen, ["GAP"]);
+        let counts = Counts::of(&rows);
+        assert_eq!((counts.all().rows, counts.arithmetic), (3, 1));
+        assert_eq!(
+            counts.shown(),
+            "0 of 3 reproduced: 0 of 1 calibrated, 0 of 1 chosen in view, 0 of 1 predicted; \
+             1 row is arithmetic and does not count"
+        );
+    }
+
+    #[test]
+    fn what_was_chosen_has_rows_and_one_tolerance_an_id() {
+        let refused = |from: &str, to: &str| {
+            let text = TEXT.replacen(from, to, 1);
+            assert_ne!(text, TEXT, "{from}");
+            Study::parse("s", &text).unwrap_err().to_string()
+        };
+        let message = refused("rows = [\"H-1\"]", "rows = [\"H-9\"]");
+        assert!(message.contains("no published value is `H-9`"), "{message}");
+        let message = refused("set = [\"define.GAP\"]", "set = []");
+        assert!(message.contains("a decision has neither"), "{message}");
+        let message = refused("value = 18", "value = \"fast\"");
+        assert!(message.contains("`instead`"), "{message}");
+        let message = refused("why = \"so\"", "why = \"so\"\nsweeps = [\"b*\"]");
+        assert!(message.contains("no sweep is called `b*`"), "{message}");
+        let message = refused(
+            "value = 4.0\ntolerance = \"5%\"",
+            "value = 4.0\ntolerance = \"10%\"",
+        );
+        assert!(
+            message.contains("the tolerance 5%, another one 10%"),
+            "{message}"
+        );
+        let message = refused(
+            "arithmetic = \"it is a parameter\"",
+            "arithmetic = \"so\"\ncalibrated = \"x\"",
+        );
+        assert!(message.contains("cannot fail"), "{message}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Curves that were measured: what the points of a sweep came to, over its first axis.
+
+use std::collections::BTreeMap;
+
+use crate::points::Point;
+use crate::results::{CachedPoint, Results};
+use crate::sample::{Runs, Sample};
+use crate::study::{SettingValue, Study};
+
+/// Whether a point lies on a curve through these places of the other axes.
+#[must_use]
+pub(crate) fn lies_on(
+    study: &Study,
+    point: &Point,
+    of: &str,
+    at: &BTreeMap<String, SettingValue>,
+) -> bool {
+    let Some((name, _)) = of.split_once('.') else {
+        return false;
+    };
+    let Some(sweep) = study.sweep.get(name) else {
+        return false;
+    };
+    point.sweep == name
+        && sweep
+            .axis
+            .iter()
+            .zip(&point.coordinates)
+            .skip(1)
+            .all(|(axis, coordinate)| {
+                at.get(axis.name())
+                    .and_then(|value| axis.level(value))
+                    .is_some_and(|level| level.label == coordinate.label)
+            })
+}
+
+/// The samples of a metric of a sweep, from left to right.
+#[must_use]
+pub(crate) fn measured_samples(
+    study: &Study,
+    results: &Results,
+    (of, at): (&str, &BTreeMap<String, SettingValue>),
+    runs: Runs,
+) -> Vec<Sample> {
+    let metric = of.split_once('.').map_or("", |(_, metric)| metric);
+    let on = |cached: &&CachedPoint| lies_on(study, &cached.point, of, at);
+    let x = |cached: &CachedPoint| cached.point.coordinates.first().map_or(0.0, |c| c.x);
+    let mut on: Vec<&CachedPoint> = results.points.iter().filter(on).collect();
+    on.sort_by(|a, b| (x(a).total_cmp(&x(b))).then(a.point.run.cmp(&b.point.run)));
+    on.chunk_by(|a, b| x(a).total_cmp(&x(b)).is_eq())
+        .map(|place| Sample {
+            x: x(place[0]),
+            y: match runs {
+                Runs::Mean => mean(results, place, metric),
+                Runs::One(run) => {
+                    let wanted = place.iter().find(|cached| cached.point.run == run);
+                    reading(results, wanted.unwrap_or(&place[0]), metric)
+                }
+            },
+        })
+        .collect()
+}
+
+/// The mean of a metric over the runs of a point.
+fn mean(results: &Results, runs: &[&CachedPoint], metric: &str) -> Result<f64, String> {
+    let values = runs.iter().map(|cached| reading(results, cached, metric));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    Ok(values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The value of a metric at a point, or why there is none.
+///
+/// # Errors
+/// It was not run, or nothing could be measured.
+pub fn reading(results: &Results, cached: &CachedPoint, metric: &str) -> Result<f64, String> {
+    let Some(outcome) = results.outcome(cached) else {
+        return Err("the point was not run".into());
+    };
+    let Some(reading) = outcome.metrics.get(metric) else {
+        return Err("it was not measured".into());
+    };
+    reading.value.ok_or_else(|| {
+        reading
+            .why
+            .clone()
+            .unwrap_or_else(|| "nothing was measured".into())
+    })
+}

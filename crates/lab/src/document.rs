@@ -1,0 +1,138 @@
+//! `results.json`: all that a study came to, for programs.
+
+use serde::Serialize;
+
+use crate::counts::Counts;
+use crate::grid::{Grid, grids};
+use crate::points::Coordinate;
+use crate::profiles::{self, Used};
+use crate::results::Results;
+use crate::study::{Chosen, ChosenShown, Study};
+use crate::verdict::Row;
+
+/// Name of the format of `results.json`.
+pub const SCHEMA: &str = "npsim-results-2";
+
+/// `results.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document<'a> {
+    /// Name and version of the format.
+    pub schema: &'static str,
+    /// Version of npsim.
+    pub npsim: &'static str,
+    /// The study.
+    pub study: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Whether it was a quick run.
+    pub quick: bool,
+    /// Published beside measured.
+    pub rows: &'a [Row],
+    /// How many rows of each class were reproduced.
+    pub reproduced: Counts,
+    /// The constants that were chosen with rows in view.
+    pub chosen: Vec<ChosenShown<'a>>,
+    /// Tables with their cells.
+    pub tables: Vec<Grid>,
+    /// Whether all points of a chip ran on one profile, in words.
+    pub profile: String,
+    /// The same as yes or no.
+    pub one_profile: bool,
+    /// The chips that the points ran on.
+    pub profiles: Vec<Used>,
+    /// What each metric is.
+    pub metrics: Vec<About>,
+    /// What every point came to.
+    pub points: Vec<Line<'a>>,
+}
+
+/// A metric in `results.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct About {
+    /// Its name in the study.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What exactly is measured.
+    pub definition: String,
+}
+
+/// A point in `results.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line<'a> {
+    /// Its number.
+    pub point: usize,
+    /// Its sweep.
+    pub sweep: &'a str,
+    /// Its key.
+    pub key: &'a str,
+    /// Its place on each axis.
+    pub at: &'a [Coordinate],
+    /// Which of several runs of the place it is, from 0.
+    pub run: usize,
+    /// Settings over the project, the capture and the seed.
+    pub settings: Vec<String>,
+    /// What stopped it.
+    pub fault: Option<&'a str>,
+    /// What was measured.
+    pub metrics: serde_json::Value,
+}
+
+/// The metrics of a study.
+#[must_use]
+pub fn about(study: &Study) -> Vec<About> {
+    study
+        .metric
+        .iter()
+        .map(|(name, metric)| About {
+            name: name.clone(),
+            title: metric.shown(),
+            unit: metric.unit(),
+            definition: metric.definition(),
+        })
+        .collect()
+}
+
+/// `results.json` of a study.
+#[must_use]
+pub fn document<'a>(
+    study: &'a Study,
+    results: &'a Results,
+    rows: &'a [Row],
+    quick: bool,
+) -> Document<'a> {
+    let points = results.points.iter().map(|cached| {
+        let outcome = results.outcome(cached);
+        Line {
+            point: cached.point.number,
+            sweep: &cached.point.sweep,
+            key: &cached.key,
+            at: &cached.point.coordinates,
+            run: cached.point.run,
+            settings: cached.point.shown_settings(),
+            fault: outcome.and_then(|outcome| outcome.fault.as_deref()),
+            metrics: outcome
+                .and_then(|outcome| serde_json::to_value(&outcome.metrics).ok())
+                .unwrap_or_default(),
+        }
+    });
+    let used = profiles::used(results);
+    Document {
+        schema: SCHEMA,
+        npsim: env!("CARGO_PKG_VERSION"),
+        study: &study.name,
+        title: &study.title,
+        quick,
+        rows,
+        reproduced: Counts::of(rows),
+        chosen: study.chosen.iter().map(Chosen::shown).collect(),
+        tables: grids(study, results),
+        profile: profiles::shown(&used),
+        one_profile: profiles::is_one(&used),
+        profiles: used,
+        metrics: about(study),
+        points: points.collect(),
+    }
+}

@@ -1,0 +1,110 @@
+//! How numbers, words and lines are shown in tables and in CSV.
+
+use crate::class::Class;
+use crate::verdict::{Figure, Row};
+
+/// A number as tables show it: at most four digits that say something.
+#[must_use]
+pub fn shown(number: f64) -> String {
+    let size = number.abs();
+    let digits = match size {
+        s if s >= 1000.0 || s == 0.0 => 0,
+        s if s >= 100.0 => 1,
+        s if s >= 10.0 => 2,
+        s if s >= 0.1 => 3,
+        _ => 5,
+    };
+    let text = format!("{number:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A number or words as tables show them.
+#[must_use]
+pub(crate) fn shown_figure(figure: &Figure) -> String {
+    match figure {
+        Figure::Number(number) => shown(*number),
+        Figure::Words(words) => words.clone(),
+    }
+}
+
+/// The difference of a row as tables show it: `-2.1%`.
+#[must_use]
+pub(crate) fn shown_difference(row: &Row) -> String {
+    match (row.difference_percent, row.difference) {
+        (Some(percent), _) => format!("{percent:+.1}%"),
+        (None, Some(difference)) => format!("{difference:+.3}"),
+        _ => String::new(),
+    }
+}
+
+/// What was measured of a row as tables show it: `0.279 +- 0.012` of several runs.
+#[must_use]
+pub(crate) fn shown_measured(row: &Row) -> String {
+    let Some(figure) = &row.measured else {
+        return String::new();
+    };
+    let measured = shown_figure(figure);
+    match row.interval {
+        Some([low, high]) => format!("{measured} +- {}", shown((high - low) / 2.0)),
+        None => measured,
+    }
+}
+
+/// The class of a row, and what was chosen or fitted: `chosen in view: LOCK_GAP`.
+#[must_use]
+pub(crate) fn shown_class(row: &Row) -> String {
+    let class = row.class.name();
+    let by = match row.class {
+        Class::Calibrated => row.calibrated.clone(),
+        Class::Chosen => Some(row.chosen.join(", ")),
+        Class::Arithmetic => row.arithmetic.clone(),
+        Class::Predicted | Class::OwnCheck => None,
+    };
+    by.map_or_else(|| class.to_owned(), |by| format!("{class}: {by}"))
+}
+
+/// A line of CSV (RFC 4180).
+pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
+    let quoted: Vec<_> = fields
+        .into_iter()
+        .map(|field| {
+            if field.contains([',', '"', '\n', '\r']) {
+                format!("\"{}\"", field.replace('"', "\"\""))
+            } else {
+                field
+            }
+        })
+        .collect();
+    quoted.join(",") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, shown};
+
+    #[test]
+    fn numbers_have_the_digits_that_say_something() {
+        for (number, text) in [
+            (4.0, "4"),
+            (3.9375, "3.938"),
+            (12.2, "12.2"),
+            (123.456, "123.5"),
+            (15000.4, "15000"),
+            (0.0123, "0.0123"),
+            (-0.5, "-0.5"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(shown(number), text);
+        }
+    }
+
+    #[test]
+    fn commas_and_quotes_are_kept() {
+        let fields = ["a", "b,c", "d\"e"].map(String::from);
+        assert_eq!(line(fields), "a,\"b,c\",\"d\"\"e\"\n");
+    }
+}

@@ -1,0 +1,119 @@
+//! What a campaign came to: its points, with the outcome of each.
+
+use std::collections::BTreeMap;
+
+use npsim_chip::Cycle;
+use npsim_project::Project;
+use serde::Serialize;
+
+use crate::points::Point;
+use crate::store::Outcome;
+
+/// A point with its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CachedPoint {
+    /// The point.
+    pub point: Point,
+    /// Its key.
+    pub key: String,
+    /// The chip that it runs on; a Petri net runs on none.
+    pub chip: Option<Chip>,
+    /// Cycles that it simulates, of all routers, if it does not end early.
+    pub cycles: Cycle,
+    /// Names its run, if it can be measured in one run with others: in a network, in another
+    /// window.
+    pub run: Option<String>,
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// Points that were asked for, by number.
+    pub points: Vec<CachedPoint>,
+    /// What they came to, by key.
+    pub outcomes: BTreeMap<String, Outcome>,
+    /// How many were run now.
+    pub ran: usize,
+    /// Whether it was broken off.
+    pub interrupted: bool,
+}
+
+impl Results {
+    /// Those of a campaign that was broken off before its points were known.
+    pub(crate) fn broken_off() -> Self {
+        Self {
+            interrupted: true,
+            ..Self::default()
+        }
+    }
+
+    /// What a point came to.
+    #[must_use]
+    pub fn outcome(&self, cached: &CachedPoint) -> Option<&Outcome> {
+        self.outcomes.get(&cached.key)
+    }
+
+    /// Points that had not settled when their longest warm-up was over.
+    pub fn unsettled(&self) -> impl Iterator<Item = &CachedPoint> {
+        let settled = |cached: &&CachedPoint| self.outcome(cached).and_then(|o| o.settled);
+        self.points
+            .iter()
+            .filter(move |cached| settled(cached) == Some(false))
+    }
+
+    /// Points that were stopped by a fault.
+    pub fn faults(&self) -> impl Iterator<Item = (&CachedPoint, &str)> {
+        self.points.iter().filter_map(|cached| {
+            let fault = self.outcome(cached)?.fault.as_deref()?;
+            Some((cached, fault))
+        })
+    }
+}
+
+/// The chip of a point.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Chip {
+    /// Its name.
+    pub chip: String,
+    /// Fingerprint of its numbers, without those of the board.
+    pub profile: String,
+    /// Parameters that settings changed, as `group.name=value`.
+    pub changed: Vec<String>,
+    /// Why they did, where it is another chip that a sweep asks about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meant: Option<String>,
+}
+
+impl Chip {
+    /// The chip of a project.
+    #[must_use]
+    pub fn of(project: &Project) -> Self {
+        let changes = project.profile_changes.iter();
+        Self {
+            chip: project.profile.name().to_owned(),
+            profile: project.profile.chip_fingerprint(),
+            changed: changes
+                .map(|change| format!("{}={}", change.parameter, change.to))
+                .collect(),
+            meant: None,
+        }
+    }
+
+    /// The same; `why` settings change it, if they do and are meant to.
+    #[must_use]
+    pub(crate) fn meant(self, why: Option<&String>) -> Self {
+        let meant = why.filter(|_| !self.changed.is_empty()).cloned();
+        Self { meant, ..self }
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        let name = format!("{} {}", self.chip, self.profile);
+        if let Some(meant) = &self.meant {
+            format!("besides, as another chip, {name} ({meant})")
+        } else if self.changed.is_empty() {
+            name
+        } else {
+            format!("{name} with {}", self.changed.join(", "))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Comparison of numbers that are written in decimal and computed in binary.
+
+/// What a binary fraction may lose of a number written in decimal: of a number up to 1 this much, of
+/// a larger one this share.
+const ROUNDING: f64 = 1e-9;
+
+/// How far rounding may move a number of this size.
+#[must_use]
+pub(crate) fn rounding(size: f64) -> f64 {
+    ROUNDING * size.abs().max(1.0)
+}
+
+/// Whether two numbers are equal but for rounding.
+#[must_use]
+pub(crate) fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= rounding(one.abs().max(other.abs()))
+}
+
+/// Whether a number is at least `bound`, but for rounding.
+#[must_use]
+pub(crate) fn at_least(number: f64, bound: f64) -> bool {
+    number >= bound || close(number, bound)
+}
+
+/// Whether a number is at most `bound`, but for rounding.
+#[must_use]
+pub(crate) fn at_most(number: f64, bound: f64) -> bool {
+    number <= bound || close(number, bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{at_least, at_most, close};
+
+    #[test]
+    fn rounding_is_relative_above_one() {
+        assert!(close(0.1 + 0.2, 0.3) && close(1e12 + 1.0, 1e12));
+        assert!(!close(0.1, 0.100_001) && !close(f64::NAN, f64::NAN));
+        assert!(at_least(0.3, 0.1 + 0.2) && at_most(0.1 + 0.2, 0.3));
+        assert!(!at_least(0.299, 0.3) && !at_most(0.301, 0.3));
+    }
+}

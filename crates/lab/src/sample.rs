@@ -1,0 +1,19 @@
+//! The samples of a curve.
+
+/// A place of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Where.
+    pub x: f64,
+    /// The value, or why there is none.
+    pub y: Result<f64, String>,
+}
+
+/// Which runs of points are meant, where points were run several times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// The mean of all of them.
+    Mean,
+    /// One of them; of a point that was run once, that one.
+    One(usize),
+}

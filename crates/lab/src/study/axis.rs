@@ -1,0 +1,212 @@
+//! The axes of a sweep: what changes from point to point.
+
+use std::collections::BTreeMap;
+
+use npsim_project::quantity::Time;
+use serde::Deserialize;
+
+use crate::rounding::close;
+use crate::setting_value::SettingValue;
+use crate::windows::{self, picoseconds};
+
+/// Windows that an axis of time may have.
+const MOST_WINDOWS: u64 = 100_000;
+/// Picoseconds.
+const SECOND: f64 = 1e12;
+
+/// What changes from point to point.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name in tables and in `where`; the key if left out.
+    pub name: Option<String>,
+    /// Its label in figures; its name if left out.
+    pub label: Option<String>,
+    /// Its unit.
+    #[serde(default)]
+    pub unit: String,
+    /// The setting whose values are taken in turn.
+    pub key: Option<String>,
+    /// Its values.
+    #[serde(default)]
+    pub values: Vec<SettingValue>,
+    /// Where the values lie on the axis; their own leading numbers if left out.
+    #[serde(default)]
+    pub x: Vec<f64>,
+    /// Instead of `key` and `values`: several settings at once.
+    #[serde(default)]
+    pub step: Vec<Step>,
+    /// Instead of `key` and `values`, of networks and the fluid model: windows of this length, one after the
+    /// other; those of a network are measured in one run.
+    pub every: Option<String>,
+    /// Where the first of these windows begins; at 0 if left out.
+    pub from: Option<String>,
+    /// Where the last of these windows ends.
+    pub until: Option<String>,
+    /// The places that a quick run takes; all of them if left out.
+    #[serde(default)]
+    pub quick: Vec<f64>,
+}
+
+/// Settings that change together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Where it lies on the axis.
+    pub x: f64,
+    /// Its name; the number if left out.
+    pub label: Option<String>,
+    /// Its settings.
+    pub set: BTreeMap<String, SettingValue>,
+}
+
+/// One level of an axis: a value that it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// Where it lies.
+    pub x: f64,
+    /// What it is called.
+    pub label: String,
+    /// What it sets, by path.
+    pub set: Vec<(String, String)>,
+}
+
+impl Axis {
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let other = if self.every.is_some() { "time" } else { "step" };
+        let key = self.key.as_deref().unwrap_or(other);
+        self.name.as_deref().unwrap_or(key)
+    }
+
+    /// Its label in figures, with the unit.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let label = self.label.as_deref().unwrap_or_else(|| self.name());
+        if self.unit.is_empty() {
+            label.to_owned()
+        } else {
+            format!("{label} [{}]", self.unit)
+        }
+    }
+
+    /// Its levels: where they lie, what they are called, what they set.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Level> {
+        if self.every.is_some() {
+            return self.windows().unwrap_or_default();
+        }
+        if !self.step.is_empty() {
+            let steps = self.step.iter().map(|step| Level {
+                x: step.x,
+                label: step.label.clone().unwrap_or_else(|| step.x.to_string()),
+                set: step
+                    .set
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.text()))
+                    .collect(),
+            });
+            return steps.collect();
+        }
+        let levels = self.values.iter().enumerate().map(|(at, value)| {
+            let text = value.text();
+            Level {
+                x: self
+                    .x
+                    .get(at)
+                    .copied()
+                    .or_else(|| leading_number(&text))
+                    .unwrap_or(at as f64),
+                set: self
+                    .key
+                    .iter()
+                    .map(|key| (key.clone(), text.clone()))
+                    .collect(),
+                label: text,
+            }
+        });
+        levels.collect()
+    }
+
+    /// The level that a value in `where` means.
+    #[must_use]
+    pub fn level(&self, value: &SettingValue) -> Option<Level> {
+        let text = value.text();
+        self.levels()
+            .into_iter()
+            .find(|level| level.label == text || text.parse().is_ok_and(|x: f64| close(level.x, x)))
+    }
+
+    /// The levels of an axis of time: where each window ends, in seconds.
+    ///
+    /// # Errors
+    /// It has no window, or too many, in words.
+    pub(crate) fn windows(&self) -> Result<Vec<Level>, String> {
+        let time = |text: Option<&String>| text.map_or(Ok(0), |text| picoseconds(text));
+        let (every, from) = (time(self.every.as_ref())?, time(self.from.as_ref())?);
+        let until = time(self.until.as_ref())?;
+        if every == 0 {
+            return Err("`every` is no time".into());
+        }
+        let count = until.saturating_sub(from) / every;
+        if count == 0 || count > MOST_WINDOWS {
+            return Err(format!(
+                "`every`, `from` and `until` make {count} windows; 1 to {MOST_WINDOWS} can be"
+            ));
+        }
+        let level = |number: u64| {
+            let (begin, end) = (from + number * every, from + (number + 1) * every);
+            Level {
+                x: end as f64 / SECOND,
+                label: Time::Picoseconds(end).to_string(),
+                set: vec![(
+                    windows::KEY.to_owned(),
+                    format!("{}..{}", Time::Picoseconds(begin), Time::Picoseconds(end)),
+                )],
+            }
+        };
+        Ok((0..count).map(level).collect())
+    }
+}
+
+/// The number that a text begins with, as `1.5` in `1.5Mpps`.
+fn leading_number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let length = digits
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(digits.len());
+    text[..text.len() - digits.len() + length].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Axis;
+    use crate::windows::window;
+
+    #[test]
+    fn an_axis_of_time_has_windows_without_gaps() {
+        let axis: Axis =
+            toml::from_str("every = \"500ms\"\nfrom = \"1s\"\nuntil = \"2500ms\"").unwrap();
+        let levels = axis.windows().unwrap();
+        let shown: Vec<_> = { levels.iter() }
+            .map(|level| (level.x, level.label.as_str(), level.set[0].1.as_str()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (1.5, "1500ms", "1s..1500ms"),
+                (2.0, "2s", "1500ms..2s"),
+                (2.5, "2500ms", "2s..2500ms")
+            ]
+        );
+        for level in &levels {
+            assert!(window(&level.set[0].1).is_ok());
+        }
+        for wrong in ["1s", "2s..1s", "1s..1s", "1s..x", "1..2"] {
+            assert!(window(wrong).is_err(), "{wrong}");
+        }
+        let none: Axis = toml::from_str("every = \"0s\"\nuntil = \"1s\"").unwrap();
+        assert!(none.windows().is_err());
+    }
+}
