@@ -6,7 +6,7 @@ mod events;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind};
+use crate::core::{Core, CoreKind, Program};
 use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
@@ -17,7 +17,6 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
 use crate::kernel::observer::Observer;
-use crate::microengine::Program;
 use crate::profile::Profile;
 use crate::quiescence::{Bounds, Quiescence};
 use crate::stats::Stats;

@@ -29,6 +29,7 @@
 //!   and its state is what [`Core::save`] writes.
 
 pub(crate) mod inside;
+mod loaded;
 mod report;
 mod stats;
 
@@ -38,6 +39,7 @@ use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
 pub use inside::{DeferSlots, IndexName, IndexWrite, Inside, Owner};
+pub use loaded::{Program, ProgramError, Word};
 pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};
 
@@ -49,7 +51,6 @@ use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::ContextState;
-use crate::microengine::program::Program;
 use crate::profile::Profile;
 use crate::quiescence::{NotNumbers, Numbers, Reader};
 

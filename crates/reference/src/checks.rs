@@ -120,7 +120,7 @@ impl Reference {
     pub(crate) fn check_target(&self, target: u16, fabric: &mut Fabric) -> Result<(), Stop> {
         let before = (1..=3).filter_map(|back| Some((back, target.checked_sub(back)?)));
         let mut owners = before.filter(|&(back, at)| {
-            let word = self.words.get(usize::from(at));
+            let word = self.program.words().get(usize::from(at));
             matches!(word, Some(Ok(it)) if u16::from(it.defer()) >= back)
         });
         if let Some((_, owner)) = owners.next() {

@@ -5,8 +5,7 @@ use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use npsim_chip::kernel::waiter::{Waiter, is_freelist};
 use npsim_isa::{
-    CapAccess, CapCsr, Command, CommandOp, Completion, Instruction, SignalRule, TransferRegister,
-    Unit, Words,
+    CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,31 +58,6 @@ fn bus_kind(kind: npsim_isa::TransferKind) -> TransferKind {
 }
 
 impl Reference {
-    /// With four contexts the transfer field of a memory command is a 5-bit register
-    /// of the unit's own kind; with eight its top bit selects the other kind, which
-    /// is how it is decoded.
-    pub(crate) fn with_transfer_of(&self, instruction: Instruction, pc: u16) -> Instruction {
-        let word = self.program.image().words.get(usize::from(pc));
-        let field = (word.copied().unwrap_or(0) >> 20 & 31) as u8;
-        match instruction {
-            Instruction::Command(command)
-                if self.state.four_contexts
-                    && field >= 16
-                    && command.transfer != TransferRegister::None =>
-            {
-                let transfer = match bus_kind(command.op.info().default_transfer) {
-                    TransferKind::S => TransferRegister::S(field),
-                    TransferKind::D => TransferRegister::D(field),
-                };
-                Instruction::Command(Command {
-                    transfer,
-                    ..command
-                })
-            }
-            other => other,
-        }
-    }
-
     pub(crate) fn memory_command(
         &mut self,
         command: &Command,

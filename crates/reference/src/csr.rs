@@ -248,6 +248,7 @@ impl Reference {
         state.empty_threshold = (value >> 18 & 3) as u8;
         state.neighbour_is_self = is_set(bits::NN_MODE);
         state.four_contexts = is_set(bits::FOUR_CONTEXTS);
+        self.program.set_mode(state.mode());
         state.enabled = state.usable((value >> 8) as u8);
         for context in 0..8 {
             let enabled = self.state.enabled >> context & 1 == 1;

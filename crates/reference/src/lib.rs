@@ -32,12 +32,8 @@ mod special;
 mod state;
 mod turn;
 
-use std::sync::Arc;
-
-use npsim_chip::core::CoreKind;
-use npsim_chip::microengine::Program;
+use npsim_chip::core::{CoreKind, Program};
 use npsim_chip::profile::Profile;
-use npsim_isa::Instruction;
 
 use state::State;
 
@@ -47,15 +43,11 @@ pub const REFERENCE: CoreKind = CoreKind {
     make: |index, profile| Box::new(Reference::new(index, profile)),
 };
 
-/// What stands at an address: an instruction, or why the word is none.
-type Word = Result<Instruction, String>;
-
 /// One microengine.
 #[derive(Clone, Debug)]
 pub struct Reference {
     index: u8,
     program: Program,
-    words: Arc<[Word]>,
     state: State,
     steps: Steps,
     /// Longwords of local memory that the present instruction reads and writes.
@@ -85,8 +77,7 @@ impl Reference {
     pub fn new(index: u8, profile: &Profile) -> Self {
         Self {
             index,
-            program: Program::empty(profile),
-            words: Arc::new([]),
+            program: Program::empty(),
             state: State::new(profile.local_memory_words().into()),
             steps: Steps::default(),
             accesses: Vec::new(),

@@ -193,7 +193,7 @@ impl Reference {
 
     /// An address, or the first one behind the program.
     fn in_program(&self, target: u16) -> u16 {
-        usize::from(target).min(self.words.len()) as u16
+        usize::from(target).min(self.program.words().len()) as u16
     }
 
     fn holds(&self, condition: Condition) -> bool {

@@ -3,22 +3,30 @@
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
-use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats};
+use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, Program};
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
 use npsim_chip::kernel::raiser::Raiser;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
-use npsim_chip::microengine::Program;
 use npsim_chip::state::StateError;
 use npsim_image::{ContextMode, NnMode};
-use npsim_isa::{Bank, Operand, decode_lenient};
+use npsim_isa::{Bank, Operand};
 
 use crate::commands::{Claim, transfer_file};
 use crate::state::{FileName, Phase, State};
-use crate::{REFERENCE, Reference, Word};
+use crate::{REFERENCE, Reference};
 
 impl State {
+    /// The context mode that `CTX_ENABLES` says.
+    pub(crate) fn mode(&self) -> ContextMode {
+        if self.four_contexts {
+            ContextMode::Four
+        } else {
+            ContextMode::Eight
+        }
+    }
+
     /// In four-context mode the odd contexts cannot run.
     pub(crate) fn usable(&self, contexts: u8) -> u8 {
         if self.four_contexts {
@@ -72,13 +80,6 @@ impl Reference {
             claims.remove(at);
         }
     }
-
-    fn decode(program: &Program) -> Arc<[Word]> {
-        let words = program.image().words.iter();
-        words
-            .map(|&word| decode_lenient(word).map_err(|error| error.to_string()))
-            .collect()
-    }
 }
 
 impl Core for Reference {
@@ -95,7 +96,6 @@ impl Core for Reference {
     }
 
     fn load(&mut self, program: Program) {
-        self.words = Self::decode(&program);
         let image = Arc::clone(program.image());
         self.program = program;
         self.state.four_contexts = image.contexts == ContextMode::Four;
@@ -305,9 +305,11 @@ impl Core for Reference {
         state.exposed = self.state.exposed;
         state.running &= 7;
         state.last &= 7;
-        Ok(Box::new(Self {
+        let mut core = Self {
             state,
             ..self.clone()
-        }))
+        };
+        core.program.set_mode(core.state.mode());
+        Ok(Box::new(core))
     }
 }

@@ -181,8 +181,8 @@ impl Reference {
 
     /// The instruction at an address.
     fn instruction(&self, pc: u16, fabric: &mut Fabric) -> Result<Instruction, Stop> {
-        let message = match self.words.get(usize::from(pc)) {
-            Some(Ok(instruction)) => return Ok(self.with_transfer_of(*instruction, pc)),
+        let message = match self.program.words().get(usize::from(pc)) {
+            Some(Ok(instruction)) => return Ok(*instruction),
             Some(Err(reason)) => {
                 format!("the word at address {pc} is no instruction: {reason}")
             }

@@ -9,8 +9,8 @@ pub mod latency;
 
 use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;
+use npsim_chip::core::Program;
 use npsim_chip::gpp::boot::Boot;
-use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 
 use npsim_project::diagnostics::render_diagnostic;

@@ -7,7 +7,6 @@ use super::control::Outcome;
 use super::datapath::{Datapath, Next};
 use super::local_memory::{Index, LocalMemory};
 use super::operation::{Kind, Old, Op, Side, Special};
-use super::program::Word;
 use super::registers::{D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask};
 use super::turn::penalty;
 use super::{After, Flow, Microengine, slow};
@@ -58,7 +57,7 @@ impl Microengine {
                 return Ok(self.advance::<OBSERVED>(&op, fabric));
             }
             Next::Taken => op.d,
-            Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
+            Next::Jump(to) => to.min(u32::from(self.program.end())) as u16,
         };
         self.refuse_in_slot(fabric)?;
         self.enter_checked(target, fabric)?;
@@ -322,8 +321,8 @@ impl Microengine {
     /// writes the pointer that a lookup loads.
     #[inline(never)]
     fn complete(&mut self, op: &mut Op, pc: usize) {
-        match self.program.words[pc] {
-            Word::Instruction(Instruction::LdField { mask, shift, .. }) => {
+        match self.program.instruction(pc as u16) {
+            Some(&Instruction::LdField { mask, shift, .. }) => {
                 let count = self.datapath.previous_a & 31;
                 let placed = match shift {
                     Shift::LeftIndirect => Some(((32 - count as u8) & 31, u32::MAX << count)),
@@ -334,7 +333,7 @@ impl Microengine {
                     (op.n, op.x) = (n, bits & byte_mask(mask & 15));
                 }
             }
-            Word::Instruction(Instruction::CamLookup {
+            Some(&Instruction::CamLookup {
                 lm_addr: Some(CamLmTarget { pointer, block }),
                 ..
             }) => {

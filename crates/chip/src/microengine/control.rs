@@ -4,7 +4,6 @@
 use npsim_isa::{CtxArb, Instruction};
 
 use super::operation::{Kind, Op};
-use super::program::Word;
 use super::{Flow, Microengine};
 use crate::kernel::fabric::Fabric;
 
@@ -82,7 +81,7 @@ impl Microengine {
     /// The same for what has no kind of its own.
     #[inline(never)]
     fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<Outcome, Flow> {
-        let Word::Instruction(instruction) = &self.program.words[self.pc as usize] else {
+        let Some(instruction) = self.program.instruction(self.pc) else {
             return Err(self.no_instruction(fabric));
         };
         match *instruction {
@@ -117,7 +116,7 @@ impl Microengine {
         if !arb.keep_mask {
             self.waits_for(arb.mask, arb.any);
         }
-        let end = self.program.words.len() as u16 - 1;
+        let end = self.program.end();
         Ok(Outcome::Swap {
             defer: arb.defer,
             resume: arb.resume.map(|target| target.min(end)),

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use npsim_image::NnMode;
 use npsim_isa::Operand;
 
-use super::Program;
 use super::ahead::Thrown;
 use super::claims::Claim;
+use super::predecoded::Predecoded;
 use super::registers::{Here, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{
-    ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, ahead, pull_from, push_to,
+    ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, Program, ahead, pull_from, push_to,
 };
 use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
@@ -40,7 +40,7 @@ impl Core for Microengine {
 
     fn load(&mut self, program: Program) {
         let image = Arc::clone(program.image());
-        self.program = program;
+        self.program = Predecoded::new(program, self.timing);
         // The limit's distance depends on the program's length.
         self.calm = 0;
         self.refused = None;
@@ -59,7 +59,7 @@ impl Core for Microengine {
     }
 
     fn program(&self) -> &Program {
-        &self.program
+        self.program.loaded()
     }
 
     fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
@@ -371,7 +371,7 @@ impl Core for Microengine {
         it.claims.expose(self.claims.exposed());
         it.program = self.program.clone();
         if it.mode != self.mode {
-            it.program.decode(it.mode);
+            it.program.set_mode(it.mode);
         }
         for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
             if !watched.is_empty() {
@@ -381,7 +381,7 @@ impl Core for Microengine {
         }
         it.datapath.context &= 7;
         // One without a program never runs and has no lane.
-        if !it.program.image.words.is_empty() {
+        if it.program.end() != 0 {
             it.open_lane();
         }
         Ok(Box::new(it))

@@ -3,7 +3,6 @@
 use npsim_image::{ContextMode, Direction, RegisterSymbol};
 use npsim_isa::{Bank, Operand};
 
-use super::program::Word;
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
 use super::{Flow, Microengine, slow};
 use crate::Cycle;
@@ -73,8 +72,8 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     pub(super) fn no_instruction(&mut self, fabric: &mut Fabric) -> Flow {
-        self.stop(fabric, |me| match me.program.words.get(me.pc as usize) {
-            Some(Word::Invalid(reason)) => Report {
+        self.stop(fabric, |me| match me.program.loaded().words().get(usize::from(me.pc)) {
+            Some(Err(reason)) => Report {
                 message: format!("the word at address {} is no instruction: {reason}", me.pc),
                 notes: Vec::new(),
                 help: "look for a jump to a wrong address, or data among the instructions",
@@ -82,7 +81,7 @@ impl Microengine {
             _ => Report {
                 message: format!(
                     "execution left the program, which has the addresses 0 to {}",
-                    me.program.words.len().saturating_sub(2)
+                    me.program.end().saturating_sub(1)
                 ),
                 notes: Vec::new(),
                 help: "end the program with a branch or ctx_arb[kill], or look for a jump or rtn to a wrong address",
@@ -138,7 +137,7 @@ impl Microengine {
                         "{listed}{}[{}] at {}, issued by context {} at cycle {}",
                         info.unit.info().name,
                         info.name,
-                        me.program.image.place(claim.pc),
+                        me.program.image().place(claim.pc),
                         claim.context,
                         claim.issued
                     )
@@ -252,7 +251,10 @@ impl Microengine {
             message: format!(
                 "control goes to address {target}, a defer slot of the instruction at {owner}"
             ),
-            notes: vec![format!("the slot is at {}", me.program.image.place(target))],
+            notes: vec![format!(
+                "the slot is at {}",
+                me.program.image().place(target)
+            )],
             help: "without its control instruction the slot falls through; move the label",
         })
     }
@@ -285,7 +287,7 @@ impl Microengine {
             let context = me.datapath.context;
             let since = me.contexts[context].since();
             let mut notes = vec![format!("it has had the pipeline since cycle {since}")];
-            notes.extend(liveness::round_of(&me.program.image, context, me.pc));
+            notes.extend(liveness::round_of(me.program.image(), context, me.pc));
             let waits = |it: &u8| me.contexts[*it].state() == ContextPhase::Ready;
             let ready: Vec<_> = (0..8).filter(waits).collect();
             if !ready.is_empty() {
@@ -308,10 +310,10 @@ impl Microengine {
         let pc = self.context(context).place();
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
-            .map(|s| signal_name_at(&self.program.image, s, pc))
+            .map(|s| signal_name_at(self.program.image(), s, pc))
             .collect();
         let signal = again.trailing_zeros() as u8;
-        let twice = fabric.raised_twice((self.index, context, pc), signal, &self.program.image);
+        let twice = fabric.raised_twice((self.index, context, pc), signal, self.program.image());
         let (me, by, at) = twice.second;
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
@@ -377,7 +379,7 @@ impl Microengine {
             0 => Some(Operand::GprAbsolute(Bank::A, absolute as u8)),
             _ => None,
         };
-        for symbol in &self.program.image.registers {
+        for symbol in &self.program.image().registers {
             let same = Some(symbol.operand) == relative.map(operand)
                 || Some(symbol.operand) == absolute_operand;
             let way = symbol.direction == direction || symbol.direction == Direction::Both;

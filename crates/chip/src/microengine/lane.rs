@@ -10,7 +10,7 @@ use super::datapath::Datapath;
 use super::form::{Form, action_at};
 use super::line::Line;
 use super::operation::Op;
-use super::program::Program;
+use super::predecoded::Predecoded;
 use super::registers::{RELATIVE, resolve};
 use super::rounds::{Round, Rounds};
 use super::template::Order;
@@ -30,7 +30,7 @@ pub(super) struct Lane {
 
 impl Lane {
     /// A program's operations for a context of a microengine.
-    pub fn new(program: &Program, (me, context): (u8, u8)) -> Self {
+    pub fn new(program: &Predecoded, (me, context): (u8, u8)) -> Self {
         let base = u16::from(context) * 16;
         let own = |slot: u16| {
             if slot & RELATIVE == 0 {
@@ -126,7 +126,7 @@ impl Lane {
     }
 
     /// The operation of a program needs no attention from now on.
-    pub fn relieve(&mut self, at: usize, program: &Program) {
+    pub fn relieve(&mut self, at: usize, program: &Predecoded) {
         if self.ops[at].marks & Op::WATCHED == 0 {
             return;
         }
@@ -153,7 +153,7 @@ impl Lane {
     }
 
     /// Relieves what was relieved in the lane that gave `watched`.
-    pub fn relieve_as(&mut self, watched: &[u8], program: &Program) {
+    pub fn relieve_as(&mut self, watched: &[u8], program: &Predecoded) {
         for at in 0..self.ops.len() {
             let kept = watched
                 .get(at / 8)

@@ -264,7 +264,7 @@ impl Microengine {
         };
         if mode != self.mode {
             self.mode = mode;
-            self.program.decode(mode);
+            self.program.set_mode(mode);
             *self.lanes = Default::default();
             self.open_lane();
         }

@@ -37,8 +37,8 @@ mod local_memory;
 mod next_neighbour;
 mod operation;
 mod predecode;
+mod predecoded;
 pub(crate) mod profile;
-pub(crate) mod program;
 mod random;
 mod registers;
 mod rounds;
@@ -56,10 +56,8 @@ use npsim_image::ContextMode;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub use program::{Program, ProgramError};
-
 use crate::Cycle;
-use crate::core::{ContextPhase, MeStats};
+use crate::core::{ContextPhase, MeStats, Program};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
@@ -72,6 +70,7 @@ use interpreter::Poll;
 use lane::Lane;
 use line::Line;
 use local_memory::LocalMemory;
+use predecoded::Predecoded;
 use registers::{Initialised, RELATIVE, resolve};
 use stall::Stalls;
 use timing::Timing;
@@ -138,8 +137,8 @@ pub struct Microengine {
     number: u8,
     timing: Timing,
     /// Loaded again from its image when a state is restored.
-    #[serde(skip, default = "Program::absent")]
-    program: Program,
+    #[serde(skip, default = "Predecoded::absent")]
+    program: Predecoded,
     /// The program of each context, once the context runs.
     #[serde(skip)]
     lanes: Box<[Lane; 8]>,
@@ -215,7 +214,7 @@ impl Microengine {
     #[must_use]
     pub fn new(index: u8, profile: &Profile) -> Self {
         let timing = Timing::new(profile);
-        let program = Program::empty(profile);
+        let program = Predecoded::new(Program::empty(), timing);
         Self {
             index,
             number: profile.number_of(index),

@@ -105,7 +105,7 @@ pub(super) enum Kind {
     CsrRead,
     /// a: register, `x`: the local CSR
     CsrWrite,
-    /// a, b: address, `x`: the template ([`super::program::Program::templates`])
+    /// a, b: address, `x`: the template ([`super::predecoded::Predecoded::templates`])
     Command,
     /// Needs more than all these: see the instruction itself.
     Outside,

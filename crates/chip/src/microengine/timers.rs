@@ -9,8 +9,8 @@
 
 use npsim_isa::{Access, AluOp, Bank, Flow, Instruction, Leaves, Operand, OperandRole, csr};
 
-use super::program::Word;
 use super::registers::{A, B, SINK, SLOTS};
+use crate::core::{Program, Word};
 
 /// What the readings of a program are for.
 #[derive(Clone, Debug, Default)]
@@ -68,31 +68,32 @@ struct Follow<'a> {
 
 impl Timers {
     /// Looks through a program whose contexts have `limit` registers of a bank each.
-    pub fn of(words: &[Word], limit: u8) -> Self {
+    pub fn of(program: &Program, limit: u8) -> Self {
         let mut timers = Self::default();
+        let words = program.words();
         if words.iter().any(upsets) {
             return timers;
         }
         for (address, word) in words.iter().enumerate() {
-            let Word::Instruction(Instruction::LocalCsrRead { csr }) = word else {
+            let Ok(Instruction::LocalCsrRead { csr }) = word else {
                 continue;
             };
             // Behind the last defer slot the value comes with another instruction.
-            let deferred = is_deferred(words, address) || is_deferred(words, address + 1);
+            let deferred = program.is_defer_slot(address) || program.is_defer_slot(address + 1);
             if *csr != csr::TIMESTAMP_LOW || deferred {
                 continue;
             }
             let mut follow = Follow {
                 words,
                 limit,
-                before: vec![Traces::default(); words.len()],
+                before: vec![Traces::default(); words.len() + 1],
                 open: Vec::new(),
                 touched: 0,
                 sink: false,
             };
             if follow.reading(address).is_ok() && !follow.is_shared() {
                 timers.readings.push(address as u16);
-                timers.registers.resize(words.len(), 0);
+                timers.registers.resize(words.len() + 1, 0);
                 for (all, before) in timers.registers.iter_mut().zip(&follow.before) {
                     *all |= before.registers;
                 }
@@ -136,27 +137,18 @@ impl Timers {
 fn upsets(word: &Word) -> bool {
     matches!(
         word,
-        Word::Instruction(Instruction::LocalCsrWrite {
+        Ok(Instruction::LocalCsrWrite {
             csr: csr::CC_ENABLE | csr::CTX_ENABLES | csr::INDIRECT_CTX_STS,
             ..
         })
     )
 }
 
-/// Whether an address lies in defer slots.
-fn is_deferred(words: &[Word], address: usize) -> bool {
-    (1..=3).any(|back| {
-        let before = address.checked_sub(back).and_then(|at| words.get(at));
-        matches!(before, Some(Word::Instruction(it)) if usize::from(it.defer()) >= back)
-    })
-}
-
 impl Follow<'_> {
     /// Follows the value of the reading at an address.
     fn reading(&mut self, address: usize) -> Result<(), Escapes> {
         // It comes with the instruction after it.
-        let Some(Word::Instruction(Instruction::Immed { dest, .. })) = self.words.get(address + 1)
-        else {
+        let Some(Ok(Instruction::Immed { dest, .. })) = self.words.get(address + 1) else {
             return Err(Escapes);
         };
         let traces = self.written(Traces::default(), *dest)?;
@@ -185,7 +177,7 @@ impl Follow<'_> {
 
     /// Follows one instruction to all that can come after it.
     fn step(&mut self, at: usize) -> Result<(), Escapes> {
-        let Word::Instruction(instruction) = &self.words[at] else {
+        let Some(Ok(instruction)) = self.words.get(at) else {
             return Ok(());
         };
         let after = self.through(instruction, self.before[at])?;
@@ -199,12 +191,12 @@ impl Follow<'_> {
         let slots = usize::from(instruction.defer());
         let mut left = after;
         for slot in 1..=slots {
-            if let Some(Word::Instruction(instruction)) = self.words.get(at + slot) {
+            if let Some(Ok(instruction)) = self.words.get(at + slot) {
                 left = self.through(instruction, left)?;
             }
         }
         if flow == Flow::Jump {
-            (0..self.words.len()).for_each(|to| self.goes_to(to, left));
+            (0..=self.words.len()).for_each(|to| self.goes_to(to, left));
             return Ok(());
         }
         if let Some(target) = instruction.target() {
@@ -232,7 +224,7 @@ impl Follow<'_> {
     fn all_resume(&mut self, traces: Traces) {
         self.goes_to(0, traces);
         for at in 0..self.words.len() {
-            if let Word::Instruction(instruction) = &self.words[at]
+            if let Ok(instruction) = &self.words[at]
                 && instruction.swaps()
             {
                 let next = at + 1 + usize::from(instruction.defer());
@@ -249,7 +241,7 @@ impl Follow<'_> {
             ..Traces::default()
         };
         self.words.iter().any(|word| {
-            let Word::Instruction(instruction) = word else {
+            let Ok(instruction) = word else {
                 return false;
             };
             let mut operands = instruction.register_operands();

@@ -8,13 +8,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use npsim_asm::{Includes, Options};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::core::Program;
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
-use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 use proptest::prelude::*;
 

@@ -3,13 +3,13 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, ChipError, Stop};
+use npsim_chip::core::Program;
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
 use npsim_chip::inspect::{Source, Why};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 use npsim_image::Image;
 use npsim_isa::{

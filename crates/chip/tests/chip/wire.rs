@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use npsim_asm::{Includes, Options};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::core::Program;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 
 const GIGABIT: u64 = 1_000_000_000;

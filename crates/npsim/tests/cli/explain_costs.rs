@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use npsim::chip::Cycle;
 use npsim::chip::chip::Chip;
+use npsim::chip::core::Program;
 use npsim::chip::gpp::boot::Boot;
 use npsim::chip::kernel::check::Check;
 use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
-use npsim::chip::microengine::Program;
 use npsim::chip::profile::Profile;
 use npsim::explain::{Cost, costs};
 use npsim::image::Image;

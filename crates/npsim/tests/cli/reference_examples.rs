@@ -3,11 +3,11 @@
 use npsim::asm::{Includes, Options, assemble};
 use npsim::chip::chip::{Chip, Stop};
 use npsim::chip::core::CoreKind;
+use npsim::chip::core::Program;
 use npsim::chip::engine::ENGINE;
 use npsim::chip::gpp::boot::Boot;
 use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::NoObserver;
-use npsim::chip::microengine::Program;
 use npsim::chip::profile::Profile;
 use npsim::isa::{Example, mnemonics, physical_register};
 use npsim_reference::REFERENCE;

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::CoreKind;
+use npsim_chip::core::Program;
 use npsim_chip::engine::ENGINE;
 use npsim_chip::gpp::boot::{
     Boot, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus, Space,
@@ -21,7 +22,6 @@ use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
 use npsim_chip::kernel::lines::Arrival;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 use npsim_image::{ContextMode, Image};
 use npsim_isa::{CommandOp, Instruction, Unit, encode_in};

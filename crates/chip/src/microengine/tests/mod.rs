@@ -13,9 +13,9 @@ mod stalls;
 use npsim_image::Image;
 use npsim_isa::{AluOp, Bank, CtxArb, ImmedShift, Instruction, Operand, encode};
 
-use super::{Microengine, Program};
+use super::Microengine;
 use crate::Cycle;
-use crate::core::Core;
+use crate::core::{Core, Program};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric};

@@ -1,0 +1,140 @@
+//! A program as it is loaded into a microengine: its image, and what each of its words means in
+//! the context mode in which the microengine runs.
+//!
+//! A word is decoded here and nowhere else, so that all cores execute the same instructions. What
+//! a core makes of them (the engine's predecoded operations, say) is its own and is made in
+//! [`Core::load`](super::Core::load).
+
+use std::fmt;
+use std::sync::Arc;
+
+use npsim_image::{ContextMode, Image};
+use npsim_isa::{DecodeError, Instruction, decode_lenient_in};
+
+use crate::kernel::exposure::Exposure;
+use crate::profile::Profile;
+
+/// What stands at an address: an instruction, or why the word is not a valid one.
+pub type Word = Result<Instruction, DecodeError>;
+
+/// A program that cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// It does not fit.
+    #[error(
+        "program `{name}` has {words} instructions, but a control store holds {most}; shorten it or divide it among microengines"
+    )]
+    TooLong {
+        /// The program.
+        name: String,
+        /// Its length.
+        words: usize,
+        /// Size of a control store.
+        most: usize,
+    },
+}
+
+/// A program with its words decoded for a context mode.
+#[derive(Clone)]
+pub struct Program {
+    image: Arc<Image>,
+    mode: ContextMode,
+    words: Arc<[Word]>,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("name", &self.image.name)
+            .field("words", &self.words.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// Decodes an image for the context mode that it was assembled for. Words that are not valid
+    /// instructions are kept: they are a fault only when they are executed.
+    ///
+    /// # Errors
+    /// The image is longer than a control store.
+    pub fn new(image: &Image, profile: &Profile) -> Result<Self, ProgramError> {
+        let most = usize::from(profile.control_store_words());
+        if image.words.len() > most {
+            return Err(ProgramError::TooLong {
+                name: image.name.clone(),
+                words: image.words.len(),
+                most,
+            });
+        }
+        Ok(Self::of_image(Arc::new(image.clone())))
+    }
+
+    /// No instructions at all: what a core has before a program is loaded.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::of_image(Arc::default())
+    }
+
+    fn of_image(image: Arc<Image>) -> Self {
+        let mode = image.contexts;
+        let words = decoded(&image, mode);
+        Self { image, mode, words }
+    }
+
+    /// The image it was made from.
+    #[must_use]
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// The context mode that its words are decoded for.
+    #[must_use]
+    pub fn mode(&self) -> ContextMode {
+        self.mode
+    }
+
+    /// The instructions by their address.
+    #[must_use]
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The address behind the last instruction.
+    #[must_use]
+    pub fn end(&self) -> u16 {
+        self.words.len() as u16
+    }
+
+    /// Decodes the words again if they were decoded for another context mode: the mode decides
+    /// which transfer register a command names. A core calls this when `CTX_ENABLES` changes its
+    /// mode, which need not be the one that the image was assembled for.
+    pub fn set_mode(&mut self, mode: ContextMode) {
+        if mode != self.mode {
+            self.mode = mode;
+            self.words = decoded(&self.image, mode);
+        }
+    }
+
+    /// Whether an address lies in the defer slots of an earlier instruction.
+    #[must_use]
+    pub fn is_defer_slot(&self, address: usize) -> bool {
+        (1..=3).any(|back| {
+            let before = address.checked_sub(back).and_then(|at| self.words.get(at));
+            matches!(before, Some(Ok(it)) if usize::from(it.defer()) >= back)
+        })
+    }
+
+    /// What it can do to transfer registers of any microengine.
+    #[must_use]
+    pub fn exposes(&self) -> Exposure {
+        let instructions = self.words.iter().flatten();
+        instructions.fold(Exposure::default(), |all, it| all | Exposure::by(it))
+    }
+}
+
+fn decoded(image: &Image, mode: ContextMode) -> Arc<[Word]> {
+    let words = image.words.iter();
+    words
+        .map(|&word| decode_lenient_in(word, mode.encoding()))
+        .collect()
+}
