@@ -12,9 +12,11 @@ use sha2::{Digest, Sha256};
 const COVERED: &[&str] = &[
     "../../isa",
     "../isa/src",
+    "../image/src",
     "../asm/src",
     "../chip/src",
     "../chip/profiles",
+    "../inspect/src",
     "../net/src",
     "../network/src",
     "../petri/src",

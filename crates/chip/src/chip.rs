@@ -6,7 +6,7 @@ mod events;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind, Program};
+use crate::core::{Core, CoreKind, Program, WaitInfo};
 use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
@@ -19,7 +19,6 @@ use crate::kernel::lock::Lock;
 use crate::kernel::observer::Observer;
 use crate::profile::Profile;
 use crate::quiescence::{Bounds, Quiescence};
-use crate::stats::Stats;
 use crate::units::Units;
 use crate::units::msf::MediaSetup;
 
@@ -221,7 +220,8 @@ impl Chip {
 
     /// The cycle up to which it has counted: where it pauses, if it does, which may lie behind
     /// the last event before.
-    pub(crate) fn counted_to(&self) -> Cycle {
+    #[must_use]
+    pub fn counted_to(&self) -> Cycle {
         self.fabric
             .now
             .max(self.paused.min(self.fabric.events.next_time()))
@@ -280,6 +280,18 @@ impl Chip {
         self.fabric.checks.fault()
     }
 
+    /// The fault that stands, for what an analysis of the whole chip adds to its notes.
+    pub fn fault_mut(&mut self) -> Option<&mut Fault> {
+        self.fabric.checks.fault_mut()
+    }
+
+    /// Records a fault that an analysis of the chip has found, as [`Checks::raise`] does.
+    ///
+    /// [`Checks::raise`]: crate::kernel::check::Checks::raise
+    pub fn raise(&mut self, fault: Fault) {
+        self.fabric.checks.raise(fault);
+    }
+
     /// Raises [`Check::RbufLeak`] when threads still have RBUF elements: for the
     /// end of a run that has drained.
     pub fn raise_leaks(&mut self) {
@@ -295,12 +307,6 @@ impl Chip {
     #[must_use]
     pub fn next_event(&self) -> Cycle {
         self.fabric.events.next_time()
-    }
-
-    /// What the chip has counted until now, or until the cycle of the pause.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        Stats::collect(self)
     }
 
     /// Runs until every event before `until` is handled. Running in steps gives
@@ -422,6 +428,31 @@ impl Chip {
         match self.fabric.checks.fault() {
             Some(fault) => Stop::Fault(Box::new(fault.clone())),
             None => Stop::Quiet,
+        }
+    }
+
+    /// The fault of a chip in which every context sleeps, and this one for ever.
+    fn deadlock(&self, me: u8, context: u8, wait: &WaitInfo) -> Fault {
+        let since = self.microengines[usize::from(me)].context(context).since;
+        // A core that is alone may have run a few cycles ahead.
+        let since = since.min(self.now());
+        let states = self.microengines.iter();
+        Fault {
+            check: Some(Check::Deadlock),
+            cycle: self.now(),
+            me: Some(me),
+            context: Some(context),
+            pc: Some(wait.at),
+            message: format!(
+                "every context sleeps and nothing is pending that could wake one; microengine {me} context {context} waits for {}, since cycle {since}",
+                wait.missing.join(if wait.any { " or " } else { " and " })
+            ),
+            notes: states.flat_map(|core| core.state_report()).collect(),
+            help: Some(
+                "look for the command, or the other context, that should have raised the signal; `npsim debug` goes back to it: `why` there, and `who` for who raised it last"
+                    .to_owned(),
+            ),
+            also: Vec::new(),
         }
     }
 }

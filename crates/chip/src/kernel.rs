@@ -19,6 +19,7 @@ pub mod observer;
 pub(crate) mod profile;
 pub mod raiser;
 pub mod ring_status;
+pub mod row;
 pub mod saved_memory;
 pub mod target;
 pub mod trace_event;

@@ -7,19 +7,15 @@
 pub type Cycle = u64;
 
 pub mod board;
-mod buffer_leaks;
 pub mod chip;
 pub mod core;
 pub mod engine;
 pub mod gpp;
-pub mod inspect;
 pub mod kernel;
-pub mod liveness;
 pub mod microengine;
 pub mod profile;
 pub mod quiescence;
 pub mod state;
-pub mod stats;
 pub mod units;
 pub mod watch;
 

@@ -119,7 +119,7 @@ macro_rules! units {
             }
 
             /// The commands that are served before one that waits at a unit.
-            pub(crate) fn ahead_of(&self, slot: Slot, target: Target) -> Option<Vec<Slot>> {
+            pub fn ahead_of(&self, slot: Slot, target: Target) -> Option<Vec<Slot>> {
                 let channel = target.channel();
                 match target.unit() {
                     $(Served::$first $(| Served::$more)* => self.$field.ahead_of(slot, channel),)+
@@ -128,7 +128,7 @@ macro_rules! units {
 
             /// What each inlet's unit or channel has counted: memories first, else
             /// in the order of the table.
-            pub(crate) fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters)> {
+            pub fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters)> {
                 let mut rows = Vec::new();
                 $(rows.extend((0..).zip(self.$field.counters()).map(|(channel, counters)| {
                     (<$unit>::MEMORY, <$unit>::target(channel), counters)
@@ -138,7 +138,7 @@ macro_rules! units {
             }
 
             /// The longwords that are watched as locks, unit by unit.
-            pub(crate) fn locks(&self) -> impl Iterator<Item = &Lock> {
+            pub fn locks(&self) -> impl Iterator<Item = &Lock> {
                 std::iter::empty()$(.chain(self.$field.locks()))+
             }
 

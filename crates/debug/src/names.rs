@@ -1,8 +1,8 @@
 //! What things are called: by the project, and by the programs where a name is live.
 
 use npsim_chip::core::Owner;
-use npsim_chip::inspect::Inspect;
 use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
+use npsim_inspect::Inspect;
 use npsim_observe::series::{PlaceKind, Series};
 use npsim_project::Project;
 
@@ -169,7 +169,7 @@ impl Names {
 pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &Owner) -> String {
     inspect.flight_of(me, owner).map_or_else(
         || "data to come".to_owned(),
-        |it| format!("{}, {}", it.text(inspect.now()), it.place_text()),
+        |it| format!("{}, {}", it.text(inspect.now()), it.location_text()),
     )
 }
 

@@ -8,6 +8,7 @@
 
 mod disassemble;
 pub mod file;
+mod flow_graph;
 mod image;
 pub mod import;
 mod listing;
@@ -18,6 +19,7 @@ mod source;
 mod words;
 
 pub use disassemble::disassemble;
+pub use flow_graph::{DeferSlot, FlowGraph, Successors};
 pub use image::{
     ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
     Origin, RegisterSymbol, SignalSymbol, Synonym,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::engine::ENGINE;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_project::load::generator;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, captured};

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_observe::set::Wanted;
 use npsim_observe::timeline::Window;
 use npsim_project::problem::Problem;

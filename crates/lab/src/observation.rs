@@ -1,7 +1,7 @@
 //! What a run showed in its window, and metrics computed from it.
 
 use npsim_chip::Cycle;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_net::ethernet::{FCS_BYTES, MIN_FRAME_BYTES};
 use serde_json::Value;
 

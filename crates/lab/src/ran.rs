@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure};
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_net::load::Stamp;
 use npsim_session::links::Tap;
 use npsim_session::simulation::Ending;

@@ -350,7 +350,7 @@ impl Run<'_> {
     fn a_frame(
         &self,
         stage: Option<&Vec<u8>>,
-        count: impl Fn(&npsim_chip::stats::MicroengineStats) -> u64,
+        count: impl Fn(&npsim_inspect::stats::MicroengineStats) -> u64,
     ) -> Result<u64, &'static str> {
         let nodes = self.report.nodes.iter();
         let microengines = nodes.flat_map(|node| &node.chip.microengines);

@@ -19,6 +19,7 @@ pub use npsim_asm as asm;
 pub use npsim_chip as chip;
 pub use npsim_debug as debug;
 pub use npsim_image as image;
+pub use npsim_inspect as inspect;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
 pub use npsim_observe as observe;

@@ -37,6 +37,7 @@ use npsim_chip::kernel::check::{Also, Check, Fault};
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, RingName, TraceEvent};
+use npsim_inspect::stats::Stats;
 use npsim_isa::{CommandOp, Unit};
 
 use clock::Clock;
@@ -240,7 +241,7 @@ impl RaceDetector {
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         let count = chip.microengines().len() * 8;
-        let stats = chip.stats();
+        let stats = Stats::collect(chip);
         let mut rings = BTreeMap::new();
         for ring in &stats.rings {
             let name = RingName::Scratch(ring.ring as u8);

@@ -10,8 +10,8 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::RingStatus;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
-use npsim_chip::stats::Stats;
 use npsim_chip::watch::Sampler;
+use npsim_inspect::stats::Stats;
 
 use npsim_project::Project;
 
@@ -215,7 +215,7 @@ impl Series {
         });
         let sample = Sample {
             cycle: chip.now(),
-            stats: chip.stats(),
+            stats: Stats::collect(chip),
             fills: fills.collect(),
         };
         self.push(sample);

@@ -244,7 +244,7 @@ mod tests {
     use crate::links::Traffic;
     use crate::report::NodeReport;
     use crate::simulation::Ending;
-    use npsim_chip::stats::{PortStats, Stats};
+    use npsim_inspect::stats::{PortStats, Stats};
     use npsim_net::pace::Survey;
 
     #[test]

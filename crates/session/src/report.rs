@@ -4,7 +4,7 @@
 mod gather;
 
 use npsim_chip::kernel::disturb::Disturbances;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_net::load::Load;
 use npsim_project::ProfileChange;
 use serde::Serialize;

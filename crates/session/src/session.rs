@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_chip::stats::Stats;
 use npsim_chip::watch::Watcher;
+use npsim_inspect::stats::Stats;
 use npsim_net::egress::{PcapSink, Position};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};

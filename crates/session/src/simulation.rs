@@ -10,10 +10,11 @@ use npsim_chip::core::Program as Loaded;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::lines::Lines as _;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
-use npsim_chip::liveness::Outlook;
 use npsim_chip::state::StateError;
-use npsim_chip::stats::Stats;
 use npsim_chip::watch::Watcher;
+use npsim_inspect::liveness::Outlook;
+use npsim_inspect::stats::Stats;
+use npsim_inspect::{buffer_leaks, liveness};
 
 use crate::links::{Links, Traffic};
 use npsim_project::Project;
@@ -264,7 +265,7 @@ impl Simulation {
                         }
                         continue;
                     }
-                    Some(Stop::Fault(fault)) => return Came::Ended(Ending::Fault(fault)),
+                    Some(Stop::Fault(fault)) => return Came::Ended(self.faulted(fault)),
                     Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
                     Some(Stop::Reached) => {}
                 }
@@ -315,7 +316,7 @@ impl Simulation {
             let stop = { &mut self.chip }.run_for(target, Cycle::MAX, breath, links, observer);
             *silent = (*silent).max(self.chip.take_silence());
             match stop {
-                Some(Stop::Fault(fault)) => return Err(Ending::Fault(fault)),
+                Some(Stop::Fault(fault)) => return Err(self.faulted(fault)),
                 None if progress(self.chip.now()).is_break() => return Err(Ending::Interrupted),
                 None => continue,
                 // A chip that sleeps is woken by a frame.
@@ -346,18 +347,24 @@ impl Simulation {
         self.undecided = undecided;
     }
 
+    /// The end of a run at a fault, which an analysis of the chip may have more to say about.
+    fn faulted(&mut self, fault: Box<Fault>) -> Ending {
+        let explained = liveness::explain_deadlock(&mut self.chip).cloned();
+        Ending::Fault(explained.map_or(fault, Box::new))
+    }
+
     /// The end of a run after which no frame moves, unless a check on what is
     /// left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
         // Who allows that all sleep for ever has nothing against some. What a context holds
         // that does is no leak of its own.
         if ending != Ending::Quiet || !self.settings.allow.contains(&Check::Deadlock) {
-            self.chip.raise_never_woken();
+            liveness::raise_never_woken(&mut self.chip);
         }
         self.chip.raise_leaks();
         // Without traffic they hold no packets: a program may do with them what it likes.
         if self.settings.drain.is_some() {
-            self.chip.raise_buffer_leaks();
+            buffer_leaks::raise_buffer_leaks(&mut self.chip);
         }
         match self.chip.fault() {
             Some(fault) => Ending::Fault(Box::new(fault.clone())),
@@ -368,7 +375,7 @@ impl Simulation {
     /// Whether contexts sleep for ever where the time is up, and nobody is to hear of it.
     pub(crate) fn sleeps_unasked(&self) -> bool {
         self.settings.allow.contains(&Check::NeverWoken)
-            && self.chip.never_woken_fault(Outlook::GoesOn).is_some()
+            && liveness::never_woken_fault(&self.chip, Outlook::GoesOn).is_some()
     }
 
     /// The end of a run whose time is up, unless contexts sleep for ever. Nothing of it
@@ -378,7 +385,7 @@ impl Simulation {
         if self.settings.allow.contains(&Check::NeverWoken) {
             return Ending::Reached;
         }
-        match self.chip.never_woken_fault(Outlook::GoesOn) {
+        match liveness::never_woken_fault(&self.chip, Outlook::GoesOn) {
             Some(fault) => Ending::Fault(Box::new(fault)),
             None => Ending::Reached,
         }

@@ -4,7 +4,7 @@ mod slow_path;
 
 use std::fmt::{self, Write as _};
 
-use npsim_chip::stats::{LockStats, Stats};
+use npsim_inspect::stats::{LockStats, Stats};
 
 use crate::report::{NodeDrop, NodeReport, Packets, Report};
 use crate::text_table::TextTable;

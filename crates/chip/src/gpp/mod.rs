@@ -209,7 +209,7 @@ impl Gpp {
     }
 
     /// The kinds of tasks of which statistics have a list, even if none runs.
-    pub(crate) fn kinds(&self) -> &[String] {
+    pub fn kinds(&self) -> &[String] {
         &self.kinds
     }
 
@@ -290,7 +290,7 @@ impl Gpp {
     }
 
     /// Handles of the packet buffers that tasks keep.
-    pub(crate) fn kept_buffers(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn kept_buffers(&self) -> impl Iterator<Item = u32> + '_ {
         self.tasks.iter().flat_map(|task| task.keeps())
     }
 

@@ -303,7 +303,7 @@ impl Buses {
 
     /// The commands in a microengine's FIFO, oldest first, with the cycles since which
     /// they wait.
-    pub(crate) fn held_of(&self, me: u8) -> impl Iterator<Item = (Slot, Cycle)> + '_ {
+    pub fn held_of(&self, me: u8) -> impl Iterator<Item = (Slot, Cycle)> + '_ {
         let fifo = self.fifos.get(usize::from(me)).into_iter();
         let held = fifo.flat_map(Fifo::all);
         held.map(|held| (held.slot, held.since))
@@ -311,7 +311,7 @@ impl Buses {
 
     /// Since when a microengine stalls because its FIFO is full, and the unit that is
     /// to blame; no unit where the command bus is.
-    pub(crate) fn stalled(&self, me: u8) -> Option<(Cycle, Option<Target>)> {
+    pub fn stalled(&self, me: u8) -> Option<(Cycle, Option<Target>)> {
         self.fifos.get(usize::from(me))?.stalled
     }
 
@@ -320,7 +320,7 @@ impl Buses {
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn target_of(&self, unit: Unit, address: u32) -> Target {
+    pub fn target_of(&self, unit: Unit, address: u32) -> Target {
         self.inlets.target_of(unit, address)
     }
 
@@ -349,7 +349,7 @@ impl Buses {
     }
 
     /// What each cluster's command, S push and S pull bus did until now.
-    pub(crate) fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
+    pub fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
         (0..self.clusters()).map(move |at| {
             let cluster = &self.clusters[at];
             let mut command = cluster.command;
@@ -364,7 +364,7 @@ impl Buses {
 
     /// What the D push and the D pull bus did until now.
     #[must_use]
-    pub(crate) fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
+    pub fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
         [self.pushes[D_BUS].until(now), self.pulls[D_BUS].until(now)]
     }
 }

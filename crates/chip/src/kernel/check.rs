@@ -201,6 +201,11 @@ impl Checks {
         self.fault.as_deref()
     }
 
+    /// The fault that stops the run, for notes to be added.
+    pub fn fault_mut(&mut self) -> Option<&mut Fault> {
+        self.fault.as_deref_mut()
+    }
+
     /// How often each allowed check was passed over, where that happened.
     pub fn passed_over(&self) -> impl Iterator<Item = (Check, u64)> + '_ {
         Check::ALL

@@ -84,7 +84,7 @@ const UNASKED: u64 = u64::MAX;
 impl InFlight {
     /// Whether a unit pushes data on its own.
     #[must_use]
-    pub(crate) const fn is_unasked(&self) -> bool {
+    pub const fn is_unasked(&self) -> bool {
         self.note == UNASKED
     }
 }
@@ -148,7 +148,7 @@ pub struct Fabric {
     /// Where packet buffers go, if the boot plan has some.
     pub buffers: Option<Buffers>,
     /// A command has given its signals to another context than its own.
-    pub(crate) signals_others: bool,
+    pub signals_others: bool,
     late: Latecomers,
     /// Somebody watches the data buses, or completions come late. It follows from the journal
     /// and the latecomers.
@@ -455,7 +455,7 @@ impl Fabric {
     }
 
     /// The same with their slots, ascending.
-    pub(crate) fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
+    pub fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
         let slots = (0..).map(Slot).zip(self.flights.all());
         slots.filter(move |(slot, _)| free.binary_search(slot).is_err())

@@ -82,7 +82,7 @@ impl Lock {
     /// What has happened before `now`: a time that is not over counts as far as
     /// it has come.
     #[must_use]
-    pub(crate) fn counts_at(&self, now: Cycle) -> LockCounts {
+    pub fn counts_at(&self, now: Cycle) -> LockCounts {
         let mut counts = self.counts;
         match self.state {
             State::Held { since, .. } => counts.held += now.saturating_sub(since),

@@ -114,7 +114,7 @@ impl UnitCounters {
     /// Time integral of the number of commands that wait at the unit: divided
     /// by the time it is the mean depth of the queue.
     #[must_use]
-    pub(crate) const fn queue_cycles_at(&self, now: Cycle) -> Cycle {
+    pub const fn queue_cycles_at(&self, now: Cycle) -> Cycle {
         self.stays.wrapping_add(self.queue.wrapping_mul(now))
     }
 

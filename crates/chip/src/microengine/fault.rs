@@ -4,13 +4,12 @@ use npsim_image::{ContextMode, Direction, RegisterSymbol};
 use npsim_isa::{Bank, Operand};
 
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
-use super::{Flow, Microengine, slow};
+use super::{Flow, Microengine, slow, watchdog};
 use crate::Cycle;
 use crate::core::{ContextPhase, Core, signal_name_at};
 use crate::kernel::check::{Check, Fault, PATIENCE};
 use crate::kernel::disturb::numbered;
 use crate::kernel::fabric::Fabric;
-use crate::liveness;
 
 /// The most names that are told of a register.
 const MOST_NAMES: usize = 3;
@@ -287,7 +286,7 @@ impl Microengine {
             let context = me.datapath.context;
             let since = me.contexts[context].since();
             let mut notes = vec![format!("it has had the pipeline since cycle {since}")];
-            notes.extend(liveness::round_of(me.program.image(), context, me.pc));
+            notes.push(watchdog::loop_note(me.program.image(), context, me.pc));
             let waits = |it: &u8| me.contexts[*it].state() == ContextPhase::Ready;
             let ready: Vec<_> = (0..8).filter(waits).collect();
             if !ready.is_empty() {

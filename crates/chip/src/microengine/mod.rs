@@ -51,6 +51,7 @@ mod timers;
 mod timing;
 mod turn;
 mod unary;
+mod watchdog;
 
 use npsim_image::ContextMode;
 use npsim_isa::Operand;

@@ -140,7 +140,7 @@ impl Scratch {
     }
 
     /// All longwords but those that have been taken off a ring.
-    pub(crate) fn words_kept(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn words_kept(&self) -> impl Iterator<Item = u32> + '_ {
         let all = (0..).zip(&self.words);
         all.filter(|(at, _)| !self.rings.has_left(*at))
             .map(|(_, word)| *word)
@@ -298,7 +298,7 @@ impl Scratch {
     }
 
     /// The longwords on a ring, the oldest first.
-    pub(crate) fn ring_words(&self, ring: u8) -> impl Iterator<Item = u32> + '_ {
+    pub fn ring_words(&self, ring: u8) -> impl Iterator<Item = u32> + '_ {
         self.ring(ring).words(&self.words)
     }
 

@@ -279,21 +279,21 @@ impl Sram {
     /// The buffers on a queue, first to last; `None` where there is no such queue or its
     /// head is not in the Q-array.
     #[must_use]
-    pub(crate) fn chain(&self, channel: u8, entry: u8) -> Option<Vec<u32>> {
+    pub fn chain(&self, channel: u8, entry: u8) -> Option<Vec<u32>> {
         let channel = self.channels.get(channel as usize)?;
         let entry = channel.entries.get(entry as usize)?;
         entry.chain(&channel.memory)
     }
 
     /// What is on a Q-array entry that is a ring or a journal, the oldest first.
-    pub(crate) fn entry_words(&self, channel: u8, entry: u8) -> Vec<u32> {
+    pub fn entry_words(&self, channel: u8, entry: u8) -> Vec<u32> {
         let channel = self.channels.get(channel as usize);
         let found = channel.and_then(|it| Some((it, it.entries.get(entry as usize)?)));
         found.map_or_else(Vec::new, |(it, entry)| entry.words(&it.memory).collect())
     }
 
     /// Channel, entry and level of the Q-array entries that were loaded or used.
-    pub(crate) fn entries_in_use(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
+    pub fn entries_in_use(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
         (0..).zip(&self.channels).flat_map(|(channel, it)| {
             let entries = (0..).zip(&it.entries);
             let used = entries.filter(|(_, entry)| **entry != Entry::default());
@@ -303,7 +303,7 @@ impl Sram {
 
     /// All that stands on queues, rings and journals. What an entry is used as is not
     /// known, so it is read as each; but one that begins at a buffer is no ring.
-    pub(crate) fn queued_words(&self, is_buffer: impl Fn(u32) -> bool) -> Vec<u32> {
+    pub fn queued_words(&self, is_buffer: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut words = Vec::new();
         for channel in &self.channels {
             for entry in &channel.entries {

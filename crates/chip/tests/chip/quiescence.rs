@@ -16,6 +16,7 @@ use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::profile::Profile;
+use npsim_inspect::stats::Stats;
 use proptest::prelude::*;
 
 /// Frames of 60 bytes at given cycles, for which no thread waits.
@@ -379,7 +380,7 @@ fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<Stri
             }
         };
         now = at;
-        seen.push(format!("{how:?} {:?}", chip.stats()));
+        seen.push(format!("{how:?} {:?}", Stats::collect(&chip)));
         seen.push(format!("{} events, {}", told.count, told.digest.finish()));
         if how.is_some() {
             seen.push(format!("{:?}", chip.save().unwrap()));

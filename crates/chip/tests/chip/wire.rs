@@ -14,6 +14,7 @@ use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
+use npsim_inspect::stats::Stats;
 
 const GIGABIT: u64 = 1_000_000_000;
 
@@ -141,7 +142,7 @@ fn frames_come_back_unchanged_and_in_order() {
         );
     }
     assert_eq!(chip.units().msf.leaks(), []);
-    let stats = chip.stats();
+    let stats = Stats::collect(&chip);
     assert_eq!(
         stats
             .ports
@@ -171,7 +172,7 @@ fn too_much_traffic_is_lost_at_the_receive_fifo_and_nowhere_else() {
         chip.run(Cycle::MAX, &mut links, &mut NoObserver),
         Stop::Quiet
     );
-    let stats = chip.stats();
+    let stats = Stats::collect(&chip);
     let lost: u64 = stats.ports.iter().map(|p| p.overflow_frames).sum();
     assert!(lost > 1000, "{lost}");
     assert_eq!(lost, links.dropped.len() as u64);
@@ -259,7 +260,7 @@ fn without_firmware_frames_fill_rbuf_and_fifos() {
         chip.run(Cycle::MAX, &mut links, &mut NoObserver),
         Stop::Quiet
     );
-    let port = &chip.stats().ports[0];
+    let port = &Stats::collect(&chip).ports[0];
     assert_eq!(
         (
             port.delivered_frames,
@@ -268,5 +269,5 @@ fn without_firmware_frames_fill_rbuf_and_fifos() {
         ),
         (124, 68, 108)
     );
-    assert_eq!(chip.stats().media.rbuf_free, 0);
+    assert_eq!(Stats::collect(&chip).media.rbuf_free, 0);
 }

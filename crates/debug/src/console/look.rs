@@ -1,8 +1,9 @@
 //! Commands that show what there is.
 
 use npsim_chip::core::IndexName;
-use npsim_chip::inspect::QueueView;
 use npsim_image::Direction as Side;
+use npsim_inspect::Inspect;
+use npsim_inspect::QueueView;
 use npsim_isa::{Bank, Operand, Unit};
 
 use super::table::Verb;
@@ -133,7 +134,7 @@ impl Call<'_, '_> {
         let Some(image) = self.debugger.image(thread.me) else {
             return Vec::new();
         };
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
@@ -181,7 +182,7 @@ impl Call<'_, '_> {
 
     fn registers(&self) -> Vec<String> {
         let thread = self.debugger.thread();
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
@@ -277,7 +278,7 @@ impl Call<'_, '_> {
                 }
             })
             .collect();
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         for view in inspect.microengines() {
             let me = view.index();
             if let Some(ring) = inspect.neighbour_ring(me)
@@ -297,7 +298,7 @@ impl Call<'_, '_> {
     }
 
     fn ring(&self) -> Result<Vec<String>, Complaint> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let hex = |words: &[u32]| -> Vec<String> {
             let lines = words.chunks(8).enumerate();
             lines
@@ -362,11 +363,11 @@ impl Call<'_, '_> {
             let help = format!("there are {}", targets.join(", "));
             return Err(Complaint::new(message).help(help));
         }
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let flights = inspect.flights().iter();
         let those = flights.filter(|it| self.rest.is_empty() || it.target.name() == self.rest);
         let lines: Vec<_> = those
-            .map(|it| format!("{}: {}", it.text(inspect.now()), it.place_text()))
+            .map(|it| format!("{}: {}", it.text(inspect.now()), it.location_text()))
             .collect();
         Ok(if lines.is_empty() {
             vec!["no command is under way".to_owned()]
@@ -376,7 +377,7 @@ impl Call<'_, '_> {
     }
 
     fn rbuf(&self) -> Vec<String> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let taken = inspect.rbuf().filter_map(|it| {
             let who = show::holder_text(it.holder)?;
             let packet = it.frame.map(|frame| format!(", packet {frame}"));
@@ -402,7 +403,7 @@ impl Call<'_, '_> {
     }
 
     fn tbuf(&self) -> Vec<String> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let valid = inspect.tbuf().filter_map(|it| {
             let since = it.valid_since?;
             let packet = it.frame.map(|frame| format!(", packet {frame}"));
@@ -422,7 +423,7 @@ impl Call<'_, '_> {
 
     fn cam(&self) -> Vec<String> {
         let me = self.debugger.thread().me;
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let cam = inspect.microengine(me).map(|it| it.cam());
         let entries = cam.iter().flatten().enumerate();
         entries
@@ -432,7 +433,7 @@ impl Call<'_, '_> {
 
     fn csrs(&self) -> Vec<String> {
         let thread = self.debugger.thread();
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
@@ -461,7 +462,7 @@ impl Call<'_, '_> {
     }
 
     fn hash(&self) -> Vec<String> {
-        let multipliers = self.debugger.chip().inspect().hash_multipliers();
+        let multipliers = Inspect::new(self.debugger.chip()).hash_multipliers();
         let widths = [48_usize, 64, 128].into_iter().zip(multipliers);
         widths
             .map(|(bits, multiplier)| {

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use npsim_chip::Cycle;
 use npsim_chip::core::signal_name_at;
-use npsim_chip::inspect::BufferHolder;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::trace_event::ContextState;
+use npsim_inspect::BufferHolder;
+use npsim_inspect::Inspect;
 use npsim_session::simulation::Ending;
 
 use super::Sources;
@@ -197,7 +198,7 @@ pub(super) fn where_text(debugger: &Debugger, thread: Thread) -> Vec<String> {
 
 /// What the next instructions of a context are the defer slots of.
 fn defer_text(debugger: &Debugger, thread: Thread) -> Option<String> {
-    let inspect = debugger.chip().inspect();
+    let inspect = Inspect::new(debugger.chip());
     let view = inspect.microengine(thread.me)?;
     if view.executing() != Some(thread.context) {
         return None;

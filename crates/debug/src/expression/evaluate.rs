@@ -3,9 +3,10 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
-use npsim_chip::inspect::BufferHolder;
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::{Direction, Image, Point};
+use npsim_inspect::BufferHolder;
+use npsim_inspect::Inspect;
 use npsim_isa::Operand;
 
 use super::parse::{relative, whole};
@@ -203,7 +204,7 @@ impl Scope<'_> {
     /// The frame in the RBUF element that the context has.
     fn packet(&self) -> Result<u64, Complaint> {
         let (me, context) = (self.me, self.context);
-        let inspect = self.chip.inspect();
+        let inspect = Inspect::new(self.chip);
         let mine = |holder| matches!(holder, BufferHolder::Thread { me: m, context: c, .. } if (m, c) == (me, context));
         let mut elements = inspect.rbuf();
         let found = elements.find(|it| mine(it.holder));
@@ -216,7 +217,7 @@ impl Scope<'_> {
     }
 
     fn csr(&self, address: u16) -> Result<u32, Complaint> {
-        let inspect = self.chip.inspect();
+        let inspect = Inspect::new(self.chip);
         let view = inspect.microengine(self.me);
         let value = view.and_then(|view| view.csr(address, self.context));
         value.ok_or_else(|| Complaint::new("this CSR cannot be read here"))

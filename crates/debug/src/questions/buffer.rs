@@ -4,6 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::Slot;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_inspect::Inspect;
 use npsim_isa::CommandOp;
 use npsim_observe::names;
 
@@ -135,7 +136,7 @@ impl Debugger {
     }
 
     fn held(&self, handle: u32) -> Vec<Holding> {
-        let inspect = self.chip().inspect();
+        let inspect = Inspect::new(self.chip());
         let is = |word: &u32| word & HANDLE == handle;
         let mut held = Vec::new();
         let mut add = |what: String, place| held.push(Holding { what, place });
@@ -172,7 +173,7 @@ impl Debugger {
                     pc: command.pc,
                 };
                 let what = names::operation(command.op);
-                add(format!("{what}, {}", flight.place_text()), Some(place));
+                add(format!("{what}, {}", flight.location_text()), Some(place));
             }
         }
         for it in self.threads() {

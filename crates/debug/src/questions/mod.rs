@@ -12,6 +12,7 @@ pub use wake::Woken;
 pub use who::Deed;
 
 use npsim_chip::kernel::trace_event::Cause;
+use npsim_inspect::Inspect;
 
 use crate::debugger::Debugger;
 use crate::search::Place;
@@ -42,7 +43,7 @@ impl Debugger {
     /// Why a context does not go on, in sentences, the most important first.
     #[must_use]
     pub fn why(&self, thread: crate::Thread) -> Vec<String> {
-        let inspect = self.chip().inspect();
+        let inspect = Inspect::new(self.chip());
         match inspect.why(thread.me, thread.context) {
             Some(why) => inspect.why_text(thread.me, thread.context, &why),
             None => vec![format!("there is no context {thread}")],

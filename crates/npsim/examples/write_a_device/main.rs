@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use npsim::chip::Cycle;
-use npsim::chip::stats::Row;
+use npsim::chip::kernel::row::Row;
 use npsim::chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
 use npsim::links::Links;
 use npsim::project::keys::Spanned;

@@ -5,6 +5,7 @@ use npsim_debug::console::holder_text;
 use npsim_debug::names::{Named, Ring, live_at, owner_text};
 use npsim_debug::{Complaint, Thread};
 use npsim_image::Direction as Side;
+use npsim_inspect::Inspect;
 use npsim_isa::{Bank, Operand};
 use serde_json::{Value, json};
 
@@ -133,7 +134,7 @@ impl Session<'_> {
                     .collect()
             }
             Kind::Cam => {
-                let inspect = self.debugger.chip().inspect();
+                let inspect = Inspect::new(self.debugger.chip());
                 let cam = inspect.microengine(thread.me).map(|it| it.cam());
                 let entries = cam.iter().flatten().enumerate();
                 entries
@@ -144,7 +145,7 @@ impl Session<'_> {
                     .collect()
             }
             Kind::Csrs => {
-                let inspect = self.debugger.chip().inspect();
+                let inspect = Inspect::new(self.debugger.chip());
                 let view = inspect.microengine(thread.me);
                 let csrs = view.iter().flat_map(|view| view.csrs(thread.context));
                 csrs.map(|it| {
@@ -155,10 +156,10 @@ impl Session<'_> {
             }
             Kind::Rings => self.rings(thread),
             Kind::Commands => {
-                let inspect = self.debugger.chip().inspect();
+                let inspect = Inspect::new(self.debugger.chip());
                 let now = inspect.now();
                 let flights = inspect.flights().iter();
-                let flights = flights.map(|it| variable(it.text(now), it.place_text()));
+                let flights = flights.map(|it| variable(it.text(now), it.location_text()));
                 flights.collect()
             }
             Kind::Buffers => self.buffers(),
@@ -173,7 +174,7 @@ impl Session<'_> {
     }
 
     fn names(&self, thread: Thread, format: &Format) -> Vec<Value> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let (Some(image), Some(view)) = (
             self.debugger.image(thread.me),
             inspect.microengine(thread.me),
@@ -201,7 +202,7 @@ impl Session<'_> {
     }
 
     fn registers(&self, thread: Thread, format: &Format) -> Vec<Value> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
@@ -219,7 +220,7 @@ impl Session<'_> {
     }
 
     fn transfer(&self, thread: Thread, format: &Format) -> Vec<Value> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
@@ -296,7 +297,7 @@ impl Session<'_> {
     }
 
     fn buffers(&self) -> Vec<Value> {
-        let inspect = self.debugger.chip().inspect();
+        let inspect = Inspect::new(self.debugger.chip());
         let packet =
             |frame: Option<u64>| frame.map(|it| format!(", packet {it}")).unwrap_or_default();
         let rbuf = inspect.rbuf().filter_map(|it| {

@@ -11,7 +11,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::lines::MediaDrop;
-use npsim_chip::stats::{
+use npsim_inspect::stats::{
     BusStats, CheckStats, ContextStats, CounterStats, DropStats, HoldStats, LockStats,
     MicroengineStats, OperationStats, PortStats, Stats, TaskStats, UnitStats,
 };
@@ -95,7 +95,7 @@ fn idle(project: &str) -> Stats {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let project = Project::load(&path, &Overrides::default(), &npsim::registry()).unwrap();
     let chip = Chip::new(project.profile, &project.boot, Vec::new());
-    chip.unwrap().stats()
+    Stats::collect(&chip.unwrap())
 }
 
 fn keys(value: &Value, found: &mut BTreeSet<String>) {

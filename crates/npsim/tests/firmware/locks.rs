@@ -11,8 +11,8 @@ use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::stats::LockStats;
 use npsim_chip::watch::Sampler;
+use npsim_inspect::stats::LockStats;
 use npsim_isa::CommandOp;
 
 use crate::project::{assembled, load};

@@ -12,8 +12,8 @@ use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_chip::stats::Stats;
 use npsim_chip::watch::Watcher;
+use npsim_inspect::stats::Stats;
 use npsim_observe::timeline::Recorder;
 
 use crate::project::{assembled, load};

@@ -12,6 +12,7 @@ use npsim_chip::Cycle;
 use npsim_chip::gpp::routes::Routes;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_inspect::stats::Stats;
 use npsim_net::LineFrame;
 
 use crate::forwarder::drain;
@@ -278,7 +279,7 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
     assert!(single > to.len() * 8 / 10, "{single} have a single way");
     assert!(amid > to.len() / 400, "{amid} saw their way change");
     assert!(outdated > to.len() / 10, "{outdated} refute an old table");
-    let row = chip.stats().gpp.rows.of("routes")[0].clone();
+    let row = Stats::collect(&chip).gpp.rows.of("routes")[0].clone();
     assert_eq!(row.get("changes"), Some(case.changes.into()));
     // Each block was used many times.
     let blocks = row.get("blocks").unwrap() + row.get("free_blocks").unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use npsim::simulation::{Ending, Simulation};
 use npsim_chip::chip::Chip;
+use npsim_inspect::stats::Stats;
 use npsim_net::order::{Order, THRESHOLD};
 
 use crate::bench::Bench;
@@ -74,7 +75,7 @@ fn ended(ending: &Ending) -> Result<(), String> {
 
 /// Drop counters of the microcode that are not 0.
 pub fn drops(chip: &Chip) -> BTreeMap<String, u64> {
-    let counters = chip.stats().counters.into_iter();
+    let counters = Stats::collect(&chip).counters.into_iter();
     let drops = counters.filter(|counter| counter.drop && counter.value > 0);
     drops.map(|counter| (counter.name, counter.value)).collect()
 }
@@ -105,7 +106,7 @@ fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String
 fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     let leaks = chip.units().msf.leaks();
     ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
-    let stats = chip.stats();
+    let stats = Stats::collect(&chip);
     let media = &stats.media;
     let fresh = bench.simulation(0).stats().media.rbuf_free;
     ensure(

@@ -1,6 +1,6 @@
 //! A profile accounts for every cycle.
 
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_observe::profile::{Collector, Profile, Spent, stages, to_json};
 use npsim_report::flame::{Flame, folded};
 use npsim_session::simulation::Ending;

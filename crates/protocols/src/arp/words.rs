@@ -1,6 +1,6 @@
 //! What people are told of the task.
 
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 
 use super::task::ArpCounts;
 

@@ -9,7 +9,7 @@
 use std::num::NonZeroU64;
 
 use npsim_chip::Cycle;
-use npsim_chip::stats::{Row, permille};
+use npsim_chip::kernel::row::{Row, permille};
 use serde::{Deserialize, Serialize};
 
 /// Ticks of an ME cycle.

@@ -26,8 +26,8 @@ mod tests;
 use std::ops::Range;
 
 use npsim_chip::Cycle;
+use npsim_chip::kernel::row::Row;
 use npsim_chip::profile::Profile;
-use npsim_chip::stats::Row;
 use npsim_chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! What the summary of a run says of the coprocessor.
 
 use npsim_chip::Cycle;
-use npsim_chip::stats::permille;
+use npsim_chip::kernel::row::permille;
 use npsim_chip::units::sram::device::Device;
 use npsim_project::quantity::grouped;
 

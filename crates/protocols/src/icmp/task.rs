@@ -15,7 +15,7 @@ use npsim_chip::gpp::exceptions::Exception;
 use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace, Way};
 use npsim_chip::gpp::packets::{Descriptor, Outcome, Outgoing, Sender, reason};
 use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::datagram::{Datagram, HEADER, ICMP, IPV4, LINK_HEADER, UDP};

@@ -2,7 +2,7 @@
 //! ports, and the rate that a request gets.
 
 use npsim_chip::Cycle;
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{Pool, rate_units};

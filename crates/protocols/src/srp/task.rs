@@ -8,7 +8,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
 use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Counted, GAP, READ_FROM, RECORD_BYTES, gap, time_of, time_of_steps};

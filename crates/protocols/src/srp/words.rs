@@ -1,6 +1,6 @@
 //! What the summary of a run and `npsim project` say of the task.
 
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use npsim_project::quantity::{grouped, show_rate};
 
 use super::task::{Pace, SrpClass, SrpSetup};

@@ -2,7 +2,7 @@
 //! mailbox for each thread, and the feedback that a packet leaves with.
 
 use npsim_chip::Cycle;
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{Pools, Scale};

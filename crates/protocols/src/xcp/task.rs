@@ -9,7 +9,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
 use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::words;

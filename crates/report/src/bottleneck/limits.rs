@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use npsim_chip::stats::permille;
+use npsim_chip::kernel::row::permille;
 use npsim_observe::series::PlaceKind;
 use serde::Serialize;
 

@@ -1,6 +1,7 @@
 //! How much of its time everything was used.
 
-use npsim_chip::stats::{PortStats, permille};
+use npsim_chip::kernel::row::permille;
+use npsim_inspect::stats::PortStats;
 use serde::Serialize;
 
 use super::window::Window;
@@ -83,7 +84,7 @@ pub(super) fn loads(window: &Window, clusters: u64) -> Vec<Load> {
     };
     for (a, b) in before.microengines.iter().zip(&after.microengines) {
         let busy =
-            |me: &npsim_chip::stats::MicroengineStats| me.executing + me.aborted + me.stalled;
+            |me: &npsim_inspect::stats::MicroengineStats| me.executing + me.aborted + me.stalled;
         let kind = LoadKind::Microengine(b.index as u8);
         let name = format!("microengine {}", b.index);
         add(kind, name, permille(busy(b) - busy(a), cycles));
@@ -153,7 +154,7 @@ fn line_permille(port: &PortStats, frames: u64, bytes: u64, cycles: u64, mhz: u6
 #[cfg(test)]
 mod tests {
     use super::line_permille;
-    use npsim_chip::stats::PortStats;
+    use npsim_inspect::stats::PortStats;
 
     #[test]
     fn a_line_of_least_frames_is_full_at_its_packet_rate() {

@@ -4,7 +4,8 @@
 //! over, however many contexts want it. Where these times fill a lock's time there
 //! is no room for another section, though every microengine has time: it spins.
 
-use npsim_chip::stats::{LockStats, permille};
+use npsim_chip::kernel::row::permille;
+use npsim_inspect::stats::LockStats;
 use npsim_project::quantity::grouped;
 
 use super::limits::stage_name;

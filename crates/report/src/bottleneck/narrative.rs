@@ -1,6 +1,6 @@
 //! The analysis as sentences.
 
-use npsim_chip::stats::permille;
+use npsim_chip::kernel::row::permille;
 use npsim_observe::series::PlaceKind;
 use npsim_project::quantity::grouped;
 

@@ -1,6 +1,6 @@
 //! The analysis on runs that are made up, so that every kind of limit occurs.
 
-use npsim_chip::stats::{
+use npsim_inspect::stats::{
     CounterStats, HoldStats, LockStats, MicroengineStats, PortStats, Stats, UnitStats,
 };
 use npsim_observe::series::{Fill, Place, PlaceKind, Sample, Series};

@@ -1,6 +1,6 @@
 //! The part of a run that tells what limits it.
 
-use npsim_chip::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
+use npsim_inspect::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
 use npsim_observe::series::{Fill, PlaceKind, Sample, Series};
 
 /// A part of a run: what was counted in it and what stood where.

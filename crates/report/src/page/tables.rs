@@ -135,7 +135,7 @@ pub(super) fn microengines(run: &Run<'_>) -> Vec<MicroengineRow> {
 
 pub(super) fn units(run: &Run<'_>) -> Vec<UnitRow> {
     let chip = &run.report.chip;
-    let commands = |unit: &npsim_chip::stats::UnitStats| -> u64 {
+    let commands = |unit: &npsim_inspect::stats::UnitStats| -> u64 {
         unit.commands.iter().map(|operation| operation.count).sum()
     };
     let used = chip.units.iter().filter(|unit| commands(unit) > 0);
@@ -166,7 +166,7 @@ pub(super) fn locks(run: &Run<'_>) -> Vec<LockRow> {
             format!("{:.1}", sum as f64 / count as f64)
         }
     };
-    let row = |lock: &npsim_chip::stats::LockStats| LockRow {
+    let row = |lock: &npsim_inspect::stats::LockStats| LockRow {
         name: lock.name.clone(),
         taken: grouped(lock.acquired),
         held: mean(lock.held_cycles, lock.acquired),

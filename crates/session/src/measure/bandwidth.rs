@@ -9,7 +9,7 @@ use npsim_chip::gpp::boot::{Boot, PortSetup};
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::profile::Profile;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use serde::Serialize;
 
 use super::{chip, feedback, permille, tenths};
@@ -364,7 +364,7 @@ fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
     let mut chip = chip(profile, &boot, stress.path, 0..microengines)?;
     let mut lines = Flood::new(profile, stress.media);
     match chip.run(CYCLES, &mut lines, &mut NoObserver) {
-        Stop::Reached => Ok(chip.stats()),
+        Stop::Reached => Ok(Stats::collect(&chip)),
         Stop::Quiet => Err(Problem::new(format!(
             "`{}` had no events pending at cycle {}",
             stress.path,

@@ -3,8 +3,8 @@
 
 use npsim_chip::gpp::boot::{Boot, MemoryImage, Space};
 use npsim_chip::profile::Profile;
-use npsim_chip::stats::Stats;
 use npsim_chip::units::sram::device::{Attachment, Device};
+use npsim_inspect::stats::Stats;
 use npsim_protocols::feedback::{Coprocessor, WINDOW_BYTES};
 
 use super::bandwidth::{Bandwidth, Rate, Reading, rate};

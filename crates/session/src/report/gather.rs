@@ -3,7 +3,7 @@
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::disturb::Disturbances;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 
@@ -391,7 +391,7 @@ mod tests {
     use crate::links::Traffic;
     use crate::simulation::Ending;
     use npsim_chip::kernel::lines::MediaDrop;
-    use npsim_chip::stats::{CounterStats, DropStats, Stats};
+    use npsim_inspect::stats::{CounterStats, DropStats, Stats};
 
     #[test]
     fn percentiles_are_nearest_rank() {

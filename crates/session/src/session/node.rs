@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
-use npsim_chip::stats::{CheckStats, Stats};
 use npsim_chip::watch::Watcher;
+use npsim_inspect::stats::{CheckStats, Stats};
 use npsim_net::egress::PcapSink;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use npsim_chip::stats::{Stats, TaskStats};
+use npsim_inspect::stats::{Stats, TaskStats};
 
 use npsim_project::quantity::{grouped, show_nanoseconds};
 

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
-use npsim_chip::inspect::{BufferHolder, Inspect, Memory, Place, Source, Why};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_image::Direction;
+use npsim_inspect::{BufferHolder, Inspect, Location, Memory, Source, Why};
 use npsim_isa::{CommandOp, Operand, csr};
 
 use crate::systems::System;
@@ -39,16 +39,18 @@ fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
                         let flight = look.flight(slot).unwrap();
                         if !flight.raises(me.index(), context, missing.signal) {
                             // It sends it.
-                            return match flight.place {
-                                Place::Served { until, .. } | Place::Data { until } => Some(until),
+                            return match flight.location {
+                                Location::Served { until, .. } | Location::Data { until } => {
+                                    Some(until)
+                                }
                                 _ => None,
                             };
                         }
                         let pulls = flight.command.pull_signals >> missing.signal & 1 == 1;
-                        match flight.place {
-                            Place::Result { until } if !pulls => Some(until),
-                            Place::Data { until } if pulls => Some(until),
-                            Place::Queue { data, .. } if pulls => data,
+                        match flight.location {
+                            Location::Result { until } if !pulls => Some(until),
+                            Location::Data { until } if pulls => Some(until),
+                            Location::Queue { data, .. } if pulls => data,
                             _ => None,
                         }
                     }
@@ -88,8 +90,8 @@ fn queued(look: &Inspect<'_>) -> BTreeMap<Key, Vec<Key>> {
     let waiting = look
         .flights()
         .iter()
-        .filter_map(|flight| match &flight.place {
-            Place::Queue { before, .. } => {
+        .filter_map(|flight| match &flight.location {
+            Location::Queue { before, .. } => {
                 let before = before.iter().map(|slot| key(*slot)).collect();
                 Some((key(flight.slot), before))
             }
@@ -168,7 +170,7 @@ fn what_is_seen_comes_true() {
             // It takes most of the time.
             let save = || session.node(0).chip().save().unwrap();
             let before = (round % 50 == 0).then(save);
-            let look = session.node(0).chip().inspect();
+            let look = Inspect::new(session.node(0).chip());
             let (expected, queues) = (expected(&look), queued(&look));
             owned += holds(&look);
             drop(look);
@@ -194,7 +196,7 @@ fn what_is_seen_comes_true() {
                     woken += 1;
                 }
             }
-            let queues_now = queued(&chip.inspect());
+            let queues_now = queued(&Inspect::new(chip));
             for (command, before) in &queues {
                 if queues_now.contains_key(command) {
                     continue;
@@ -223,7 +225,7 @@ fn a_look_is_as_of_the_pause() {
     for pause in (1..400).map(|step| 37 * step) {
         assert_eq!(session.run_to(pause, &mut [NoObserver], go_on), None);
         let chip = session.node(0).chip();
-        let look = chip.inspect();
+        let look = Inspect::new(chip);
         // A microengine may have gone on as far as nothing else happens.
         let now = pause.max(chip.now());
         assert_eq!(look.now(), now);

@@ -4,6 +4,7 @@ use crate::theme::Theme;
 use npsim_chip::core::ContextPhase;
 use npsim_debug::names::{Named, live_at, owner_text};
 use npsim_image::Direction;
+use npsim_inspect::Inspect;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look, cut, indented};
@@ -18,7 +19,7 @@ pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     let Some(image) = debugger.image(thread.me) else {
         return Vec::new();
     };
-    let inspect = debugger.chip().inspect();
+    let inspect = Inspect::new(debugger.chip());
     let Some(view) = inspect.microengine(thread.me) else {
         return Vec::new();
     };

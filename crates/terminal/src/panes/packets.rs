@@ -2,9 +2,10 @@
 //! interface; or the stations of one.
 
 use crate::theme::Theme;
+use npsim_inspect::Inspect;
 use std::collections::BTreeMap;
 
-use npsim_chip::inspect::BufferHolder;
+use npsim_inspect::BufferHolder;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look};
@@ -13,7 +14,7 @@ use crate::past::{Fate, Packet};
 
 /// Where buffers of the media interface have parts of packets.
 fn buffers(look: &Look<'_>) -> BTreeMap<u64, String> {
-    let inspect = look.debugger.chip().inspect();
+    let inspect = Inspect::new(look.debugger.chip());
     let mut places: BTreeMap<u64, String> = BTreeMap::new();
     let mut add = |frame: u64, text: String| {
         let place = places.entry(frame).or_default();

@@ -2,6 +2,7 @@
 
 use crate::theme::Theme;
 use npsim_debug::names::Ring;
+use npsim_inspect::Inspect;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look, cut};
@@ -32,7 +33,7 @@ fn contents(words: &[u32], width: u16) -> String {
 
 pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
-    let inspect = look.debugger.chip().inspect();
+    let inspect = Inspect::new(look.debugger.chip());
     let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);
     let mut items = Vec::new();
     let mut add = |name: &str, how: String, words: &[u32], choice: Option<Choice>| {

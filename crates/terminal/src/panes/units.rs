@@ -1,6 +1,7 @@
 //! Commands on their way, unit by unit.
 
-use npsim_chip::inspect::Place;
+use npsim_inspect::Inspect;
+use npsim_inspect::Location;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, Look, cut};
@@ -8,7 +9,7 @@ use crate::layout::NARROW;
 
 pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
-    let inspect = look.debugger.chip().inspect();
+    let inspect = Inspect::new(look.debugger.chip());
     let now = inspect.now();
     let mut targets: Vec<_> = inspect.flights().iter().map(|it| it.target).collect();
     targets.sort_unstable();
@@ -30,14 +31,14 @@ pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
                 (who, Some(choice))
             };
             let ahead = flight.before().len();
-            let place = match &flight.place {
-                Place::Fifo { .. } => format!("FIFO, {ahead} ahead"),
-                Place::CommandBus { .. } => "bus".to_owned(),
-                Place::Queue { .. } => format!("queue, {ahead} ahead"),
-                Place::Data { .. } => "takes data".to_owned(),
-                Place::Served { .. } => "served".to_owned(),
-                Place::Result { .. } => "coming back".to_owned(),
-                Place::Unit => "at the unit".to_owned(),
+            let place = match &flight.location {
+                Location::Fifo { .. } => format!("FIFO, {ahead} ahead"),
+                Location::CommandBus { .. } => "bus".to_owned(),
+                Location::Queue { .. } => format!("queue, {ahead} ahead"),
+                Location::Data { .. } => "takes data".to_owned(),
+                Location::Served { .. } => "served".to_owned(),
+                Location::Result { .. } => "coming back".to_owned(),
+                Location::Unit => "at the unit".to_owned(),
             };
             let due = flight.due().map(|due| {
                 let in_cycles = due.saturating_sub(now);

@@ -20,8 +20,8 @@ use super::changes::{Change, ChangeError, Network, RouteChange};
 use super::ledger::{Ledger, Table, Write};
 use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, NextHop, ROOT_ENTRIES};
 use crate::Cycle;
+use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
-use crate::stats::Row;
 
 /// Bytes that a channel's addresses reach.
 const CHANNEL_BYTES: u64 = 1 << 30;

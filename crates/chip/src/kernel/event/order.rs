@@ -18,12 +18,12 @@ struct Pending {
 
 impl EventQueue {
     /// All pending events, in their order.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = Event> {
+    pub fn pending(&self) -> impl Iterator<Item = Event> {
         self.in_order().into_iter().map(|(_, event)| event)
     }
 
     /// All pending events in the order in which they will be taken.
-    pub(crate) fn in_order(&self) -> Vec<(Cycle, Event)> {
+    pub fn in_order(&self) -> Vec<(Cycle, Event)> {
         let mut far: Vec<_> = self.far.iter().map(|far| &far.0).collect();
         far.sort_unstable_by_key(|far| (far.time, far.order));
         let far = far.into_iter().map(|far| (far.time, far.event));

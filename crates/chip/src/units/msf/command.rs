@@ -320,7 +320,7 @@ impl Msf {
 
 /// Whether a command that has not acted puts a thread with this signal on a freelist,
 /// or may, since what it writes is not known: `pulled` is what it has with it.
-pub(crate) fn may_list(
+pub fn may_list(
     command: &BusCommand,
     pulled: Option<u32>,
     (me, context, signal): (u8, u8, u8),

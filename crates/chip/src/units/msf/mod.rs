@@ -35,7 +35,7 @@ use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use calendar::Calendar;
 use code::Code;
-pub(crate) use command::may_list;
+pub use command::may_list;
 pub(crate) use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;

@@ -84,7 +84,7 @@ pub struct Receive {
     /// Frames for ports that the chip does not have.
     pub no_such_port: u64,
     /// A thread has put another one on a freelist.
-    pub(crate) lists_others: bool,
+    pub lists_others: bool,
 }
 
 impl Receive {
@@ -111,7 +111,7 @@ impl Receive {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub(crate) const fn bus_busy(&self) -> Cycle {
+    pub const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 
@@ -122,12 +122,12 @@ impl Receive {
     }
 
     /// The threads that wait, list by list.
-    pub(crate) fn all_waiters(&self) -> impl Iterator<Item = &Waiter> {
+    pub fn all_waiters(&self) -> impl Iterator<Item = &Waiter> {
         self.lists.iter().flat_map(|list| &list.waiters)
     }
 
     /// The threads that wait on each list, the next first.
-    pub(crate) fn waiting_threads(&self) -> impl Iterator<Item = &VecDeque<Waiter>> {
+    pub fn waiting_threads(&self) -> impl Iterator<Item = &VecDeque<Waiter>> {
         self.lists.iter().map(|list| &list.waiters)
     }
 

@@ -172,19 +172,19 @@ impl Tbuf {
     }
 
     /// An element's longwords.
-    pub(crate) fn contents(&self, element: usize) -> &[u32] {
+    pub fn contents(&self, element: usize) -> &[u32] {
         let longwords = usize::from(self.element_bytes / 4);
         let rest = self.words.get(element * longwords..).unwrap_or_default();
         &rest[..rest.len().min(longwords)]
     }
 
     /// Since when an element is valid.
-    pub(crate) fn valid_since(&self, element: usize) -> Option<Cycle> {
+    pub fn valid_since(&self, element: usize) -> Option<Cycle> {
         self.elements.get(element)?.valid_since
     }
 
     /// An element's control words, as they were written last.
-    pub(crate) fn control_words(&self, element: usize) -> [u32; 2] {
+    pub fn control_words(&self, element: usize) -> [u32; 2] {
         { self.elements.get(element) }.map_or([0; 2], |it| it.control)
     }
 

@@ -70,7 +70,7 @@ impl Transmit {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub(crate) const fn bus_busy(&self) -> Cycle {
+    pub const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 

@@ -15,9 +15,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
+use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 use crate::profile::Profile;
-use crate::stats::Row;
 
 /// What bits 29-0 of an address reach in a channel.
 const CHANNEL_SPACE: u64 = 1 << 30;

@@ -14,7 +14,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::disturb::{Lateness, Stall};
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};

@@ -8,7 +8,7 @@ use crate::oracle::{Fate, Router, checksum};
 use crate::recorded_lines::RecordedLines;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn expect_conserved(mut lines: RecordedLines) -> (Stats, RecordedLines) {
     let mut chip = Forwarder::shipped().chip();
     expect_no_more_out_than_in(&mut chip, &mut lines);
     drain(&mut chip, &mut lines, &mut NoObserver);
-    let stats = chip.stats();
+    let stats = Stats::collect(&chip);
     let losses = losses(&stats);
 
     // Offered = sent + dropped + slow path, and nothing is inside.
@@ -76,7 +76,7 @@ fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
             .iter()
             .filter(|arrival| arrival.start <= until)
             .count() as u64;
-        let counted: u64 = losses(&chip.stats()).values().sum();
+        let counted: u64 = losses(&Stats::collect(&chip)).values().sum();
         let out = lines.departures.len() as u64 + lines.drops.len() as u64 + counted;
         assert!(
             out <= come,
@@ -188,7 +188,7 @@ fn expect_nothing_kept(chip: &Chip, stats: &Stats) {
     );
 
     assert_eq!(chip.units().msf.leaks(), []);
-    let fresh = forwarder.chip().stats().media.rbuf_free;
+    let fresh = Stats::collect(&forwarder.chip()).media.rbuf_free;
     assert_eq!(stats.media.rbuf_free, fresh, "RBUF elements");
     assert_eq!(stats.media.rbuf_handed, stats.media.rbuf_freed);
     assert_eq!(stats.media.tbuf_valid, 0);

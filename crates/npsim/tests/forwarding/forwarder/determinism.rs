@@ -14,7 +14,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::stats::Stats;
+use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ struct View {
 fn view(chip: &Chip, lines: &RecordedLines) -> View {
     let buffers = Forwarder::shipped().project.boot.buffers.as_ref().unwrap();
     View {
-        stats: chip.stats(),
+        stats: Stats::collect(&chip),
         sent: lines.departures.clone(),
         contexts: chip
             .microengines()
@@ -255,7 +255,7 @@ fn watching_changes_nothing() {
     let mut counter = Counter::default();
     drain(&mut chip, &mut lines, &mut counter);
     assert_eq!(view(&chip, &lines), expected);
-    let sum = |count: fn(&npsim_chip::stats::MicroengineStats) -> u64| -> u64 {
+    let sum = |count: fn(&npsim_inspect::stats::MicroengineStats) -> u64| -> u64 {
         expected.stats.microengines.iter().map(count).sum()
     };
     assert_eq!(counter.instructions, sum(|me| me.instructions));

@@ -1,6 +1,7 @@
 //! Rests that grow while nothing comes: what they save, and what they cost the packets.
 
 use npsim_chip::Cycle;
+use npsim_inspect::stats::Stats;
 use npsim_net::load::Load;
 
 use super::bench::{Bench, RecordedLines, drain, go};
@@ -92,7 +93,7 @@ fn idle_instructions(set: &[&str]) -> u64 {
     let mut executed = || {
         let until = chip.now() + 600_000;
         go(&mut chip, until, &mut lines).unwrap();
-        let microengines = &chip.stats().microengines;
+        let microengines = &Stats::collect(&chip).microengines;
         microengines.iter().map(|me| me.instructions).sum::<u64>()
     };
     executed();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_chip::chip::Chip;
+use npsim_inspect::stats::Stats;
 use npsim_net::load::Stamp;
 
 use super::bench::{Bench, RecordedLines, Sent};
@@ -26,7 +27,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 
 /// Drops of the microcode and packets of the slow path, by name.
 pub fn losses(chip: &Chip) -> BTreeMap<String, u64> {
-    let stats = chip.stats();
+    let stats = Stats::collect(&chip);
     let drops = stats.counters.iter().filter(|c| c.drop);
     let reasons = stats.gpp.reasons.iter();
     drops
@@ -217,7 +218,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
         format!("{queued} of {count} buffers are free, the others not all spare")
     })?;
 
-    let stats = chip.stats();
+    let stats = Stats::collect(&chip);
     for port in &stats.ports {
         ensure((port.waiting_frames, port.sending_frames) == (0, 0), || {
             format!("frames wait at port {}", port.port)
@@ -225,7 +226,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     }
     let leaks = chip.units().msf.leaks();
     ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
-    let fresh = bench.chip().stats().media.rbuf_free;
+    let fresh = Stats::collect(&bench.chip()).media.rbuf_free;
     ensure(
         stats.media.rbuf_free == fresh && stats.media.rbuf_handed == stats.media.rbuf_freed,
         || format!("{} of {fresh} RBUF elements free", stats.media.rbuf_free),

@@ -3,7 +3,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
 use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
-use npsim_chip::stats::Row;
+use npsim_chip::kernel::row::Row;
 use npsim_chip::units::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 

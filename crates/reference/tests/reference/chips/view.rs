@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 
 use npsim_chip::chip::Chip;
+use npsim_inspect::Inspect;
+use npsim_inspect::stats::Stats;
 
 use super::course::Ended;
 use super::view_of;
@@ -32,7 +34,7 @@ pub fn view(ended: &Ended) -> View {
 /// Everything that can be seen of a chip before its end but what is inside its microengines,
 /// which may have gone on farther.
 pub fn view_on_the_way(chip: &Chip) -> View {
-    let inspect = chip.inspect();
+    let inspect = Inspect::new(chip);
     let mut seen = around(chip);
     let mut see = |name: String, what: &dyn Debug| seen.push((name, format!("{what:?}")));
     see("cycle".to_owned(), &inspect.now());
@@ -55,7 +57,7 @@ pub fn view_on_the_way(chip: &Chip) -> View {
 /// What is around the microengines, and what they have counted.
 fn around(chip: &Chip) -> View {
     let mut seen = Vec::new();
-    let inspect = chip.inspect();
+    let inspect = Inspect::new(chip);
     let named = |it: &dyn Debug| ("media, rings and queues".to_owned(), format!("{it:?}"));
     seen.extend(inspect.rbuf().map(|it| named(&it)));
     seen.extend(inspect.tbuf().map(|it| named(&it)));
@@ -72,6 +74,6 @@ fn around(chip: &Chip) -> View {
         ];
         seen.push((format!("memories at {address:#x}"), format!("{words:?}")));
     }
-    seen.push(("counts".to_owned(), format!("{:?}", chip.stats())));
+    seen.push(("counts".to_owned(), format!("{:?}", Stats::collect(&chip))));
     seen
 }

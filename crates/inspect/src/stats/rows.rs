@@ -1,52 +1,7 @@
-//! What tasks and devices show of themselves, of which the chip knows the names and
-//! values only when it runs.
+//! Counters of tasks and devices, whose names are known only once their kinds are registered.
 
+use npsim_chip::kernel::row::Row;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-
-/// Named whole numbers in a fixed order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row(Vec<(&'static str, i128)>);
-
-impl Row {
-    /// The row with one more number at its end.
-    #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<i128>) -> Self {
-        self.0.push((name, value.into()));
-        self
-    }
-
-    /// The row with another's numbers behind its own.
-    #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        self.0.extend(other.0);
-        self
-    }
-
-    /// The number of this name.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<i128> {
-        let found = self.0.iter().find(|(own, _)| *own == name);
-        found.map(|(_, value)| *value)
-    }
-
-    fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        for (name, value) in &self.0 {
-            match u64::try_from(*value) {
-                Ok(natural) => map.serialize_entry(name, &natural)?,
-                Err(_) => map.serialize_entry(name, &(*value as i64))?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.serialize_into(&mut map)?;
-        map.end()
-    }
-}
 
 /// The rows of the tasks, by kind: a list for each kind that there is, even if no
 /// such task runs.
@@ -100,7 +55,7 @@ pub struct DeviceStats {
     pub address: u32,
     /// What it has counted.
     pub counts: Row,
-    /// The same for each of its modules, by name.
+    /// The counters of each of its modules, by the module's name.
     pub modules: Vec<(&'static str, Row)>,
     /// What the summary of a run says of it, a line each.
     pub summary: Vec<String>,
@@ -145,12 +100,12 @@ impl Devices {
 impl Serialize for Devices {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let mut told: Vec<&str> = Vec::new();
+        let mut written: Vec<&str> = Vec::new();
         for DeviceStats { kind, .. } in &self.0 {
-            if told.contains(kind) {
+            if written.contains(kind) {
                 continue;
             }
-            told.push(kind);
+            written.push(kind);
             let same: Vec<_> = self.0.iter().filter(|it| it.kind == *kind).collect();
             match &same[..] {
                 [one] => map.serialize_entry(kind, one)?,

@@ -2,16 +2,16 @@
 
 use npsim_isa::{CommandOp, Unit, cap_csr};
 
-use super::{Flight, Inspect, Place};
-use crate::Cycle;
-use crate::core::{ContextPhase, signal_name_at};
-use crate::kernel::event::Event;
-use crate::kernel::fabric::Slot;
-use crate::kernel::target::Target;
-use crate::kernel::trace_event::ContextState;
-use crate::liveness::Outlook;
-pub use crate::liveness::Sender;
-use crate::units::msf::may_list;
+use crate::flights::{Flight, Location};
+use crate::inspect::Inspect;
+use crate::liveness::{Outlook, Sender, senders};
+use npsim_chip::Cycle;
+use npsim_chip::core::{ContextPhase, signal_name_at};
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::Slot;
+use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::trace_event::ContextState;
+use npsim_chip::units::msf::may_list;
 
 /// Why a context does not go on, or that it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Inspect<'_> {
     }
 
     fn why_ready(&self, me: u8, context: u8) -> Why {
-        let core = self.chip.microengines[usize::from(me)].as_ref();
+        let core = self.chip().microengines()[usize::from(me)].as_ref();
         let it = core.context(context);
         let executing = (0..8).find(|at| core.context(*at).phase == ContextPhase::Executing);
         // The arbiter goes round from the one that had the pipeline last.
@@ -166,7 +166,7 @@ impl Inspect<'_> {
     }
 
     fn why_asleep(&self, me: u8, context: u8) -> Asleep {
-        let core = self.chip.microengines[usize::from(me)].as_ref();
+        let core = self.chip().microengines()[usize::from(me)].as_ref();
         let it = core.context(context);
         let absent = it.wakeup & !it.signals & !1;
         let image = core.program().image();
@@ -186,7 +186,7 @@ impl Inspect<'_> {
             if open == 0 {
                 break;
             }
-            let senders = self.chip.senders(me, context, open, outlook);
+            let senders = senders(self.chip(), me, context, open, outlook);
             for it in missing.iter_mut().filter(|it| open >> it.signal & 1 == 1) {
                 let sends = |sender: &&Sender| sender.signals >> it.signal & 1 == 1;
                 it.sources = { senders.iter() }
@@ -223,7 +223,7 @@ impl Inspect<'_> {
                 });
             }
         }
-        let core = self.chip.microengines[usize::from(me)].as_ref();
+        let core = self.chip().microengines()[usize::from(me)].as_ref();
         let timer = core.inside().and_then(|it| it.timer(context));
         if let Some((_, due)) = timer.filter(|timer| timer.0 == signal) {
             sources.push(Source::Timer { due });
@@ -253,11 +253,11 @@ impl Inspect<'_> {
     fn writes_signal(&self, flight: &Flight, me: u8, context: u8, signal: u8) -> Option<Source> {
         let command = &flight.command;
         // What is on its way back has acted.
-        let acted = matches!(flight.place, Place::Result { .. });
+        let acted = matches!(flight.location, Location::Result { .. });
         if flight.raises(me, context, signal) || flight.unasked || acted {
             return None;
         }
-        let profile = self.chip.profile();
+        let profile = self.chip().profile();
         let pulled = flight.data.first().copied();
         match command.op.info().unit {
             Unit::Msf => may_list(command, pulled, (me, context, signal), profile)

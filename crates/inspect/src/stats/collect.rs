@@ -3,33 +3,34 @@
 use super::{
     BufferStats, BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats,
     DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats,
-    QueueStats, ReferenceStats, RingStats, Stats, UnitStats, permille,
+    QueueStats, ReferenceStats, RingStats, Stats, UnitStats,
 };
-use crate::Cycle;
-use crate::chip::Chip;
-use crate::core::{Core, MeStats};
-use crate::gpp::Gpp;
-use crate::kernel::bus::{BackPressure, BusUse};
-use crate::kernel::lock::Lock;
-use crate::kernel::target::Target;
-use crate::kernel::unit::Unit;
-use crate::kernel::unit_counters::UnitCounters;
-use crate::units::msf::Msf;
-use crate::units::scratch::Scratch;
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::core::{Core, MeStats};
+use npsim_chip::gpp::Gpp;
+use npsim_chip::kernel::bus::{BackPressure, BusUse};
+use npsim_chip::kernel::lock::Lock;
+use npsim_chip::kernel::row::permille;
+use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::unit::Unit;
+use npsim_chip::kernel::unit_counters::UnitCounters;
+use npsim_chip::units::msf::Msf;
+use npsim_chip::units::scratch::Scratch;
 
 impl Stats {
     /// What a chip has counted until now.
     #[must_use]
     pub fn collect(chip: &Chip) -> Self {
-        let profile = &chip.fabric.profile;
+        let profile = &chip.fabric().profile;
         let (cycles, mhz) = (chip.counted_to(), profile.me_mhz());
-        let rows: Vec<_> = chip.units.counters().collect();
+        let rows: Vec<_> = chip.units().counters().collect();
         let units = rows.iter().map(|&(target, counters)| {
-            let pressure = chip.fabric.buses.pressure(target);
+            let pressure = chip.fabric().buses.pressure(target);
             unit(target.name(), counters, pressure, cycles)
         });
         let targets: Vec<_> = rows.iter().map(|row| row.0).collect();
-        let microengines = chip.microengines.iter().enumerate();
+        let microengines = chip.microengines().iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
             board: profile.board().name.clone(),
@@ -42,23 +43,23 @@ impl Stats {
                 .collect(),
             units: units.collect(),
             buses: buses(chip, cycles),
-            ports: ports(&chip.units.msf),
-            media: media(&chip.units.msf),
-            counters: counters(&chip.gpp, &chip.units.scratch),
-            rings: rings(&chip.units.scratch),
+            ports: ports(&chip.units().msf),
+            media: media(&chip.units().msf),
+            counters: counters(&chip.gpp(), &chip.units().scratch),
+            rings: rings(&chip.units().scratch),
             queues: queues(chip),
             buffers: buffers(chip),
             locks: locks(chip, cycles),
             gpp: super::slow_path::gpp(chip),
             cap: CapStats {
-                reads: chip.units.cap.reads,
-                writes: chip.units.cap.writes,
-                interthread_signals: chip.units.cap.interthread_signals,
-                reflections: chip.units.cap.reflections,
+                reads: chip.units().cap.reads,
+                writes: chip.units().cap.writes,
+                interthread_signals: chip.units().cap.interthread_signals,
+                reflections: chip.units().cap.reflections,
             },
             devices: super::slow_path::devices(chip),
             checks_passed_over: chip
-                .fabric
+                .fabric()
                 .checks
                 .passed_over()
                 .map(|(check, count)| CheckStats {
@@ -138,7 +139,7 @@ fn unit(name: String, counters: &UnitCounters, pressure: BackPressure, cycles: C
 }
 
 fn buses(chip: &Chip, cycles: Cycle) -> Vec<BusStats> {
-    let buses = &chip.fabric.buses;
+    let buses = &chip.fabric().buses;
     let by_cluster: Vec<_> = buses.cluster_uses(cycles).collect();
     let of = |kind: usize| -> Vec<_> { by_cluster.iter().map(|uses| uses[kind]).collect() };
     let [d_push, d_pull] = buses.d_uses(cycles);
@@ -178,7 +179,7 @@ fn bus(name: &str, uses: &[BusUse], cycles: Cycle) -> BusStats {
 
 fn ports(msf: &Msf) -> Vec<PortStats> {
     let ports = msf.ports().iter().enumerate();
-    let one = |(number, port): (usize, &crate::units::msf::port::Port)| PortStats {
+    let one = |(number, port): (usize, &npsim_chip::units::msf::port::Port)| PortStats {
         port: number as u64,
         bits_per_second: port.bits_per_second,
         received_frames: port.counts.received_frames,
@@ -232,7 +233,7 @@ fn media(msf: &Msf) -> MediaStats {
 }
 
 fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
-    let one = |setup: &crate::gpp::boot::CounterSetup| CounterStats {
+    let one = |setup: &npsim_chip::gpp::boot::CounterSetup| CounterStats {
         name: setup.name.clone(),
         value: scratch.read(setup.address).map_or(0, u64::from),
         drop: setup.drop,
@@ -247,7 +248,7 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
 fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
     let now = chip.counted_to();
     let mut counts = core.stats_at(now);
-    let rests = chip.fabric.events.is_empty() && chip.fault().is_none();
+    let rests = chip.fabric().events.is_empty() && chip.fault().is_none();
     if rests && counts.aborted > 0 {
         let last = core.stats_at(now + 1).instructions;
         let last = last.saturating_sub(counts.instructions).min(counts.aborted);
@@ -272,7 +273,7 @@ fn rings(scratch: &Scratch) -> Vec<RingStats> {
 }
 
 fn queues(chip: &Chip) -> Vec<QueueStats> {
-    let entries = chip.units.sram.entries_in_use();
+    let entries = chip.units().sram.entries_in_use();
     entries
         .map(|(channel, entry, level)| QueueStats {
             name: None,
@@ -284,7 +285,7 @@ fn queues(chip: &Chip) -> Vec<QueueStats> {
 }
 
 fn buffers(chip: &Chip) -> Option<BufferStats> {
-    let (count, free) = chip.free_buffers()?;
+    let (count, free) = crate::buffer_leaks::free_buffers(chip)?;
     Some(BufferStats {
         count: count.into(),
         free: free.into(),

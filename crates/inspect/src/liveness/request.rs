@@ -1,26 +1,27 @@
-//! Where a program asks for what raises a signal of its own context.
+//! The places at which a program asks for what raises a signal of its own context.
 
 use npsim_isa::{Command, CommandOp, Completion, Instruction, Operand, csr, msf_csr};
 
-use super::raise::Code;
+use super::program::Program;
 
-/// The instructions that ask for one of some signals: commands that name it. Where there are
-/// none and nobody `else_raises` it, those for which the number of a signal is data: writes that
-/// set a timer's signal, and writes to the media interface that may put the context on a freelist.
-pub(super) fn requests(code: &Code, signals: u16, else_raises: bool) -> Vec<u16> {
-    let all = |asks: &dyn Fn(Instruction) -> bool| -> Vec<u16> {
-        let addresses = code.addresses();
-        let found = addresses.filter(|at| code.instruction(*at).is_some_and(asks));
-        found.collect()
+/// The places of instructions that ask for one of some signals: commands that name it. Where
+/// there are none and nothing `else_raises` it, those for which the number of a signal is data:
+/// writes that set a timer's signal, and writes to the media interface that may put the context on
+/// a freelist.
+pub(super) fn requests(program: &Program, signals: u16, else_raises: bool) -> Vec<String> {
+    let places = |asks: &dyn Fn(Instruction) -> bool| -> Vec<String> {
+        let flow = &program.flow;
+        let found = { flow.addresses() }.filter(|at| flow.instruction(*at).is_some_and(asks));
+        found.map(|at| program.image.place(at)).collect()
     };
-    let named = all(&|instruction| match instruction {
+    let named = places(&|instruction| match instruction {
         Instruction::Command(command) => names(&command) & signals != 0,
         _ => false,
     });
     if else_raises || !named.is_empty() {
         return named;
     }
-    all(&|instruction| match instruction {
+    places(&|instruction| match instruction {
         Instruction::Command(command) => may_enlist(&command),
         Instruction::LocalCsrWrite { csr, .. } => csr == csr::ACTIVE_FUTURE_COUNT_SIGNAL,
         _ => false,

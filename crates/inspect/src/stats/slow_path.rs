@@ -2,15 +2,15 @@
 //! a chip.
 
 use super::{DeviceStats, Devices, DropStats, GppStats, TaskRows, TaskStats};
-use crate::chip::Chip;
-use crate::gpp::Memories;
+use npsim_chip::chip::Chip;
+use npsim_chip::gpp::Memories;
 
 /// What the core has done and what its tasks keep.
 pub(super) fn gpp(chip: &Chip) -> GppStats {
-    let (gpp, now) = (&chip.gpp, chip.counted_to());
+    let (gpp, now) = (&chip.gpp(), chip.counted_to());
     let memories = Memories {
-        scratch: &chip.units.scratch,
-        sram: &chip.units.sram,
+        scratch: &chip.units().scratch,
+        sram: &chip.units().sram,
     };
     let mut rows = TaskRows::of_kinds(gpp.kinds());
     let (mut tasks, mut reasons) = (Vec::new(), Vec::new());
@@ -52,7 +52,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
 /// What is attached to SRAM channels.
 pub(super) fn devices(chip: &Chip) -> Devices {
     let cycles = chip.counted_to();
-    let devices = chip.units.sram.devices();
+    let devices = chip.units().sram.devices();
     let stats = devices.map(|device| {
         let own = device.attachment();
         DeviceStats {

@@ -1,10 +1,10 @@
 //! The media interface: its buffers, and the threads that wait for frames.
 
-use super::Inspect;
-use crate::Cycle;
-use crate::kernel::waiter::Waiter;
-pub use crate::units::msf::rbuf::Holder as BufferHolder;
-use crate::units::msf::tbuf::Control;
+use crate::inspect::Inspect;
+use npsim_chip::Cycle;
+use npsim_chip::kernel::waiter::Waiter;
+pub use npsim_chip::units::msf::rbuf::Holder as BufferHolder;
+use npsim_chip::units::msf::tbuf::Control;
 
 /// An element of RBUF.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct ListedThread {
 impl Inspect<'_> {
     /// The elements of RBUF in their order.
     pub fn rbuf(&self) -> impl Iterator<Item = RbufView> + '_ {
-        let rbuf = &self.chip.units.msf.receive.rbuf;
+        let rbuf = &self.chip().units().msf.receive.rbuf;
         let elements = rbuf.elements().iter().enumerate();
         elements.map(move |(element, it)| {
             let holds = matches!(it.holder, BufferHolder::Full | BufferHolder::Thread { .. });
@@ -93,7 +93,7 @@ impl Inspect<'_> {
 
     /// The elements of TBUF in their order.
     pub fn tbuf(&self) -> impl Iterator<Item = TbufView> + '_ {
-        let tbuf = &self.chip.units.msf.transmit.tbuf;
+        let tbuf = &self.chip().units().msf.transmit.tbuf;
         (0..tbuf.elements()).map(move |element| TbufView {
             element,
             number: tbuf.number_of(element),
@@ -107,7 +107,7 @@ impl Inspect<'_> {
 
     /// The threads on the freelists, list by list, the next first.
     pub fn freelists(&self) -> impl Iterator<Item = ListedThread> + '_ {
-        let receive = &self.chip.units.msf.receive;
+        let receive = &self.chip().units().msf.receive;
         let lists = (0..).zip(receive.waiting_threads());
         lists.flat_map(|(list, waiters)| {
             (0..)

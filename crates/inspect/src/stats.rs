@@ -3,12 +3,12 @@
 //! Times are microengine cycles unless a name says otherwise.
 
 mod collect;
-mod row;
+mod rows;
 mod slow_path;
 
 use serde::Serialize;
 
-pub use row::{DeviceStats, Devices, Row, TaskRows};
+pub use rows::{DeviceStats, Devices, TaskRows};
 
 /// The statistics of a whole chip.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -437,14 +437,4 @@ pub struct CheckStats {
     pub check: String,
     /// How often it would have stopped the run.
     pub count: u64,
-}
-
-/// `part` of `whole` in thousandths, rounded down; 0 of nothing.
-#[must_use]
-pub fn permille(part: u64, whole: u64) -> u64 {
-    if whole == 0 {
-        0
-    } else {
-        (u128::from(part) * 1000 / u128::from(whole)) as u64
-    }
 }

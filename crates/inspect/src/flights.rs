@@ -1,15 +1,14 @@
-//! Commands under way, and where each of them is.
+//! Commands in flight, and where each of them is.
 
-use super::Inspect;
-use crate::Cycle;
-use crate::chip::Chip;
-use crate::kernel::event::Event;
-use crate::kernel::fabric::{BusCommand, Slot};
-use crate::kernel::target::Target;
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::{BusCommand, Slot};
+use npsim_chip::kernel::target::Target;
 
 /// Where a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In its microengine's command FIFO, before the command bus.
     Fifo {
         /// Since when.
@@ -52,7 +51,7 @@ pub enum Place {
     Unit,
 }
 
-/// A command under way.
+/// A command in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flight {
     /// Its number, by which others name it. It is given out again after its end.
@@ -67,7 +66,7 @@ pub struct Flight {
     /// The inlet that it goes to.
     pub target: Target,
     /// Where it is.
-    pub place: Place,
+    pub location: Location,
     /// The data that it has with it: pulled from OUT registers, or on its way to IN
     /// registers.
     pub data: Vec<u32>,
@@ -85,52 +84,52 @@ impl Flight {
     /// The cycle that is known of its next step.
     #[must_use]
     pub const fn due(&self) -> Option<Cycle> {
-        match self.place {
-            Place::CommandBus { arrives } => Some(arrives),
-            Place::Data { until } | Place::Served { until, .. } | Place::Result { until } => {
-                Some(until)
-            }
-            Place::Queue { data, .. } => data,
-            Place::Fifo { .. } | Place::Unit => None,
+        match self.location {
+            Location::CommandBus { arrives } => Some(arrives),
+            Location::Data { until }
+            | Location::Served { until, .. }
+            | Location::Result { until } => Some(until),
+            Location::Queue { data, .. } => data,
+            Location::Fifo { .. } | Location::Unit => None,
         }
     }
 
     /// The commands that are known to come before it.
     #[must_use]
     pub fn before(&self) -> &[Slot] {
-        match &self.place {
-            Place::Fifo { before, .. }
-            | Place::Queue { before, .. }
-            | Place::Served { before, .. } => before,
+        match &self.location {
+            Location::Fifo { before, .. }
+            | Location::Queue { before, .. }
+            | Location::Served { before, .. } => before,
             _ => &[],
         }
     }
 
     /// Where it is, in words: `in the queue of sram0, 3 before it`.
     #[must_use]
-    pub fn place_text(&self) -> String {
+    pub fn location_text(&self) -> String {
         let target = self.target.name();
         let before = match self.before().len() {
             0 => String::new(),
             n => format!(", {n} before it"),
         };
-        match &self.place {
-            Place::Fifo { .. } => format!("in the command FIFO of its microengine{before}"),
-            Place::CommandBus { arrives } => {
+        match &self.location {
+            Location::Fifo { .. } => format!("in the command FIFO of its microengine{before}"),
+            Location::CommandBus { arrives } => {
                 format!("on the command bus, at {target} in cycle {arrives}")
             }
-            Place::Queue { data: None, .. } => format!("in the queue of {target}{before}"),
-            Place::Queue {
+            Location::Queue { data: None, .. } => format!("in the queue of {target}{before}"),
+            Location::Queue {
                 data: Some(data), ..
             } => {
                 format!("in the queue of {target}{before}, its data there in cycle {data}")
             }
-            Place::Data { until } => format!("at {target}, which has its data in cycle {until}"),
-            Place::Served { until, .. } => {
+            Location::Data { until } => format!("at {target}, which has its data in cycle {until}"),
+            Location::Served { until, .. } => {
                 format!("at {target}{before}, which is done with it in cycle {until}")
             }
-            Place::Result { until } => format!("served by {target}, back in cycle {until}"),
-            Place::Unit => format!("at {target}"),
+            Location::Result { until } => format!("served by {target}, back in cycle {until}"),
+            Location::Unit => format!("at {target}"),
         }
     }
 
@@ -163,9 +162,9 @@ struct Steps {
     push: Option<Cycle>,
 }
 
-/// All commands under way, those issued first at the front.
-pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
-    let fabric = &chip.fabric;
+/// All commands in flight, those issued first at the front.
+pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
+    let fabric = &chip.fabric();
     let mut flights: Vec<Flight> = fabric
         .slots_in_use()
         .map(|(slot, flight)| {
@@ -177,7 +176,7 @@ pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
                 issued: flight.issued,
                 target: (fabric.buses)
                     .target_of(flight.command.op.info().unit, flight.command.address),
-                place: Place::Unit,
+                location: Location::Unit,
                 data: flight.data[..words].to_vec(),
             }
         })
@@ -197,11 +196,11 @@ pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             *set(&mut steps[at]) = Some(*cycle);
         }
     }
-    for me in 0..chip.microengines.len() as u8 {
+    for me in 0..chip.microengines().len() as u8 {
         let mut before = Vec::new();
         for (slot, since) in fabric.buses.held_of(me) {
             if let Ok(at) = at(&flights, slot) {
-                flights[at].place = Place::Fifo {
+                flights[at].location = Location::Fifo {
                     since,
                     before: before.clone(),
                 };
@@ -219,52 +218,30 @@ pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             // It is asked for and not there.
             flight.data.clear();
         }
-        if matches!(flight.place, Place::Fifo { .. }) {
+        if matches!(flight.location, Location::Fifo { .. }) {
             continue;
         }
-        flight.place = if let Some(arrives) = steps.arrive {
-            Place::CommandBus { arrives }
+        flight.location = if let Some(arrives) = steps.arrive {
+            Location::CommandBus { arrives }
         } else if let Some(until) = steps.push {
-            Place::Result { until }
-        } else if let Some(before) = chip.units.ahead_of(flight.slot, flight.target) {
-            Place::Queue {
+            Location::Result { until }
+        } else if let Some(before) = chip.units().ahead_of(flight.slot, flight.target) {
+            Location::Queue {
                 before,
                 data: steps.pull.or(steps.ready),
             }
         } else if let Some(until) = steps.pull {
-            Place::Data { until }
+            Location::Data { until }
         } else if let Some(until) = steps.ready {
             let sooner = |it: &&(Target, Cycle, Slot)| it.0 == flight.target && it.1 < until;
-            Place::Served {
+            Location::Served {
                 until,
                 before: served.iter().filter(sooner).map(|it| it.2).collect(),
             }
         } else {
-            Place::Unit
+            Location::Unit
         };
     }
     flights.sort_by_key(|it| (it.issued, it.slot));
     flights
-}
-
-impl Inspect<'_> {
-    /// All commands under way, those issued first at the front.
-    #[must_use]
-    pub fn flights(&self) -> &[Flight] {
-        self.flights.get_or_init(|| of(self.chip, self.pending()))
-    }
-
-    /// A command by its number, if it is under way.
-    #[must_use]
-    pub fn flight(&self, slot: Slot) -> Option<&Flight> {
-        self.flights().iter().find(|it| it.slot == slot)
-    }
-
-    /// The commands that are at a unit's inlet or behind it.
-    pub fn flights_at(&self, target: Target) -> impl Iterator<Item = &Flight> {
-        self.flights().iter().filter(move |it| {
-            it.target == target
-                && !matches!(it.place, Place::Fifo { .. } | Place::CommandBus { .. })
-        })
-    }
 }

@@ -1,7 +1,7 @@
 //! Memories, rings and queues.
 
-use super::Inspect;
-use crate::units::hash::HashWidth;
+use crate::inspect::Inspect;
+use npsim_chip::units::hash::HashWidth;
 
 /// A memory with addresses that microcode uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ impl Inspect<'_> {
     /// there is none.
     #[must_use]
     pub fn word(&self, memory: Memory, address: u32) -> Option<u32> {
-        let units = &self.chip.units;
+        let units = &self.chip().units();
         match memory {
             Memory::Scratch => units.scratch.read(address),
             Memory::Sram => units.sram.read_word(address),
@@ -91,7 +91,7 @@ impl Inspect<'_> {
         if number > 15 {
             return None;
         }
-        let scratch = &self.chip.units.scratch;
+        let scratch = &self.chip().units().scratch;
         let ring = scratch.ring(number);
         Some(RingView {
             number,
@@ -104,15 +104,15 @@ impl Inspect<'_> {
 
     /// The scratch rings that were set up or used.
     pub fn rings(&self) -> impl Iterator<Item = RingView> + '_ {
-        let used = |number: &u8| self.chip.units.scratch.ring(*number).is_used();
+        let used = |number: &u8| self.chip().units().scratch.ring(*number).is_used();
         (0..16).filter(used).filter_map(|number| self.ring(number))
     }
 
     /// The next-neighbour ring that a microengine reads.
     #[must_use]
     pub fn neighbour_ring(&self, me: u8) -> Option<NeighbourRing> {
-        let ring = self.chip.fabric.nn_rings.get(usize::from(me))?;
-        let core = self.chip.microengines.get(usize::from(me))?;
+        let ring = self.chip().fabric().nn_rings.get(usize::from(me))?;
+        let core = self.chip().microengines().get(usize::from(me))?;
         let word = |at: u8| {
             // By a context's own registers, 16 apart.
             let (context, number) = (at / 16, at % 16);
@@ -130,7 +130,7 @@ impl Inspect<'_> {
     /// A Q-array entry; `None` where there is none.
     #[must_use]
     pub fn queue(&self, channel: u8, entry: u8) -> Option<QueueView> {
-        let sram = &self.chip.units.sram;
+        let sram = &self.chip().units().sram;
         let it = sram.entry(channel, entry)?;
         Some(QueueView {
             channel,
@@ -144,7 +144,7 @@ impl Inspect<'_> {
 
     /// The Q-array entries that were loaded or used.
     pub fn queues(&self) -> impl Iterator<Item = QueueView> + '_ {
-        let used = self.chip.units.sram.entries_in_use();
+        let used = self.chip().units().sram.entries_in_use();
         used.filter_map(|(channel, entry, _)| self.queue(channel, entry))
     }
 
@@ -152,6 +152,6 @@ impl Inspect<'_> {
     #[must_use]
     pub fn hash_multipliers(&self) -> [u128; 3] {
         let widths = [HashWidth::Bits48, HashWidth::Bits64, HashWidth::Bits128];
-        widths.map(|width| self.chip.units.hash.multiplier(width))
+        widths.map(|width| self.chip().units().hash.multiplier(width))
     }
 }

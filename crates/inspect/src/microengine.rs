@@ -3,11 +3,12 @@
 use npsim_image::{Direction, Image};
 use npsim_isa::{Operand, csr};
 
-use super::{Flight, Inspect};
-use crate::Cycle;
-use crate::core::{ContextPhase, ContextView, Core, DeferSlots, IndexWrite, Inside, Owner};
-use crate::kernel::fabric::TransferKind;
-use crate::kernel::target::Target;
+use crate::flights::Flight;
+use crate::inspect::Inspect;
+use npsim_chip::Cycle;
+use npsim_chip::core::{ContextPhase, ContextView, Core, DeferSlots, IndexWrite, Inside, Owner};
+use npsim_chip::kernel::fabric::TransferKind;
+use npsim_chip::kernel::target::Target;
 
 /// A register as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl Inspect<'_> {
     /// A microengine by its index; `None` where there is none.
     #[must_use]
     pub fn microengine(&self, me: u8) -> Option<MicroengineView<'_>> {
-        let core = self.chip.microengines.get(usize::from(me))?;
+        let core = self.chip().microengines().get(usize::from(me))?;
         Some(MicroengineView {
             inspect: self,
             core: core.as_ref(),
@@ -53,7 +54,7 @@ impl Inspect<'_> {
 
     /// The microengines that have a program, by their index.
     pub fn microengines(&self) -> impl Iterator<Item = MicroengineView<'_>> {
-        let all = 0..self.chip.microengines.len() as u8;
+        let all = 0..self.chip().microengines().len() as u8;
         let views = all.filter_map(|me| self.microengine(me));
         views.filter(|view| !view.image().words.is_empty())
     }
@@ -116,7 +117,7 @@ impl<'a> MicroengineView<'a> {
     /// no unit where the command bus is.
     #[must_use]
     pub fn held(&self) -> Option<(Cycle, Option<Target>)> {
-        self.inspect.chip.fabric.buses.stalled(self.index())
+        self.inspect.chip().fabric().buses.stalled(self.index())
     }
 
     /// The defer slots that are being executed.
@@ -202,7 +203,7 @@ impl<'a> MicroengineView<'a> {
     /// A local CSR by its address, as an instruction of the context would read it.
     #[must_use]
     pub fn csr(&self, address: u16, context: u8) -> Option<u32> {
-        let (now, fabric) = (self.inspect.now(), &self.inspect.chip.fabric);
+        let (now, fabric) = (self.inspect.now(), &self.inspect.chip().fabric());
         self.core.inside()?.local_csr(address, context, now, fabric)
     }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Inspect, Source, Why};
+use crate::inspect::Inspect;
+use crate::liveness::request_places;
+use crate::why::{Source, Why};
 
 impl Inspect<'_> {
     /// An answer in sentences, the most important first.
@@ -10,7 +12,7 @@ impl Inspect<'_> {
     pub fn why_text(&self, me: u8, context: u8, why: &Why) -> Vec<String> {
         let who = format!("ME {me} context {context}");
         let place = |me: u8, at: u16| {
-            let core = self.chip.microengines.get(usize::from(me));
+            let core = self.chip().microengines().get(usize::from(me));
             core.map_or_else(|| at.to_string(), |core| core.program().image().place(at))
         };
         match why {
@@ -77,7 +79,7 @@ impl Inspect<'_> {
                     }
                     if missing.sources.is_empty() {
                         let mut line = format!("{}: nobody raises it", missing.name);
-                        let asks = self.chip.places_that_ask(me, 1 << missing.signal);
+                        let asks = request_places(self.chip(), me, 1 << missing.signal);
                         if !asks.is_empty() {
                             let _ =
                                 write!(line, "; its program asks for it at {}", asks.join("; "));
@@ -127,7 +129,7 @@ impl Inspect<'_> {
                 } else {
                     ""
                 };
-                format!("{may}{what}{at}: {}", flight.place_text())
+                format!("{may}{what}{at}: {}", flight.location_text())
             }
             Source::Sender(it) => {
                 let at = place(it.me, it.pc);

@@ -1,0 +1,276 @@
+//! The control flow of a program: which addresses an instruction leads to, in whose defer slots
+//! an address lies, what a context may still reach, and the loop around an address.
+//!
+//! What is not known statically counts as possible: a conditional branch may go either way, a
+//! computed jump (`jump`, `rtn`) may go anywhere.
+
+use std::mem;
+use std::ops::RangeInclusive;
+
+use npsim_isa::{CtxArb, Flow, Instruction};
+
+use crate::Image;
+
+/// Most defer slots that an instruction has.
+const MAX_DEFER: u16 = 3;
+
+/// A program, decoded, with the addresses that each instruction leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowGraph {
+    instructions: Vec<Option<Instruction>>,
+}
+
+/// Where control goes on after an instruction and its defer slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Successors {
+    /// To one of these addresses; to none where the context exits or stops.
+    Known([Option<u16>; 2]),
+    /// To a computed address.
+    Computed,
+}
+
+impl Successors {
+    /// The addresses, as far as they are known.
+    pub fn addresses(self) -> impl Iterator<Item = u16> {
+        let known = match self {
+            Self::Known(addresses) => addresses,
+            Self::Computed => [None; 2],
+        };
+        known.into_iter().flatten()
+    }
+}
+
+/// The instruction whose defer slots an address lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeferSlot {
+    /// Address of the instruction that takes effect behind its slots.
+    pub owner: u16,
+    /// Which of its slots the address is, from 1.
+    pub slot: u8,
+}
+
+impl FlowGraph {
+    /// The control flow of an image, by its context mode.
+    #[must_use]
+    pub fn of(image: &Image) -> Self {
+        let all = 0..image.words.len() as u16;
+        Self {
+            instructions: all.map(|at| image.instruction(at)).collect(),
+        }
+    }
+
+    /// The instruction at an address; `None` behind the end and where the word is not a valid
+    /// one.
+    #[must_use]
+    pub fn instruction(&self, at: u16) -> Option<Instruction> {
+        *self.instructions.get(usize::from(at))?
+    }
+
+    /// All addresses of the program, ascending.
+    pub fn addresses(&self) -> impl Iterator<Item = u16> + use<> {
+        0..self.instructions.len() as u16
+    }
+
+    /// The nearest instruction before an address that has it among its defer slots.
+    #[must_use]
+    pub fn defer_slot(&self, at: u16) -> Option<DeferSlot> {
+        (1..=MAX_DEFER.min(at)).find_map(|back| {
+            let owner = at - back;
+            let slots = u16::from(self.instruction(owner)?.defer());
+            (slots >= back).then_some(DeferSlot {
+                owner,
+                slot: back as u8,
+            })
+        })
+    }
+
+    /// Where control goes on after an instruction, executed by one context or by any of them:
+    /// which context it is decides `br=ctx`.
+    #[must_use]
+    pub fn successors(&self, at: u16, context: Option<u8>) -> Successors {
+        let Some(instruction) = self.instruction(at) else {
+            return Successors::Known([None; 2]);
+        };
+        let next = Some(at + 1);
+        let target = instruction.target();
+        Successors::Known(match (instruction.form().flow, instruction) {
+            (Flow::Jump, _) => return Successors::Computed,
+            (Flow::Next | Flow::Command, _) => [next, None],
+            (Flow::Branch, _) => [target, None],
+            (Flow::Arbitration, Instruction::CtxArb(arb)) if arb.breakpoint || exits(&arb) => {
+                [None; 2]
+            }
+            (Flow::Arbitration, _) => {
+                let behind = at + 1 + u16::from(instruction.defer());
+                [target.or(Some(behind)), None]
+            }
+            (
+                Flow::State,
+                Instruction::BranchCtx {
+                    equal,
+                    context: number,
+                    ..
+                },
+            ) if context.is_some() => {
+                let taken = equal == (context == Some(number));
+                [if taken { target } else { next }, None]
+            }
+            (Flow::Codes | Flow::Bit | Flow::State, _) => [next, target],
+        })
+    }
+
+    /// The addresses that a context may execute from some of them on, ascending.
+    #[must_use]
+    pub fn reachable(&self, context: u8, from: impl IntoIterator<Item = u16>) -> Vec<u16> {
+        self.reachable_through(context, from, |_| true)
+    }
+
+    /// The addresses that a context may execute from some of them on without executing any
+    /// instruction that does not pass, ascending.
+    pub fn reachable_through(
+        &self,
+        context: u8,
+        from: impl IntoIterator<Item = u16>,
+        passes: impl Fn(&Instruction) -> bool,
+    ) -> Vec<u16> {
+        let passes_at = |at: &u16| self.instruction(*at).is_some_and(|it| passes(&it));
+        let mut seen = vec![false; self.instructions.len()];
+        // Executed with the instruction before them, they lead nowhere themselves.
+        let mut slots = Vec::new();
+        let mut open: Vec<u16> = from.into_iter().collect();
+        while let Some(at) = open.pop() {
+            let Some(instruction) = self.instruction(at) else {
+                continue;
+            };
+            if !passes(&instruction) || mem::replace(&mut seen[usize::from(at)], true) {
+                continue;
+            }
+            let successors = self.successors(at, Some(context));
+            if successors == Successors::Computed {
+                return self.addresses().filter(passes_at).collect();
+            }
+            let next = at + 1;
+            if successors.addresses().all(|to| to != next) {
+                slots.extend(next..next + u16::from(instruction.defer()));
+            }
+            open.extend(successors.addresses());
+        }
+        for at in slots {
+            if let Some(seen) = seen.get_mut(usize::from(at)) {
+                *seen = true;
+            }
+        }
+        let all = self.addresses();
+        all.filter(|at| seen[usize::from(*at)]).collect()
+    }
+
+    /// The first and the last address of the loop around an address in which a context stays
+    /// as long as it executes only instructions that pass; the address itself where it is in no
+    /// such loop.
+    pub fn enclosing_loop(
+        &self,
+        context: u8,
+        pc: u16,
+        passes: impl Fn(&Instruction) -> bool,
+    ) -> RangeInclusive<u16> {
+        let from = |at: u16| self.reachable_through(context, [at], &passes);
+        let back = |at: &u16| *at != pc && from(*at).contains(&pc);
+        let (mut first, mut last) = (pc, pc);
+        for at in from(pc).into_iter().filter(back) {
+            (first, last) = (first.min(at), last.max(at));
+        }
+        first..=last
+    }
+}
+
+/// Whether a `ctx_arb` ends its context for good (`ctx_arb[kill]`).
+fn exits(arb: &CtxArb) -> bool {
+    arb.any && arb.mask == 0 && !arb.keep_mask
+}
+
+#[cfg(test)]
+mod tests {
+    use npsim_isa::{Condition, encode};
+
+    use super::*;
+
+    const KILL: Instruction = Instruction::CtxArb(CtxArb {
+        mask: 0,
+        any: true,
+        keep_mask: false,
+        breakpoint: false,
+        resume: None,
+        defer: 0,
+    });
+
+    fn graph(program: &[Instruction]) -> FlowGraph {
+        let words = program.iter().map(|it| encode(it).unwrap()).collect();
+        FlowGraph::of(&Image::from_words("test", words))
+    }
+
+    fn branch(condition: Condition, target: u16, defer: u8) -> Instruction {
+        Instruction::Branch {
+            condition,
+            target,
+            defer,
+        }
+    }
+
+    #[test]
+    fn defer_slots_belong_to_the_branch_before_them() {
+        let graph = graph(&[
+            Instruction::Nop,
+            branch(Condition::Always, 0, 2),
+            Instruction::Nop,
+            Instruction::Nop,
+            Instruction::Nop,
+        ]);
+        let slots: Vec<_> = graph.addresses().map(|at| graph.defer_slot(at)).collect();
+        let of = |slot| Some(DeferSlot { owner: 1, slot });
+        assert_eq!(slots, [None, None, of(1), of(2), None]);
+    }
+
+    #[test]
+    fn reach_includes_defer_slots_and_ends_with_the_context() {
+        let graph = graph(&[
+            branch(Condition::Always, 3, 1),
+            Instruction::Nop,
+            Instruction::Nop,
+            KILL,
+            Instruction::Nop,
+        ]);
+        assert_eq!(graph.reachable(0, [0]), [0, 1, 3]);
+        assert_eq!(graph.successors(3, None), Successors::Known([None; 2]));
+    }
+
+    #[test]
+    fn a_branch_on_the_context_goes_one_way_for_each() {
+        let test = Instruction::BranchCtx {
+            equal: true,
+            context: 2,
+            target: 3,
+            defer: 0,
+        };
+        let graph = graph(&[test, KILL, KILL, KILL]);
+        assert_eq!(graph.reachable(2, [0]), [0, 3]);
+        assert_eq!(graph.reachable(1, [0]), [0, 1]);
+        let either: Vec<_> = graph.successors(0, None).addresses().collect();
+        assert_eq!(either, [1, 3]);
+    }
+
+    #[test]
+    fn a_loop_spans_what_leads_back_to_the_address() {
+        let graph = graph(&[
+            Instruction::Nop,
+            Instruction::Nop,
+            branch(Condition::Eq, 1, 0),
+            branch(Condition::Always, 0, 0),
+            KILL,
+        ]);
+        let all = |_: &Instruction| true;
+        assert_eq!(graph.enclosing_loop(0, 1, all), 0..=3);
+        let no_branch_back = |it: &Instruction| *it != branch(Condition::Always, 0, 0);
+        assert_eq!(graph.enclosing_loop(0, 1, no_branch_back), 1..=2);
+        assert_eq!(graph.enclosing_loop(0, 4, all), 4..=4);
+    }
+}

@@ -1,0 +1,228 @@
+//! Contexts that wait for a signal that nothing can raise any more.
+//!
+//! A context that waits for a signal goes on if something in flight raises it (a command, a
+//! timer, a frame that may come), or another context that can still go on. So the search marks
+//! as live the contexts that are awake and those that wait for what is in flight, and then,
+//! until nothing changes, those that wait for what an instruction raises that a live context
+//! may still reach. The others are deadlocked, however busy the rest of the chip is.
+//!
+//! All that is not known counts as possible: the value of a register, the way a branch
+//! goes, where a computed jump leads. So a context that is named here is deadlocked;
+//! one that is not named may be. Where a run has come to rest, two things are taken from what
+//! has happened: a command gives its signals to another context by `indirect_ref`, and a
+//! context puts another one on a freelist, only if some have done so in the run. Where it
+//! is broken off they count as possible too.
+
+mod program;
+mod raise;
+mod request;
+mod search;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::core::signal_name_at;
+use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::kernel::disturb::numbered;
+
+use program::Program;
+use raise::ALL_SIGNALS;
+use request::requests;
+pub(crate) use search::senders;
+pub use search::{Outlook, Sender};
+use search::{Search, threads};
+
+/// Places that a message names.
+const PLACES_SHOWN: usize = 4;
+
+/// Contexts of a microengine that wait at the same instruction for the same signals, which
+/// nothing raises any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlocked {
+    /// Index of the microengine.
+    pub me: u8,
+    /// The contexts, ascending.
+    pub contexts: Vec<u8>,
+    /// The cycle since which all of them wait.
+    pub since: Cycle,
+    /// Address of the instruction that waits.
+    pub at: u16,
+    /// Its place in the source.
+    pub place: String,
+    /// Bit s: signal s is missing and nothing raises it.
+    pub signals: u16,
+    /// Any one of the signals would wake them.
+    pub any: bool,
+    /// The signals by the names that the program gives them.
+    pub names: Vec<String>,
+}
+
+impl Deadlocked {
+    /// `8 contexts of microengine 0 wait since cycle 900 for signal 3 (`police`)`
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let joint = if self.any { " or " } else { " and " };
+        let (who, waits) = match self.contexts[..] {
+            [one] => (format!("context {one}"), "waits"),
+            _ => (format!("{} contexts", self.contexts.len()), "wait"),
+        };
+        format!(
+            "{who} of microengine {} {waits} since cycle {} for {}",
+            self.me,
+            self.since,
+            self.names.join(joint)
+        )
+    }
+}
+
+/// The deadlocked contexts of a chip, by microengine and place. It searches the programs, so it
+/// is for the end of a run.
+#[must_use]
+pub fn deadlocked(chip: &Chip, outlook: Outlook) -> Vec<Deadlocked> {
+    search_for_deadlocked(chip, outlook).map_or_else(Vec::new, |(_, groups)| groups)
+}
+
+/// The deadlocked contexts with the search that has found them; `None` where nothing had to be
+/// searched.
+fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, Vec<Deadlocked>)> {
+    let mut threads = threads(chip);
+    if !threads.iter().any(|it| it.is_open()) {
+        return None;
+    }
+    let search = Search::new(chip, outlook);
+    search.mark_live(&mut threads);
+    let mut groups: Vec<Deadlocked> = Vec::new();
+    for thread in threads.iter().filter(|it| it.is_deadlocked()) {
+        let view = chip.microengines()[usize::from(thread.me)].context(thread.context);
+        let image = &search.program(thread.me).image;
+        let signals = thread.missing & !thread.possible;
+        let like = |group: &&mut Deadlocked| {
+            (group.me, group.at, group.signals, group.any)
+                == (thread.me, view.yielded_at, signals, thread.any)
+        };
+        if let Some(group) = groups.iter_mut().find(like) {
+            group.contexts.push(thread.context);
+            group.since = group.since.max(view.since);
+            continue;
+        }
+        groups.push(Deadlocked {
+            me: thread.me,
+            contexts: vec![thread.context],
+            since: view.since,
+            at: view.yielded_at,
+            place: image.place(view.yielded_at),
+            signals,
+            any: thread.any,
+            names: (1..16)
+                .filter(|signal| signals >> signal & 1 == 1)
+                .map(|signal| signal_name_at(image, signal, view.yielded_at))
+                .collect(),
+        });
+    }
+    Some((search, groups))
+}
+
+/// The deadlocked contexts as a fault of [`Check::NeverWoken`] at the present cycle; `None` where
+/// there are none.
+#[must_use]
+pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
+    let (search, groups) = search_for_deadlocked(chip, outlook)?;
+    let first = groups.iter().max_by_key(|group| {
+        let earlier = std::cmp::Reverse((group.since, group.me, group.at));
+        (group.contexts.len(), earlier)
+    })?;
+    let mut notes = vec![raisers_note(
+        &search,
+        first.me,
+        &first.contexts,
+        first.signals,
+    )];
+    for group in groups.iter().filter(|group| *group != first) {
+        notes.push(format!("{}, at {}", group.sentence(), group.place));
+    }
+    let which = numbered(&first.contexts);
+    if first.contexts.len() > 1 {
+        notes.push(format!("these are {which} of microengine {}", first.me));
+    }
+    Some(Fault {
+        check: Some(Check::NeverWoken),
+        cycle: chip.now(),
+        me: Some(first.me),
+        context: first.contexts.first().copied(),
+        pc: Some(first.at),
+        message: format!(
+            "{}, which nothing raises any more",
+            first.sentence()
+        ),
+        notes,
+        help: Some(
+            "raise it on every path: a turn has to be passed on also where a packet is dropped; a context that has nothing more to do gives up with ctx_arb[kill]"
+                .to_owned(),
+        ),
+        also: Vec::new(),
+    })
+}
+
+/// Raises [`Check::NeverWoken`] for deadlocked contexts: for a run that has come to rest.
+pub fn raise_never_woken(chip: &mut Chip) {
+    if let Some(fault) = never_woken_fault(chip, Outlook::AtRest) {
+        chip.raise(fault);
+    }
+}
+
+/// Adds to the fault of a chip in which every context sleeps ([`Check::Deadlock`]) where its
+/// programs raise what the context waits for. Gives the fault; `None` where none stands. Other
+/// faults stay what they are, and one that has the note keeps it.
+pub fn explain_deadlock(chip: &mut Chip) -> Option<&Fault> {
+    let note = chip.fault().and_then(|fault| deadlock_note(chip, fault));
+    if let (Some(note), Some(fault)) = (note, chip.fault_mut())
+        && fault.notes.first() != Some(&note)
+    {
+        fault.notes.insert(0, note);
+    }
+    chip.fault()
+}
+
+fn deadlock_note(chip: &Chip, fault: &Fault) -> Option<String> {
+    if fault.check != Some(Check::Deadlock) {
+        return None;
+    }
+    let (me, context) = (fault.me?, fault.context?);
+    let wait = chip.microengines().get(usize::from(me))?.waiting(context)?;
+    let missing = wait.signals & !wait.arrived & ALL_SIGNALS;
+    let search = Search::new(chip, Outlook::AtRest);
+    Some(raisers_note(&search, me, &[context], missing))
+}
+
+/// The places at which programs have an instruction that raises what these contexts miss, in
+/// words.
+fn raisers_note(search: &Search<'_>, me: u8, contexts: &[u8], signals: u16) -> String {
+    let mut places = search.places_that_raise(me, contexts, signals);
+    let raised = !places.is_empty();
+    places.extend(requests(search.program(me), signals, raised));
+    match &shorten(places)[..] {
+        [] if signals.is_power_of_two() => "no instruction of any program raises it".to_owned(),
+        [] => "no instruction of any program raises them".to_owned(),
+        some => format!(
+            "raised at {}, where only contexts come that sleep for ever themselves, or none",
+            some.join("; ")
+        ),
+    }
+}
+
+/// The places at which the program of a microengine asks for signals that nothing else raises.
+pub(crate) fn request_places(chip: &Chip, me: u8, signals: u16) -> Vec<String> {
+    let program = Program::of(chip.microengines()[usize::from(me)].as_ref());
+    shorten(requests(&program, signals, false))
+}
+
+/// Places in order without repetition, and no more than fit a message.
+fn shorten(mut places: Vec<String>) -> Vec<String> {
+    places.sort_unstable();
+    places.dedup();
+    let more = places.len().saturating_sub(PLACES_SHOWN);
+    places.truncate(PLACES_SHOWN);
+    if more > 0 {
+        places.push(format!("{more} more places"));
+    }
+    places
+}
