@@ -2,38 +2,35 @@
 
 use super::operation::{Kind, Op};
 
-/// One line an operation: its kind, as a whole, and what it is in a line that goes round with A
-/// and with B at hand. One line an operation that has a form of its own where one operand is a
-/// transfer register, which no unit may own: its kind, that form, and which field of [`Op`]
-/// names it. Operations of registers alone that have but one form. Branches. Then one line a pair
-/// of quick operations of which the second has the first's result as B, for lines that go round:
-/// their kinds; the pair with the first's B in its register and at hand; the same where that B is
-/// the second's A too. Then one line a pair of an operation as a whole and a branch.
+/// One line an operation: its kind, and its action as a whole. One line an operation that has a
+/// form of its own where one operand is a transfer register, which no unit may own: its kind, that
+/// form, and which field of [`Op`] names it. Operations of registers alone that have but one form.
+/// Branches. Then one line a pair of an operation as a whole and a branch.
 macro_rules! with_actions {
     ($make:ident) => {
         $make! {
             operations {
-                B WholeB BWithA BWithB;
-                NotB WholeNotB NotBWithA NotBWithB;
-                Add WholeAdd AddWithA AddWithB;
-                Add16 WholeAdd16 Add16WithA Add16WithB;
-                Add8 WholeAdd8 Add8WithA Add8WithB;
-                And WholeAnd AndWithA AndWithB;
-                NotAAnd WholeNotAAnd NotAAndWithA NotAAndWithB;
-                AndNot WholeAndNot AndNotWithA AndNotWithB;
-                Or WholeOr OrWithA OrWithB;
-                Xor WholeXor XorWithA XorWithB;
-                Sub WholeSub SubWithA SubWithB;
-                SubReverse WholeSubReverse SubReverseWithA SubReverseWithB;
-                ShfB WholeShfB ShfBWithA ShfBWithB;
-                ShfNotB WholeShfNotB ShfNotBWithA ShfNotBWithB;
-                ShfAnd WholeShfAnd ShfAndWithA ShfAndWithB;
-                ShfNotAAnd WholeShfNotAAnd ShfNotAAndWithA ShfNotAAndWithB;
-                ShfAndNot WholeShfAndNot ShfAndNotWithA ShfAndNotWithB;
-                ShfOr WholeShfOr ShfOrWithA ShfOrWithB;
-                LdField WholeLdField LdFieldWithA LdFieldWithB;
-                Immed WholeImmed ImmedWithA ImmedWithB;
-                ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
+                B WholeB;
+                NotB WholeNotB;
+                Add WholeAdd;
+                Add16 WholeAdd16;
+                Add8 WholeAdd8;
+                And WholeAnd;
+                NotAAnd WholeNotAAnd;
+                AndNot WholeAndNot;
+                Or WholeOr;
+                Xor WholeXor;
+                Sub WholeSub;
+                SubReverse WholeSubReverse;
+                ShfB WholeShfB;
+                ShfNotB WholeShfNotB;
+                ShfAnd WholeShfAnd;
+                ShfNotAAnd WholeShfNotAAnd;
+                ShfAndNot WholeShfAndNot;
+                ShfOr WholeShfOr;
+                LdField WholeLdField;
+                Immed WholeImmed;
+                ImmedMerge WholeImmedMerge;
             }
             owned {
                 B OwnedB y;
@@ -57,16 +54,6 @@ macro_rules! with_actions {
                 Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
                 BrCtx BrNotCtx BrBitSet BrBitClear BrByte BrNotByte
             }
-            joined {
-                ShfB Xor ShfXor ShfXorAtHand ShfXorSame ShfXorSameAtHand;
-                ShfB And ShfThenAnd ShfThenAndAtHand ShfThenAndSame ShfThenAndSameAtHand;
-                ShfB Or ShfThenOr ShfThenOrAtHand ShfThenOrSame ShfThenOrSameAtHand;
-                ShfB Add ShfThenAdd ShfThenAddAtHand ShfThenAddSame ShfThenAddSameAtHand;
-                ShfB Sub ShfThenSub ShfThenSubAtHand ShfThenSubSame ShfThenSubSameAtHand;
-                And ShfB AndThenShf AndThenShfAtHand AndThenShfSame AndThenShfSameAtHand;
-                Add Xor AddThenXor AddThenXorAtHand AddThenXorSame AddThenXorSameAtHand;
-                Xor Add XorThenAdd XorThenAddAtHand XorThenAddSame XorThenAddSameAtHand;
-            }
             decided {
                 B Beq BThenBeq;
                 B Bne BThenBne;
@@ -88,12 +75,10 @@ pub(super) use with_actions;
 
 macro_rules! define {
     (
-        operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        operations { $($kind:ident $whole:ident;)* }
         owned { $($moved:ident $owned:ident $tested:ident;)* }
         alone { $($alone:ident)* }
         branches { $($branch:ident)* }
-        joined { $($first:ident $second:ident
-            $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
         decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
         /// What the interpreter's loop does with an operation.
@@ -133,8 +118,6 @@ macro_rules! define {
             LocalWord,
             /// A branch on a transfer register.
             OwnedBranch,
-            /// The first operation of a line that goes round.
-            Rounds,
             $($whole, $kind,)*
             $($owned,)*
             $($alone,)*

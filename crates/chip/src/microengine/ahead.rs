@@ -22,41 +22,7 @@ pub(super) struct Thrown {
     /// last.
     swap: (Cycle, Cycle),
     /// Those behind them.
-    behind: Vec<Aborted>,
-}
-
-/// Slots that were thrown away together, or those of a line that goes round, which are
-/// as many in each round.
-#[derive(Clone, Copy, Debug)]
-struct Aborted {
-    from: Cycle,
-    /// The cycle after the last of all.
-    end: Cycle,
-    /// How many there are at a time.
-    slots: Cycle,
-    /// Cycles from one time to the next; 0 if there is only one.
-    period: Cycle,
-}
-
-impl Aborted {
-    /// The first slot of each time and the cycle after its last.
-    fn times(self) -> impl Iterator<Item = (Cycle, Cycle)> {
-        let last = self.end - self.slots;
-        (self.from..=last)
-            .step_by(self.period.max(1) as usize)
-            .map(move |from| (from, from + self.slots))
-    }
-
-    /// Leaves out those that end before a cycle or at it; false if that is all.
-    fn forget_before(&mut self, now: Cycle) -> bool {
-        if self.end <= now {
-            return false;
-        }
-        while self.from + self.slots <= now {
-            self.from += self.period;
-        }
-        true
-    }
+    behind: Vec<(Cycle, Cycle)>,
 }
 
 impl Thrown {
@@ -72,7 +38,7 @@ impl Thrown {
     #[cold]
     #[inline(never)]
     fn forget_turns(&mut self, now: Cycle) {
-        self.behind.retain(|slots| slots.end > now);
+        self.behind.retain(|(_, end)| *end > now);
     }
 
     /// Slots are thrown away from a cycle on, since a context gives up the pipeline in the one
@@ -86,29 +52,13 @@ impl Thrown {
     /// Slots are thrown away from a cycle on.
     #[inline]
     pub fn add(&mut self, from: Cycle, slots: Cycle) {
-        self.behind.push(Aborted {
-            from,
-            end: from + slots,
-            slots,
-            period: 0,
-        });
-    }
-
-    /// Slots are thrown away from a cycle on, so many times, which is not 0, a number of
-    /// cycles apart.
-    pub fn add_every(&mut self, from: Cycle, slots: Cycle, (times, period): (Cycle, Cycle)) {
-        self.behind.push(Aborted {
-            from,
-            end: from + (times - 1) * period + slots,
-            slots,
-            period,
-        });
+        self.behind.push((from, from + slots));
     }
 
     /// The cycle of the last instruction before one that executes at a cycle.
     pub fn before(&self, cycle: Cycle) -> Cycle {
         match self.behind.last() {
-            Some(last) if last.end == cycle => last.end - last.slots - 1,
+            Some((from, end)) if *end == cycle => from - 1,
             _ => cycle - 1,
         }
     }
@@ -118,14 +68,13 @@ impl Thrown {
         if self.swap.1 <= now {
             self.swap = (0, 0);
         }
-        self.behind.retain_mut(|slots| slots.forget_before(now));
+        self.forget_turns(now);
     }
 
     /// The first slot of each and the cycle after the last.
     pub fn iter(&self) -> impl Iterator<Item = (Cycle, Cycle)> {
         let swap = (self.swap.1 != self.swap.0).then_some(self.swap);
-        let behind = self.behind.iter().flat_map(|slots| slots.times());
-        swap.into_iter().chain(behind)
+        swap.into_iter().chain(self.behind.iter().copied())
     }
 }
 
@@ -169,30 +118,5 @@ mod tests {
         assert_eq!(slots(&thrown), [(12, 15)]);
         thrown.swap(20, 0);
         assert_eq!(slots(&thrown), []);
-    }
-
-    #[test]
-    fn slots_of_rounds_are_like_those_of_one_branch_after_another() {
-        let (mut together, mut apart) = (Thrown::default(), Thrown::default());
-        together.add(3, 2);
-        together.add_every(10, 3, (4, 9));
-        together.add(50, 1);
-        apart.add(3, 2);
-        (0..4).for_each(|round| apart.add(10 + 9 * round, 3));
-        apart.add(50, 1);
-        assert_eq!(slots(&together), slots(&apart));
-        let bytes = postcard::to_allocvec(&together).unwrap();
-        assert_eq!(bytes, postcard::to_allocvec(&apart).unwrap());
-        let again: Thrown = postcard::from_bytes(&bytes).unwrap();
-        assert_eq!(slots(&again), slots(&apart));
-        for now in 0..60 {
-            let (mut together, mut apart) = (together.clone(), apart.clone());
-            together.forget_before(now);
-            apart.forget_before(now);
-            assert_eq!(slots(&together), slots(&apart), "before {now}");
-            together.begin_turn(now);
-            apart.begin_turn(now);
-            assert_eq!(slots(&together), slots(&apart), "a turn at {now}");
-        }
     }
 }

@@ -1,5 +1,4 @@
-//! What the interpreter's loop leaves its line for: lines that go round, defer slots that are not
-//! all plain, and operations with several operands in local memory.
+//! What the interpreter's loop leaves its line for: defer slots that are not all plain, and operations with several operands in local memory.
 //!
 //! It takes the microengine as a whole. In the loop it would need addresses of several parts
 //! of it, and the compiler keeps these from the beginning of each turn on.
@@ -14,21 +13,6 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event;
 
 impl Microengine {
-    /// Goes round from an address of the present line on, which has been left when it comes back.
-    #[inline(never)]
-    pub(super) fn go_round(&mut self, at: usize) {
-        let (line, account) = (&mut self.line, (&mut self.thrown, &mut self.stats.aborted));
-        let lane = &self.lanes[usize::from(self.datapath.context) & 7];
-        let ended = lane.go_round(at, &mut self.datapath, line, account, self.calm);
-        let ended = ended.unwrap_or_else(|| {
-            self.datapath.operate_apart(&lane.ops()[at]);
-            at + 1
-        });
-        self.pc = ended as u16;
-        self.cycle = self.line.cycle_of(ended);
-        self.settle_before();
-    }
-
     /// The line comes to a branch at an address, which is taken and has defer slots that are not
     /// all plain: runs them and takes it, or goes as far as the first that needs attention.
     #[inline(never)]

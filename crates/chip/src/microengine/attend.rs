@@ -407,7 +407,7 @@ impl Microengine {
             self.initialised.mark(slot);
         }
         if clean && (side.guarded || side.ring || !side.always) {
-            self.lanes[self.datapath.context as usize & 7].relieve(pc, &self.program);
+            self.lanes[self.datapath.context as usize & 7].relieve(pc);
         }
         Ok(())
     }

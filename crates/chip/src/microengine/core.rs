@@ -376,7 +376,7 @@ impl Core for Microengine {
         for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
             if !watched.is_empty() {
                 *lane = Lane::new(&it.program, (it.index, context as u8));
-                lane.relieve_as(watched, &it.program);
+                lane.relieve_as(watched);
             }
         }
         it.datapath.context &= 7;

@@ -190,15 +190,6 @@ impl Datapath {
         self.previous_result = result;
     }
 
-    /// An operation that has a [`result`] and sets the codes has stored that result, and
-    /// this is all else that it leaves.
-    pub(super) fn leave(&mut self, op: &Op, x: u32, y: u32) {
-        let result = self.get(op.d);
-        self.codes = Codes::of(op.kind, x, y, result);
-        self.previous_a = x;
-        self.previous_result = result;
-    }
-
     #[inline]
     fn logical(&mut self, op: &Op, a: u32, result: u32) {
         self.codes = Codes {

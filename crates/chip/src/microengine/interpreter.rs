@@ -9,9 +9,6 @@
 //! action with the branch behind it that reads them. Whoever comes to the branch from elsewhere
 //! finds its own action there.
 //!
-//! A line that branches back to its own start is one action too, with a loop of its own
-//! ([`super::rounds`]).
-//!
 //! Commands, context swaps and local CSRs are actions of the same loop. Along a line time is
 //! kept by address alone; whoever needs the microengine's own cycle and address, as most of what
 //! leaves its registers does, first leaves the line. The one before such an operation is never
@@ -33,12 +30,10 @@ use crate::kernel::trace_event;
 
 macro_rules! interpreter_loop {
     (
-        operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        operations { $($kind:ident $whole:ident;)* }
         owned { $($moved:ident $owned:ident $tested:ident;)* }
         alone { $($alone:ident)* }
         branches { $($branch:ident)* }
-        joined { $($first:ident $second:ident
-            $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
         decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
         impl Microengine {
@@ -236,16 +231,6 @@ macro_rules! interpreter_loop {
                                         Action::Datapath => {
                                             datapath.operate_apart(op);
                                             continue 'line;
-                                        }
-                                        Action::Rounds => {
-                                            // Whoever watches is told of each line.
-                                            if OBSERVED {
-                                                datapath.operate_apart(op);
-                                                continue 'line;
-                                            }
-                                            let at = here!();
-                                            self.go_round(at);
-                                            continue 'again;
                                         }
                                         Action::Local => {
                                             let at = here!();

@@ -1,20 +1,13 @@
 //! A program as one context runs it: its operands resolved to the context's own
 //! registers, and what the interpreter's loop does at each address.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::action::Action;
-use super::ahead::Thrown;
-use super::datapath::Datapath;
 use super::form::{Form, action_at};
-use super::line::Line;
 use super::operation::Op;
 use super::predecoded::Predecoded;
 use super::registers::{RELATIVE, resolve};
-use super::rounds::{Round, Rounds};
 use super::template::Order;
-use crate::Cycle;
 
 /// The operations of one context.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +17,6 @@ pub(super) struct Lane {
     forms: Arc<[Form]>,
     /// Its commands, as [`Op::x`] numbers them.
     orders: Arc<[Order]>,
-    /// The lines that go round, by their first address: nothing in them needs attention.
-    rounds: Arc<Vec<Rounds>>,
 }
 
 impl Lane {
@@ -56,52 +47,11 @@ impl Lane {
             all[at].action = action_at(all, &forms, at);
         }
         let orders = program.templates.iter().map(|it| it.order(me, context));
-        let mut lane = Self {
+        Self {
             ops,
             forms,
             orders: orders.collect(),
-            rounds: Arc::default(),
-        };
-        for &round in program.rounds.iter() {
-            lane.try_round(round);
         }
-        lane
-    }
-
-    /// A line goes round from now on, if nothing in it needs attention.
-    fn try_round(&mut self, round: Round) {
-        let Err(place) = self.place(round.first) else {
-            return;
-        };
-        let plain = round.is_plain(&self.ops);
-        let Some(rounds) = plain.then(|| Rounds::new(round, &self.ops)).flatten() else {
-            return;
-        };
-        Arc::make_mut(&mut self.rounds).insert(place, rounds);
-        let ops = Arc::make_mut(&mut self.ops);
-        let around = round.first..round.first + 2;
-        choose(ops, &self.forms, &self.rounds, around);
-    }
-
-    /// Where the line that goes round from an address stands among them, or would stand.
-    fn place(&self, first: usize) -> Result<usize, usize> {
-        self.rounds
-            .binary_search_by_key(&first, |rounds| rounds.round.first)
-    }
-
-    /// Goes round from an address, with account of the slots that are thrown away and how many
-    /// there are; gives the address at which that ended, or nothing if no line goes round from
-    /// there.
-    pub fn go_round(
-        &self,
-        at: usize,
-        datapath: &mut Datapath,
-        line: &mut Line,
-        account: (&mut Thrown, &mut Cycle),
-        calm: Cycle,
-    ) -> Option<usize> {
-        let place = self.place(at).ok()?;
-        Some(self.rounds[place].run(datapath, line, account, calm))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -126,17 +76,15 @@ impl Lane {
     }
 
     /// The operation of a program needs no attention from now on.
-    pub fn relieve(&mut self, at: usize, program: &Predecoded) {
+    pub fn relieve(&mut self, at: usize) {
         if self.ops[at].marks & Op::WATCHED == 0 {
             return;
         }
         let ops = Arc::make_mut(&mut self.ops);
         ops[at].marks &= !Op::WATCHED;
         // The one before may now run into it.
-        let around = at.saturating_sub(1)..at + 1;
-        choose(ops, &self.forms, &self.rounds, around);
-        for &round in program.rounds.iter().filter(|round| round.contains(at)) {
-            self.try_round(round);
+        for at in at.saturating_sub(1)..=at {
+            ops[at].action = action_at(ops, &self.forms, at);
         }
     }
 
@@ -153,26 +101,14 @@ impl Lane {
     }
 
     /// Relieves what was relieved in the lane that gave `watched`.
-    pub fn relieve_as(&mut self, watched: &[u8], program: &Predecoded) {
+    pub fn relieve_as(&mut self, watched: &[u8]) {
         for at in 0..self.ops.len() {
             let kept = watched
                 .get(at / 8)
                 .is_some_and(|byte| byte & 1 << (at % 8) != 0);
             if !kept && self.ops[at].marks & Op::WATCHED != 0 {
-                self.relieve(at, program);
+                self.relieve(at);
             }
         }
-    }
-}
-
-/// Finds the actions of some operations anew.
-fn choose(ops: &mut [Op], forms: &[Form], rounds: &[Rounds], range: Range<usize>) {
-    for at in range {
-        let goes_round = rounds.iter().any(|rounds| rounds.round.first == at);
-        ops[at].action = if goes_round {
-            Action::Rounds
-        } else {
-            action_at(ops, forms, at)
-        };
     }
 }

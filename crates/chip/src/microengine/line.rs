@@ -61,25 +61,6 @@ impl Line {
         slots
     }
 
-    /// Takes the branch at an address, which is not the first of its line, back to that line's
-    /// first so many times, a number of cycles apart; gives the slots that are thrown away.
-    pub fn rounds(
-        &mut self,
-        (op, at): (&Op, usize),
-        (times, period): (Cycle, Cycle),
-        thrown: &mut Thrown,
-    ) -> Cycle {
-        let first = self.cycle_of(at);
-        let slots = Cycle::from(op.a);
-        if slots != 0 {
-            thrown.add_every(first + 1, slots, (times, period));
-        }
-        self.with_codes = false;
-        self.arrived = first + (times - 1) * period + 1 + slots;
-        self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
-        times * slots
-    }
-
     /// The same as [`Self::branch`] where somebody watches.
     pub fn branch_in_sight(
         &mut self,

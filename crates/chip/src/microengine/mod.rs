@@ -10,8 +10,7 @@
 //! (indexed transfer registers): `attention` finds out. A `lane` is the
 //! program as one context runs it; `interpreter` is the loop that executes it, whose quick
 //! forms (`form`) leave out what nobody reads, and which keeps account of time by the `line`
-//! of code; an `action` is what it does at an address, and `rounds` are lines that branch
-//! back to their own start; what that loop leaves a line for stands in `aside`; a `template` is what is known of a command.
+//! of code; an `action` is what it does at an address; what that loop leaves a line for stands in `aside`; a `template` is what is known of a command.
 
 mod action;
 mod ahead;
@@ -41,7 +40,6 @@ mod predecoded;
 pub(crate) mod profile;
 mod random;
 mod registers;
-mod rounds;
 mod sender;
 mod stall;
 mod template;

@@ -9,7 +9,6 @@ use npsim_isa::Instruction;
 use super::form::{Form, find_forms};
 use super::operation::{Kind, Op, Side};
 use super::predecode::Maker;
-use super::rounds::{Round, find_rounds};
 use super::template::Template;
 use super::timers::Timers;
 use super::timing::Timing;
@@ -25,8 +24,6 @@ pub(super) struct Predecoded {
     /// In step with `ops`.
     pub sides: Arc<[Side]>,
     pub forms: Arc<[Form]>,
-    /// Lines that may go round.
-    pub rounds: Arc<[Round]>,
     /// What its commands look like, as [`Op::x`] numbers them.
     pub templates: Arc<[Template]>,
     pub timers: Arc<Timers>,
@@ -41,7 +38,6 @@ impl Predecoded {
             ops: Arc::default(),
             sides: Arc::new([]),
             forms: Arc::new([]),
-            rounds: Arc::new([]),
             templates: Arc::new([]),
             timers: Arc::default(),
             timing,
@@ -127,7 +123,6 @@ impl Predecoded {
             }
         }
         let forms = find_forms(&ops, &sides);
-        self.rounds = find_rounds(&ops, &forms).into();
         self.forms = forms.into();
         self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.loaded, limit));

@@ -7,7 +7,7 @@ mod commands;
 mod contexts;
 mod datapath;
 mod indices;
-mod rounds;
+mod loops;
 mod stalls;
 
 use npsim_image::Image;
