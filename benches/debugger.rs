@@ -9,6 +9,7 @@ use std::time::Instant;
 use criterion::{Criterion, criterion_group, criterion_main};
 use npsim::debug::machine::{Machine, NoDebug, STRETCH, Setup};
 use npsim::debug::{Debugger, Direction, Step};
+use npsim::engine::ENGINE;
 use npsim::simulation::{Settings, Simulation};
 use npsim_benches::{load, root};
 use npsim_net::Random;
@@ -50,7 +51,7 @@ fn travel(_: &mut Criterion) {
     };
     let traffic = npsim::load::resolved(traffic, &project);
     let setup = || Setup {
-        simulation: Simulation::new(&project, &programs, Settings::default())
+        simulation: Simulation::new(&project, &programs, Settings::new(ENGINE))
             .expect("the system fits the chip"),
         frames: NoDebug(Box::new(
             npsim::load::generator(&traffic, &project)

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use npsim::assemble::Program;
+use npsim::engine::ENGINE;
 use npsim::links::{Links, captured};
 use npsim::project::Project;
 use npsim::simulation::{Ending, Settings, Simulation};
@@ -30,7 +31,7 @@ fn settings(project: &Project, idle: Idle) -> Settings {
     Settings {
         drain: Some(project.capacity.hertz / 10_000),
         no_skip: matches!(idle, Idle::Simulated),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     }
 }
 

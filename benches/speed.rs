@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use npsim::chip::kernel::check::Check;
+use npsim::engine::ENGINE;
 use npsim::links::{Links, captured};
 use npsim::observe::profile::Collector;
 use npsim::observe::timeline::{Recorder, Window};
@@ -82,7 +83,7 @@ fn alu(criterion: &mut Criterion) {
         // It computes for longer than a packet program ever would.
         let settings = Settings {
             allow: vec![Check::NeverYields],
-            ..Settings::default()
+            ..Settings::new(ENGINE)
         };
         Simulation::new(&project, &programs, settings).expect("the kernel fits the chip")
     };
@@ -138,7 +139,7 @@ fn forwarder(criterion: &mut Criterion) {
     let (frames, plan) = (Arc::<[Frame]>::from(frames), Arc::new(plan));
     let settings = Settings {
         drain: Some(60_000),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let run = || {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
@@ -216,7 +217,7 @@ fn router(criterion: &mut Criterion) {
     let traffic = npsim::load::resolved(traffic, &project);
     let settings = Settings {
         until: Some(Time::Picoseconds(traffic.time.picoseconds()).cycles(hertz)),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let start = || {
         let simulation = Simulation::new(&project, &programs, settings.clone())

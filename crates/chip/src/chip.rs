@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::core::{Core, CoreKind, Program, WaitInfo};
-use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
@@ -87,25 +86,13 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// A chip at cycle 0: the boot plan carried out, the programs loaded, their
-    /// contexts ready to run.
+    /// A chip at cycle 0 with this kind of core in all microengines: the boot plan carried out,
+    /// the programs loaded, their contexts ready to run.
     ///
     /// # Errors
     /// A program's microengine is not there or has one already, or the boot
     /// plan does not fit the chip.
     pub fn new(
-        profile: Profile,
-        boot: &Boot,
-        programs: Vec<(u8, Program)>,
-    ) -> Result<Self, ChipError> {
-        Self::with_cores(ENGINE, profile, boot, programs)
-    }
-
-    /// The same with another kind of core in all microengines.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn with_cores(
         kind: CoreKind,
         profile: Profile,
         boot: &Boot,

@@ -2,10 +2,10 @@
 //!
 //! The chip, its units and everything above them know a microengine as a
 //! [`Core`]: something that gets turns, to which registers are pushed and from
-//! which they are pulled, and that is woken by signals. [`ENGINE`](crate::engine::ENGINE) is the core of
-//! this crate, which runs ahead of the chip; another can come from any crate: it
-//! implements the trait, and [`Chip::with_cores`](crate::chip::Chip::with_cores)
-//! puts it on a chip.
+//! which they are pulled, and that is woken by signals. A core comes from
+//! a crate of its own: `npsim-engine`, which runs ahead of the chip, `npsim-reference`, which is
+//! written to be read, or any other. It implements the trait, and
+//! [`Chip::new`](crate::chip::Chip::new) puts it on a chip.
 //!
 //! # What a core promises
 //!
@@ -28,7 +28,7 @@
 //! - The same calls give the same state. A core never asks for the host's time,
 //!   and its state is what [`Core::save`] writes.
 
-pub(crate) mod inside;
+mod inside;
 mod loaded;
 mod report;
 mod stats;
@@ -140,7 +140,7 @@ impl ContextView {
 /// What [`Core::pushed`] does.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a whole function of each kind of core.
-pub(crate) fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+pub fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
     let data = &flight.data[..usize::from(flight.words)];
@@ -154,7 +154,7 @@ pub(crate) fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut 
 /// What [`Core::pulled`] does.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a whole function of each kind of core.
-pub(crate) fn pull_from(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+pub fn pull_from(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
     let flight = fabric.flight_mut(slot);
     let command = &flight.command;
     let data = &mut flight.data[..usize::from(flight.words)];

@@ -18,6 +18,7 @@ mod consistency;
 pub(crate) mod error;
 pub(crate) mod feedback;
 mod fingerprint;
+pub(crate) mod microengine;
 pub(crate) mod parameter;
 pub(crate) mod parse;
 mod schema;

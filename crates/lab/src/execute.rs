@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
-use npsim_chip::engine::ENGINE;
+use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
 use npsim_project::load::generator;
 use npsim_project::problem::Problem;

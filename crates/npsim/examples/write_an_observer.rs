@@ -19,6 +19,7 @@ use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::chip::watch::Sampler;
+use npsim::engine::ENGINE;
 use npsim::load::{generator, resolved};
 use npsim::net::load::Load;
 use npsim::project::{Overrides, Project};
@@ -73,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let frames = generator(&load, &project)?.map(Ok);
     let settings = Settings {
         until: Some(60_000),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let ends = Ends {
         frames: Some(Box::new(frames)),

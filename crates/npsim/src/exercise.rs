@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Fault;
 use npsim_chip::kernel::lines::Departure;
+use npsim_engine::ENGINE;
 use npsim_net::order::identify::{Flow, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};
 use npsim_observe::races::Race;
@@ -251,7 +252,7 @@ fn settings(project: &Project, comes: bool) -> Settings {
     Settings {
         until: (!comes).then(|| most.min(hertz / 1000 * PATIENCE_MS)),
         drain: comes.then(|| hertz / 1_000_000 * DRAIN_US),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     }
 }
 

@@ -18,6 +18,7 @@ pub mod vocabulary;
 pub use npsim_asm as asm;
 pub use npsim_chip as chip;
 pub use npsim_debug as debug;
+pub use npsim_engine as engine;
 pub use npsim_image as image;
 pub use npsim_inspect as inspect;
 pub use npsim_isa as isa;

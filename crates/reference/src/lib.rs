@@ -1,6 +1,6 @@
 //! The reference core: a microengine that is written to be read.
 //!
-//! It does what the engine of `npsim-chip` does, at the same cycles, and shares
+//! It does what the engine (`npsim-engine`) does, at the same cycles, and shares
 //! nothing with how that does it: words are decoded and executed one at a time, one
 //! instruction an event, each at its own cycle; operands are looked up when they
 //! are used; condition codes are four flags; a branch asks what ran before it
@@ -37,7 +37,7 @@ use npsim_chip::profile::Profile;
 
 use state::State;
 
-/// The reference core, for [`Chip::with_cores`](npsim_chip::chip::Chip::with_cores).
+/// The reference core, for [`Chip::new`](npsim_chip::chip::Chip::new).
 pub const REFERENCE: CoreKind = CoreKind {
     name: "reference",
     make: |index, profile| Box::new(Reference::new(index, profile)),

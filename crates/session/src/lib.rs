@@ -11,6 +11,7 @@
 //! use npsim_project::assemble::assemble_project;
 //! use npsim_project::{Overrides, Project};
 //! use npsim_session::session::{Ends, Plan, Session};
+//! use npsim_engine::ENGINE;
 //! use npsim_session::simulation::Settings;
 //! use npsim_session::summary::summary;
 //!
@@ -28,7 +29,7 @@
 //! let load = npsim_project::load::resolved(load, &project);
 //! let frames = npsim_project::load::generator(&load, &project)?.map(Ok);
 //!
-//! let settings = Settings { drain: Some(60_000), ..Settings::default() };
+//! let settings = Settings { drain: Some(60_000), ..Settings::new(ENGINE) };
 //! let plan = Plan { nodes: 3, threads: 2, ..Plan::one(Arc::clone(&project), programs, settings) };
 //! let ends = Ends { frames: Some(Box::new(frames)), load: Some(load), ..Ends::default() };
 //! let mut session = Session::new(&plan, ends)?;

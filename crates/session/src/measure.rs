@@ -9,7 +9,7 @@ pub mod latency;
 
 use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;
-use npsim_chip::core::Program;
+use npsim_chip::core::{CoreKind, Program};
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::profile::Profile;
 
@@ -78,6 +78,7 @@ impl Includes for Embedded {
 
 /// A chip that runs one of the sources on some microengines.
 fn chip(
+    core: CoreKind,
     profile: &Profile,
     boot: &Boot,
     source: &str,
@@ -122,7 +123,8 @@ fn chip(
         })?;
         programs.push((me, program));
     }
-    Chip::new(profile.clone(), boot, programs).map_err(|error| Problem::new(error.to_string()))
+    Chip::new(core, profile.clone(), boot, programs)
+        .map_err(|error| Problem::new(error.to_string()))
 }
 
 /// `part / whole` in tenths of a percent, rounded to the nearest.

@@ -22,7 +22,7 @@ use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
 /// How long a run goes on and what it passes over.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Stop at this cycle at the latest.
     pub until: Option<Cycle>,
@@ -39,6 +39,21 @@ pub struct Settings {
     /// Simulate every cycle of time in which the chip's state recurs, which else is
     /// skipped. The results are the same.
     pub no_skip: bool,
+}
+
+impl Settings {
+    /// On this kind of core to the end of the traffic, with every check, from the same beginning.
+    #[must_use]
+    pub const fn new(core: CoreKind) -> Self {
+        Self {
+            until: None,
+            drain: None,
+            allow: Vec::new(),
+            seed: None,
+            core,
+            no_skip: false,
+        }
+    }
 }
 
 /// Why a run ended.
@@ -156,7 +171,7 @@ impl Simulation {
             loaded.push((program.me, code));
         }
         let profile = project.profile.clone();
-        let mut chip = Chip::with_cores(settings.core, profile, &project.boot, loaded)
+        let mut chip = Chip::new(settings.core, profile, &project.boot, loaded)
             .map_err(|error| Problem::new(error.to_string()))?;
         for &check in &settings.allow {
             chip.allow(check);

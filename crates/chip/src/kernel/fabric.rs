@@ -111,6 +111,23 @@ pub struct NnRing {
     pub get: u8,
 }
 
+impl NnRing {
+    /// Words that it has room for, as its pointers count them.
+    pub const PLACES: u8 = 128;
+
+    /// Words that have arrived and are not taken.
+    #[must_use]
+    pub const fn available(&self) -> u8 {
+        self.arrived.wrapping_sub(self.get) % Self::PLACES
+    }
+
+    /// Words that are taken up, with those on their way.
+    #[must_use]
+    pub const fn occupied(&self) -> u8 {
+        self.put.wrapping_sub(self.get) % Self::PLACES
+    }
+}
+
 /// The chip's interior between its units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fabric {

@@ -88,7 +88,7 @@ macro_rules! lists {
     ($collect:ident) => {
         $collect! {
         clock: crate::kernel::profile::clock;
-        microengine: crate::microengine::profile::parameters;
+        microengine: crate::profile::microengine::parameters;
         command: crate::kernel::profile::command;
         scratch: crate::units::scratch::profile::parameters;
         sram: crate::units::sram::profile::parameters;

@@ -33,7 +33,7 @@ const COUNTERS: [&str; 9] = [
 ];
 
 /// For `#[serde(with)]` of a single count.
-pub(crate) mod count {
+pub mod count {
     pub use super::stamp::deserialize;
     use serde::{Serialize, Serializer};
 
@@ -46,7 +46,7 @@ pub(crate) mod count {
 
 /// For `#[serde(with)]` of longwords of 64 bits that are neither times nor counts: sets,
 /// sizes, rates.
-pub(crate) mod bits {
+pub mod bits {
     pub use super::stamp::deserialize;
     use serde::{Serialize, Serializer};
 
@@ -58,7 +58,7 @@ pub(crate) mod bits {
 }
 
 /// Newtypes around what may hold a timestamp.
-pub(crate) mod stamp {
+pub mod stamp {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     /// The register file: those of its registers in which the program keeps
@@ -126,7 +126,7 @@ pub(crate) enum Class {
 pub struct NotNumbers(pub(super) String);
 
 impl NotNumbers {
-    pub(crate) fn unsupported() -> Self {
+    pub fn unsupported() -> Self {
         Self("this kind of core has no numbers".to_owned())
     }
 }
@@ -191,13 +191,13 @@ pub struct Numbers {
 
 impl Numbers {
     /// Adds all that a value holds.
-    pub(crate) fn add(&mut self, value: &impl Serialize) -> Result<(), NotNumbers> {
+    pub fn add(&mut self, value: &impl Serialize) -> Result<(), NotNumbers> {
         value.serialize(self)
     }
 
     /// The same with the set of registers, bit r of the longwords register r of the
     /// flat file, that hold nothing but times for timers, of a core that has any.
-    pub(crate) fn add_core(
+    pub fn add_core(
         &mut self,
         value: &impl Serialize,
         timer_registers: Option<&[u64]>,
@@ -530,9 +530,13 @@ parts! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::Chip;
+    use crate::core::MeStats;
+    use crate::gpp::Gpp;
     use crate::gpp::boot::Boot;
+    use crate::kernel::fabric::Fabric;
     use crate::profile::Profile;
+    use crate::units::Units;
+    use crate::units::msf::MediaSetup;
 
     /// Collects the names of structures and newtypes on the way through a value.
     fn names(value: &impl Serialize) -> String {
@@ -541,19 +545,37 @@ mod tests {
         out.names.join(" ")
     }
 
+    /// What a core has of registers and clocks, each marked as a core marks it.
+    #[derive(Serialize)]
+    struct CoreState {
+        stats: MeStats,
+        #[serde(with = "bits")]
+        written: u64,
+        #[serde(with = "stamp::registers")]
+        file: u32,
+        #[serde(with = "stamp::datapath")]
+        codes: u32,
+        #[serde(with = "stamp::count")]
+        future_count: u16,
+    }
+
     #[test]
     fn names_that_say_what_numbers_are_occur() {
-        let chip = Chip::new(
-            Profile::load("ixp2400").unwrap(),
-            &Boot::default(),
-            Vec::new(),
-        )
-        .unwrap();
-        let core = crate::microengine::Microengine::new(0, chip.profile());
+        let profile = Profile::load("ixp2400").unwrap();
+        let gpp = Gpp::new(&profile, &Boot::default());
+        let units = Units::new(&profile, &MediaSetup::default());
+        let fabric = Fabric::new(profile, Units::inlets);
+        let core = CoreState {
+            stats: MeStats::default(),
+            written: 0,
+            file: 0,
+            codes: 0,
+            future_count: 0,
+        };
         let lock = crate::kernel::lock::LockCounts::default();
         let task = crate::gpp::TaskCounts::default();
         let port = crate::units::msf::port::PortCounts::default();
-        let seen = names(&(&chip, &core, lock, task, port));
+        let seen = names(&(&fabric, &units, &gpp, &core, lock, task, port));
         for name in COUNTERS.iter().chain(&[count::NAME]) {
             assert!(seen.split(' ').any(|it| it == *name), "{name}");
         }

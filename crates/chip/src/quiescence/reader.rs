@@ -18,7 +18,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a value.
-    pub(crate) fn take<T: DeserializeOwned>(&mut self) -> Result<T, NotNumbers> {
+    pub fn take<T: DeserializeOwned>(&mut self) -> Result<T, NotNumbers> {
         T::deserialize(self)
     }
 

@@ -16,6 +16,7 @@ use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::profile::Profile;
+use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
 use proptest::prelude::*;
 
@@ -278,7 +279,7 @@ fn chip(programs: &[Vec<Piece>], disturbances: Disturbances) -> Chip {
     let programs = (0..).zip(programs);
     let programs = programs.map(|(me, pieces)| (me, program(pieces, &profile)));
     let programs = programs.collect();
-    let mut chip = Chip::new(profile, &boot, programs).unwrap();
+    let mut chip = Chip::new(ENGINE, profile, &boot, programs).unwrap();
     chip.allow(Check::UninitialisedRead);
     chip
 }

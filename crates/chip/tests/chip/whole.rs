@@ -10,6 +10,7 @@ use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
+use npsim_engine::ENGINE;
 use npsim_image::Image;
 use npsim_inspect::liveness::explain_deadlock;
 use npsim_inspect::stats::Stats;
@@ -36,7 +37,7 @@ fn chip(programs: &[(u8, &[Instruction])]) -> Chip {
         .iter()
         .map(|(me, instructions)| (*me, program(instructions)))
         .collect();
-    Chip::new(profile(), &Boot::default(), programs).unwrap()
+    Chip::new(ENGINE, profile(), &Boot::default(), programs).unwrap()
 }
 
 fn run(chip: &mut Chip, until: Cycle) -> Stop {
@@ -287,12 +288,12 @@ fn nothing_is_told_beyond_a_pause() {
 #[test]
 fn impossible_set_ups_are_refused() {
     let refuse = |boot: &Boot, programs| {
-        Chip::new(profile(), boot, programs)
+        Chip::new(ENGINE, profile(), boot, programs)
             .err()
             .map(|e| e.to_string())
     };
     let boot = Boot::default();
-    let error = Chip::new(profile(), &boot, vec![(8, program(&[KILL]))]).err();
+    let error = Chip::new(ENGINE, profile(), &boot, vec![(8, program(&[KILL]))]).err();
     assert_eq!(
         error,
         Some(ChipError::NoSuchMicroengine { index: 8, last: 7 })

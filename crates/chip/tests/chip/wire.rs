@@ -14,6 +14,7 @@ use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
+use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -113,7 +114,7 @@ fn chip(ports: usize, firmware: bool) -> Chip {
             .unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
         programs.push((0, Program::new(&image, &profile).unwrap()));
     }
-    Chip::new(profile, &boot, programs).unwrap()
+    Chip::new(ENGINE, profile, &boot, programs).unwrap()
 }
 
 #[test]

@@ -7,6 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_debug::Debugger;
 use npsim_debug::machine::{Machine, NoDebug, Setup};
+use npsim_engine::ENGINE;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
@@ -52,7 +53,7 @@ impl System {
         });
         let settings = Settings {
             drain: load.is_some().then_some(60_000),
-            ..Settings::default()
+            ..Settings::new(ENGINE)
         };
         Self {
             project,

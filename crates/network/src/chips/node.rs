@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use npsim_chip::Cycle;
+use npsim_engine::ENGINE;
 use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
@@ -132,7 +133,7 @@ impl ChipNode {
             .collect();
         let settings = Settings {
             seed: Some(seed_of(topology.seed, number)),
-            ..Settings::default()
+            ..Settings::new(ENGINE)
         };
         Ok(Self {
             chip: NetworkedChip::new(project, &system.programs, settings, answer)?,

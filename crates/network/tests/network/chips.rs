@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
 use npsim_network::census::Census;
 use npsim_network::chips::{System, systems};
@@ -219,7 +220,7 @@ fn a_row_of_chips_is_a_chain() {
     project.link_delay = npsim_project::quantity::Time::Picoseconds(5 * MICROSECOND);
     let settings = Settings {
         drain: Some(600_000),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let plan = Plan {
         nodes: 3,

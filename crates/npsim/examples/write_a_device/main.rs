@@ -17,6 +17,7 @@ use std::path::Path;
 use npsim::chip::Cycle;
 use npsim::chip::kernel::row::Row;
 use npsim::chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::keys::Spanned;
 use npsim::project::registry::DeviceKind;
@@ -280,7 +281,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let project = Project::load(&folder, &Overrides::default(), &registry)?;
     let (programs, messages) = npsim::assemble::assemble_project(&project);
     let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
-    let mut simulation = Simulation::new(&project, &programs, Settings::default())?;
+    let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE))?;
     let mut links = Links::idle(project.capacity.hertz);
     let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::Quiet);

@@ -18,6 +18,7 @@ use npsim::chip::gpp::task::next_time;
 use npsim::chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim::chip::kernel::row::Row;
 use npsim::chip::kernel::trace_event::Level;
+use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::keys::Spanned;
 use npsim::project::registry::{PlannedTask, TaskKind};
@@ -172,7 +173,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (programs, messages) = npsim::assemble::assemble_project(&project);
     let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
-    let mut simulation = Simulation::new(&project, &programs, Settings::default())?;
+    let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE))?;
     let mut links = Links::idle(project.capacity.hertz);
     let ending = simulation.run(&mut links, &mut |_, _| {});
 

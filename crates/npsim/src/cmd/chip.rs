@@ -11,6 +11,7 @@ use npsim_asm::spelling::closest;
 use npsim_chip::board::Board;
 use npsim_chip::profile::Schema;
 use npsim_chip::profile::{Parameter, Profile};
+use npsim_engine::ENGINE;
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
@@ -71,12 +72,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Err(unknown(name).into());
     };
     if arguments.latencies {
-        let measured = latency::measure(&profile)?;
+        let measured = latency::measure(ENGINE, &profile)?;
         format.print(&measured, || measured.table(output::width()))?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.bandwidths {
-        let measured = bandwidth::measure(&profile)?;
+        let measured = bandwidth::measure(ENGINE, &profile)?;
         format.print(&measured, || measured.table(output::width()))?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::links::Traffic;
 use npsim::project::{Overrides, Project};
 use npsim::report::{NodeReport, Report};
@@ -94,7 +95,7 @@ fn idle(project: &str) -> Stats {
     let file = format!("tests/firmware/{project}.toml");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let project = Project::load(&path, &Overrides::default(), &npsim::registry()).unwrap();
-    let chip = Chip::new(project.profile, &project.boot, Vec::new());
+    let chip = Chip::new(ENGINE, project.profile, &project.boot, Vec::new());
     Stats::collect(&chip.unwrap())
 }
 

@@ -11,6 +11,7 @@ use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::chip::profile::Profile;
+use npsim::engine::ENGINE;
 use npsim::explain::{Cost, costs};
 use npsim::image::Image;
 use npsim::isa::{CtxArb, Flow, Instruction, encode, mnemonics};
@@ -72,7 +73,13 @@ fn run(program: &[Instruction], profile: &Profile) -> Slots {
     let words = program.iter().map(|one| encode(one).unwrap()).collect();
     let image = Image::from_words("generated", words);
     let program = Program::new(&image, profile).unwrap();
-    let mut chip = Chip::new(profile.clone(), &Boot::default(), vec![(0, program)]).unwrap();
+    let mut chip = Chip::new(
+        ENGINE,
+        profile.clone(),
+        &Boot::default(),
+        vec![(0, program)],
+    )
+    .unwrap();
     for &check in Check::ALL {
         chip.allow(check);
     }

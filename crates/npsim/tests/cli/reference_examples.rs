@@ -4,11 +4,11 @@ use npsim::asm::{Includes, Options, assemble};
 use npsim::chip::chip::{Chip, Stop};
 use npsim::chip::core::CoreKind;
 use npsim::chip::core::Program;
-use npsim::chip::engine::ENGINE;
 use npsim::chip::gpp::boot::Boot;
 use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::chip::profile::Profile;
+use npsim::engine::ENGINE;
 use npsim::isa::{Example, mnemonics, physical_register};
 use npsim_reference::REFERENCE;
 
@@ -35,7 +35,7 @@ fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
     };
     let profile = Profile::load("ixp2400").unwrap();
     let program = Program::new(&image, &profile).unwrap();
-    let mut chip = Chip::with_cores(core, profile, &Boot::default(), vec![(0, program)]).unwrap();
+    let mut chip = Chip::new(core, profile, &Boot::default(), vec![(0, program)]).unwrap();
     let stop = chip.run(10_000, &mut NoTraffic, &mut NoObserver);
     if let Stop::Fault(_) = stop {
         return vec![format!("{:?}", chip.fault())];

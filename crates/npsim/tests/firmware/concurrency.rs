@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::chip::Chip;
@@ -105,7 +106,7 @@ fn run_over(
     let programs = assembled_without_remark(&project);
     let settings = Settings {
         until: Some(LATEST),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::Project;
 use npsim::simulation::{Ending, Settings, Simulation};
@@ -111,7 +112,7 @@ impl Run {
             project.boot.devices.clear();
         }
         let programs = assembled_without_remark(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
         Self {
             project,
             simulation,

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::{Overrides, Setting};
 use npsim::simulation::{Ending, Settings, Simulation};
@@ -92,7 +93,7 @@ fn times(settings: &[&str]) -> BTreeMap<String, Vec<Cycle>> {
     };
     let project = load(&path, &overrides);
     let programs = assembled(&project);
-    let mut simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+    let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
     let mut links = Links::idle(project.capacity.hertz);
     let mut times = Times::default();
     let ending =

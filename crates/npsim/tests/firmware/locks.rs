@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use npsim::engine::ENGINE;
 use npsim::links::{Links, Traffic};
 use npsim::project::{Overrides, Project};
 use npsim::report::{NodeReport, Report};
@@ -30,7 +31,7 @@ fn project(microengines: u8) -> Project {
 }
 
 fn simulation(project: &Project) -> Simulation {
-    Simulation::new(project, &assembled(project), Settings::default()).unwrap()
+    Simulation::new(project, &assembled(project), Settings::new(ENGINE)).unwrap()
 }
 
 /// Test-and-set and test-and-clear of one longword, and when each was done.

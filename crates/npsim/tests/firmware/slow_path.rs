@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::links::{Links, Traffic};
 use npsim::observe::series::Series;
 use npsim::project::{Overrides, Project};
@@ -32,7 +33,7 @@ fn project() -> Project {
 fn simulation(project: &Project, until: Option<u64>) -> Simulation {
     let settings = Settings {
         until,
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     Simulation::new(project, &assembled(project), settings).unwrap()
 }

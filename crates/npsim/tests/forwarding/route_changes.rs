@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project, Setting};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
@@ -226,7 +227,7 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path(), case.project, &text);
     let programs = assembled(&project);
-    let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+    let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
     let mut chip = simulation.chip().clone();
 
     let destinations: Vec<u32> = (0..600).map(|_| random.address()).collect();

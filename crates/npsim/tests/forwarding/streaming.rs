@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use npsim::engine::ENGINE;
 use npsim::histogram::Histogram;
 use npsim::links::{Frames, Links, Tap};
 use npsim::project::{Overrides, Project};
@@ -24,7 +25,7 @@ fn forwarder() -> (Project, Simulation) {
     let programs = assembled(&project);
     let settings = Settings {
         drain: Some(60_000),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let simulation = Simulation::new(&project, &programs, settings).unwrap();
     (project, simulation)

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use npsim::assemble::Program;
+use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
 use npsim::simulation::{Settings, Simulation};
@@ -74,7 +75,7 @@ impl Bench {
         let settings = Settings {
             until: Some(until),
             drain: Some(DRAIN),
-            ..Settings::default()
+            ..Settings::new(ENGINE)
         };
         Simulation::new(&self.project, &self.programs, settings).unwrap()
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
@@ -127,7 +128,7 @@ impl Bench {
         };
         let project = load(file, &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
         let chip = simulation.chip().clone();
         let records = names::value(&project, "FLOW_RECORDS");
         let size = names::value(&project, "FLOW_RECORDS_SIZE");

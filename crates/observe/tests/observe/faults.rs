@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use npsim_chip::engine::ENGINE;
+use npsim_engine::ENGINE;
 use npsim_reference::REFERENCE;
 use npsim_session::simulation::Ending;
 use proptest::prelude::*;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use npsim_chip::core::CoreKind;
 use npsim_chip::watch::Watcher;
+use npsim_engine::ENGINE;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
 use npsim_project::assemble::{Program, assemble_project};
@@ -55,7 +56,7 @@ impl Run {
             programs,
             capture,
             plan,
-            core: CoreKind::default(),
+            core: ENGINE,
         }
     }
 
@@ -103,7 +104,7 @@ impl Run {
             until,
             core: self.core,
             drain: (!self.capture.frames.is_empty()).then_some(60_000),
-            ..Settings::default()
+            ..Settings::new(ENGINE)
         };
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }

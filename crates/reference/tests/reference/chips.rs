@@ -12,7 +12,6 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::CoreKind;
 use npsim_chip::core::Program;
-use npsim_chip::engine::ENGINE;
 use npsim_chip::gpp::boot::{
     Boot, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus, Space,
 };
@@ -23,6 +22,7 @@ use npsim_chip::kernel::lines::Arrival;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
+use npsim_engine::ENGINE;
 use npsim_image::{ContextMode, Image};
 use npsim_isa::{CommandOp, Instruction, Unit, encode_in};
 use npsim_reference::REFERENCE;
@@ -115,7 +115,7 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         (bench.places[n], Program::new(&image, &profile).unwrap())
     });
     let programs = programs.collect();
-    let mut chip = Chip::with_cores(kind, profile, &boot, programs).unwrap();
+    let mut chip = Chip::new(kind, profile, &boot, programs).unwrap();
     if !bench.strict {
         chip.allow(Check::TransferInFlight);
     }

@@ -4,11 +4,11 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::core::CoreKind;
-use npsim_chip::engine::ENGINE;
 use npsim_chip::kernel::check::{Check, PATIENCE};
 use npsim_chip::kernel::disturb::Disturbances;
 use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_engine::ENGINE;
 use npsim_isa::{
     AluOp, Bank, Command, CommandOp, Completion, Condition, Instruction, Operand, ShfOp, Shift,
     TransferRegister, msf_csr,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
+use npsim_chip::core::CoreKind;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::NoObserver;
@@ -326,7 +327,7 @@ pub struct Bandwidths {
 ///
 /// # Errors
 /// A source does not assemble for the chip, or a check stops a run.
-pub fn measure(profile: &Profile) -> Result<Bandwidths, Problem> {
+pub fn measure(core: CoreKind, profile: &Profile) -> Result<Bandwidths, Problem> {
     let mut bandwidths = Vec::new();
     for stress in STRESSES {
         let stats = run(profile, stress)?;
@@ -361,7 +362,7 @@ fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
     } else {
         Boot::default()
     };
-    let mut chip = chip(profile, &boot, stress.path, 0..microengines)?;
+    let mut chip = chip(core, profile, &boot, stress.path, 0..microengines)?;
     let mut lines = Flood::new(profile, stress.media);
     match chip.run(CYCLES, &mut lines, &mut NoObserver) {
         Stop::Reached => Ok(Stats::collect(&chip)),

@@ -3,6 +3,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
+use npsim_chip::core::CoreKind;
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::NoObserver;
@@ -138,7 +139,7 @@ pub struct Latencies {
 ///
 /// # Errors
 /// A source does not assemble for the chip or a run ends otherwise than in rest.
-pub fn measure(profile: &Profile) -> Result<Latencies, Problem> {
+pub fn measure(core: CoreKind, profile: &Profile) -> Result<Latencies, Problem> {
     let mut latencies = Vec::new();
     for source in SOURCES {
         measure_source(profile, source, &mut latencies)?;
@@ -155,7 +156,7 @@ fn measure_source(
     source: &Source,
     latencies: &mut Vec<Latency>,
 ) -> Result<(), Problem> {
-    let mut chip = chip(profile, &Boot::default(), source.path, 0..1)?;
+    let mut chip = chip(core, profile, &Boot::default(), source.path, 0..1)?;
     match chip.run(LIMIT, &mut NoLines, &mut NoObserver) {
         Stop::Quiet => {}
         Stop::Reached => {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
@@ -70,7 +71,7 @@ impl Routers {
             programs: Arc::clone(&self.programs),
             settings: Settings {
                 drain: Some(60_000),
-                ..Settings::default()
+                ..Settings::new(ENGINE)
             },
             mark: None,
             nodes: hops,

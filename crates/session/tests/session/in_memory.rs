@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use npsim_engine::ENGINE;
 use npsim_net::load::Load;
 use npsim_project::assemble::assemble_project_from;
 use npsim_project::files::{Disk, Files, MemoryFiles};
@@ -29,7 +30,7 @@ fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
     let frames = npsim_project::load::generator(&load, &project).unwrap();
     let settings = Settings {
         drain: Some(60_000),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let plan = Plan::one(project, programs.as_slice(), settings);
     let ends = Ends {

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
+use npsim_engine::ENGINE;
 use npsim_session::report::Report;
 use npsim_session::simulation::Settings;
 
@@ -15,7 +16,7 @@ fn run(system: &System, no_skip: bool, pauses: &[Cycle]) -> (Cycle, Vec<Report>,
     let settings = Settings {
         drain: Some(60_000),
         no_skip,
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let begin = || system.session_with(settings.clone());
     let mut session = begin();

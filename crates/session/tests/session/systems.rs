@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
@@ -44,7 +45,7 @@ impl System {
 
     /// A session at cycle 0.
     pub fn session(&self) -> Session {
-        self.session_with(Settings::default())
+        self.session_with(Settings::new(ENGINE))
     }
 
     /// The same with such settings.

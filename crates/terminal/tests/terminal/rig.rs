@@ -6,6 +6,7 @@ use std::sync::Once;
 
 use npsim_debug::Debugger;
 use npsim_debug::machine::{NoDebug, Setup};
+use npsim_engine::ENGINE;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
@@ -74,7 +75,7 @@ impl System {
     pub fn debugger(&self) -> Debugger {
         let settings = Settings {
             drain: self.load.is_some().then_some(60_000),
-            ..Settings::default()
+            ..Settings::new(ENGINE)
         };
         let frames = self.load.as_ref().map(|load| {
             let frames = npsim_project::load::generator(load, &self.project).unwrap();

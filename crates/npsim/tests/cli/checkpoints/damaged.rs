@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use npsim::assemble::{Program, assemble_project};
 use npsim::checkpoint::{Checkpoint, Kind, Origin};
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::session::{Ends, Plan, Session};
 use npsim::simulation::{Settings, Simulation};
@@ -33,7 +34,7 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     let (project, programs) = system();
-    let settings = Settings::default();
+    let settings = Settings::new(ENGINE);
     let fresh = Simulation::new(&project, &programs, settings.clone()).unwrap();
     let plan = Plan::one(project, programs, settings);
     let mut run = Session::new(&plan, Ends::default()).unwrap();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
 use npsim::checkpoint::{Checkpoint, Origin};
+use npsim::engine::ENGINE;
 use npsim::links::{Traffic, captured};
 use npsim::project::{Overrides, Project};
 use npsim::session::{Ends, Plan, Session, Snapshot};
@@ -84,7 +85,7 @@ impl System {
             project,
             capture: Capture::default(),
             plan: Schedule::default(),
-            settings: Settings::default(),
+            settings: Settings::new(ENGINE),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::gpp::boot::{MemoryImage, Space};
@@ -215,7 +216,7 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
     });
     let settings = Settings {
         until: Some(LATEST + LONGEST * packets.len() as u64),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
@@ -43,7 +44,7 @@ pub fn load(file: &str, overrides: &Overrides, edits: &[Edit]) -> Loaded {
     std::fs::copy(tests.join("firmware").join(name), driver.join(name)).unwrap();
     let project = project::load(&folder.path().join(file), overrides);
     let programs = assembled(&project);
-    let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+    let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
     let chip = simulation.chip().clone();
     Loaded { project, chip }
 }

@@ -1,5 +1,6 @@
 //! A shipped router on a chip, and single frames through it.
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
@@ -81,7 +82,7 @@ impl Bench {
         };
         let project = load(&shipped().join(project), &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
         let mut bench = Self {
             chip: simulation.chip().clone(),
             project,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::chip::Chip;
@@ -94,7 +95,7 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
     });
     let settings = Settings {
         until: Some(LATEST),
-        ..Settings::default()
+        ..Settings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
@@ -30,7 +31,7 @@ impl Forwarder {
         SHIPPED.get_or_init(|| {
             let project = load(&shipped().join("forward"), &Overrides::default());
             let programs = assembled(&project);
-            let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+            let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
             let chip = simulation.chip().clone();
             Self { project, chip }
         })

@@ -7,6 +7,7 @@ use super::bench::{Forwarder, drain};
 use crate::command::{self, root};
 use crate::project::{assembled, load};
 use crate::recorded_lines::{RecordedLines, Sent};
+use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::Overrides;
 use npsim::simulation::{Settings, Simulation};
@@ -124,7 +125,7 @@ impl Fight {
         };
         let project = load(&file, &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
         let defines = &project.programs[0].defines;
         let (_, log) = defines.iter().find(|(name, _)| name == "LOG").unwrap();
         let log = u32::from_str_radix(log.trim_start_matches("0x"), 16).unwrap();

@@ -1,5 +1,6 @@
 //! The router on a chip, as shipped or with changes.
 
+use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
@@ -47,7 +48,7 @@ impl Bench {
         };
         let project = load(&file, &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
         Self {
             router: Router::of(file.to_str().unwrap()),
             classes: Classes::of(&file),

@@ -1,0 +1,409 @@
+//! Memory and I/O commands: from the instruction to what the bus carries.
+
+use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words};
+
+use crate::claims::Claim;
+use crate::control::Outcome;
+use crate::registers::transfer_file;
+use crate::template::{Swap, awaited, is_media_write, registers_of, signals_of, words_of};
+use crate::{Flow, Microengine, slow};
+use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use npsim_chip::kernel::waiter::{Waiter, is_freelist};
+
+/// A command as the instruction gives it.
+struct Request {
+    op: CommandOp,
+    transfer: TransferRegister,
+    address: u32,
+    count: u8,
+    completion: Completion,
+    indirect: bool,
+    immediate: Option<u32>,
+}
+
+/// A command ready for the bus and the longwords it moves.
+struct Prepared {
+    command: BusCommand,
+    /// Whether it names transfer registers of this microengine.
+    transfers: bool,
+    pulled: u8,
+    pushed: u8,
+}
+
+impl Prepared {
+    /// Says what it moves and which signals it raises, of which the rest is known.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a few instructions.
+    fn complete(&mut self, completion: Completion) {
+        let command = &mut self.command;
+        let info = command.op.info();
+        let immediate = command.immediate.is_some();
+        let words = words_of(info, command.count, immediate);
+        (self.pulled, self.pushed) = words;
+        (command.pull_signals, command.push_signals) =
+            signals_of(info, completion, words, immediate);
+    }
+}
+
+/// What a context waits for that gives up the pipeline with a command, and after how many
+/// slots.
+fn swap_of(command: &BusCommand, completion: Completion) -> Option<(u16, Swap)> {
+    let Completion::CtxSwap { signal, defer } = completion else {
+        return None;
+    };
+    let mask = awaited(command.pull_signals, command.push_signals, signal);
+    Some((mask, Swap::after(defer)))
+}
+
+impl Microengine {
+    pub(crate) fn cap_fast_write(
+        &mut self,
+        csr: u16,
+        data: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        let request = Request {
+            op: CommandOp::CapWrite,
+            transfer: TransferRegister::None,
+            address: u32::from(csr),
+            count: 1,
+            completion: Completion::Silent,
+            indirect: false,
+            immediate: Some(data),
+        };
+        self.issue(&request, fabric)
+    }
+
+    pub(crate) fn cap_csr(
+        &mut self,
+        access: &CapCsr,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        let fast = access.access == CapAccess::FastWriteAlu;
+        let request = Request {
+            op: access.op(),
+            transfer: access.transfer,
+            address: u32::from(access.csr),
+            count: access.count.max(1),
+            completion: access.completion,
+            indirect: access.indirect && !fast,
+            immediate: fast.then_some(self.datapath.previous_result),
+        };
+        self.issue(&request, fabric)
+    }
+
+    /// Issues a command that is known but for its address. Gives after how many slots the
+    /// context gives up the pipeline, if it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of the loop's command.
+    pub(crate) fn template_command(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Option<Swap>, Flow> {
+        let lane = &self.lanes[usize::from(self.datapath.context & 7)];
+        let order = lane.order(number);
+        let (out, into) = (&order.pulled, &order.pushed);
+        // Where it moves nothing there are no slots to be asked for.
+        let clear = u64::from(address) >= order.fast_from
+            && self.initialised.has_here(out.here)
+            && !self.claims.owns_here(out.here)
+            && !self.claims.owns_here(into.here)
+            && (self.slow & slow::DEFER == 0 || order.swap.is_none());
+        if !clear {
+            return self.command_rarely(number, address, fabric);
+        }
+        let target = fabric.buses.target_of(order.unit, address);
+        if !fabric.sends(self.cycle, &order.command, (target, address)) {
+            return Err(Flow::Held);
+        }
+        for moved in [out, into] {
+            self.claims.add_moved(moved, self.cycle);
+        }
+        self.stats.references[target.index()] += 1;
+        let Some((mask, swap)) = order.swap else {
+            return Ok(None);
+        };
+        self.waits_for(mask, false);
+        Ok(Some(swap))
+    }
+
+    /// The same where something may be wrong with its registers or its place, where they
+    /// are not bits of one word each, or where more of it is open than its address.
+    #[inline(never)]
+    fn command_rarely(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Option<Swap>, Flow> {
+        let order = self.lane().order(number);
+        if order.carries_data() {
+            return self.fast_write(number, address, fabric);
+        }
+        if order.swap.is_some() {
+            self.refuse_in_slot(fabric)?;
+        }
+        let order = self.lane().order(number);
+        let mut prepared = Prepared {
+            command: BusCommand {
+                address,
+                ..order.command
+            },
+            transfers: order.transfers,
+            pulled: order.pulled.claim.words,
+            pushed: order.pushed.claim.words,
+        };
+        let (mut swap, open, completion) = (order.swap, order.open, order.completion);
+        if open.data {
+            prepared.command.address = address & 0xffff;
+            prepared.command.immediate = Some(address >> 16);
+        }
+        if open.overridden {
+            self.complete_with_override(&mut prepared, completion, fabric)?;
+            swap = swap_of(&prepared.command, completion);
+        }
+        self.send_off(&prepared, swap, fabric)?;
+        Ok(swap.map(|(_, swap)| swap))
+    }
+
+    /// Issues a command that carries its data above its address, and moves no more.
+    fn fast_write(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Option<Swap>, Flow> {
+        let order = self.lane().order(number);
+        let command = BusCommand {
+            immediate: Some(address >> 16),
+            ..order.command
+        };
+        let address = address & 0xffff;
+        let target = fabric.buses.target_of(order.unit, address);
+        if !fabric.sends(self.cycle, &command, (target, address)) {
+            return Err(Flow::Held);
+        }
+        if is_freelist(address) {
+            self.claim_for_waiter(&command, command.fast_data(), fabric);
+        }
+        self.stats.references[target.index()] += 1;
+        Ok(None)
+    }
+
+    /// A command is issued that writes longwords to the media interface, from OUT registers which
+    /// nobody may change until they are taken, or one that it carries.
+    #[inline(never)]
+    fn claim_for_listed(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
+        let address = command.media_address();
+        if let Some(data) = command.immediate.filter(|_| is_freelist(address)) {
+            return self.claim_for_waiter(command, data, fabric);
+        }
+        let out = transfer_file(command.transfer_kind, false);
+        for n in 0..u16::from(pulled) {
+            if is_freelist(address.wrapping_add(4 * u32::from(n))) {
+                let register = (u16::from(command.transfer) + n) % 128;
+                self.claim_for_waiter(command, self.datapath.get(out + register), fabric);
+            }
+        }
+    }
+
+    /// A command is issued that writes a word to a freelist. Where the thread is one of this
+    /// microengine, its IN registers are the media interface's from now on.
+    fn claim_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
+        let waiter = Waiter::from_register(word, &fabric.profile);
+        let Some(waiter) = waiter.ok().filter(|it| it.claimed_by_issuer(command)) else {
+            return;
+        };
+        let first = transfer_file(TransferKind::S, true) + u16::from(waiter.absolute_register());
+        let by = (command.context, command.pc);
+        self.claims
+            .add(Claim::new(command.op, (first, 2), by, self.cycle));
+    }
+
+    /// Applies the override word, which also says how much is moved.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It has one caller.
+    fn complete_with_override(
+        &mut self,
+        prepared: &mut Prepared,
+        completion: Completion,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let command = &mut prepared.command;
+        let word = self.datapath.previous_result;
+        command.indirect = Some(word);
+        self.override_with(word, command, fabric)?;
+        fabric.note_override(command);
+        prepared.complete(completion);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+        if matches!(request.completion, Completion::CtxSwap { .. }) {
+            self.refuse_in_slot(fabric)?;
+        }
+        let prepared = self.bus_command(request, fabric)?;
+        let swap = swap_of(&prepared.command, request.completion);
+        self.send_off(&prepared, swap, fabric)
+    }
+
+    /// Hands a command over to the fabric; `swap` says what the context waits for
+    /// and after how many slots, if it gives up the pipeline.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is most of what its callers do.
+    fn send_off(
+        &mut self,
+        prepared: &Prepared,
+        swap: Option<(u16, Swap)>,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        if self.uses_own(prepared) {
+            let words = (prepared.pulled, prepared.pushed);
+            self.check_each_transfer(&prepared.command, words, fabric)?;
+        }
+        let target = match fabric.issue(self.cycle, &prepared.command) {
+            Issue::Accepted(target) => target,
+            Issue::Held => return Err(Flow::Held),
+        };
+        self.stats.references[target.index()] += 1;
+        self.claim(prepared);
+        if is_media_write(prepared.command.op) {
+            self.claim_for_listed(&prepared.command, prepared.pulled, fabric);
+        }
+        Ok(self.sent(swap))
+    }
+
+    /// What comes after a command that was handed over; `swap` as for [`send_off`](Self::send_off).
+    #[inline]
+    fn sent(&mut self, swap: Option<(u16, Swap)>) -> Outcome {
+        let Some((mask, swap)) = swap else {
+            return Outcome::Sequential;
+        };
+        self.waits_for(mask, false);
+        Outcome::Swap {
+            defer: swap.slots(),
+            resume: None,
+        }
+    }
+
+    /// Whether a command names transfer registers of this microengine.
+    fn uses_own(&self, prepared: &Prepared) -> bool {
+        prepared.transfers && prepared.command.transfer_me == self.index
+    }
+
+    /// Data that is to be pulled must have been written, and registers that are
+    /// to be filled must not be waiting for another command's data.
+    fn check_each_transfer(
+        &mut self,
+        command: &BusCommand,
+        (pulled, pushed): (u8, u8),
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let slots = |incoming: bool, words: u8| {
+            let first = transfer_file(command.transfer_kind, incoming);
+            let register = u16::from(command.transfer);
+            (0..u16::from(words)).map(move |i| usize::from(first + (register + i) % 128))
+        };
+        for slot in slots(false, pulled) {
+            if !self.initialised.has(slot) {
+                self.uninitialised(slot, fabric)?;
+            }
+        }
+        for slot in slots(true, pushed) {
+            self.check_free(slot, fabric)?;
+        }
+        Ok(())
+    }
+
+    /// The registers belong to the unit until it has taken or filled them.
+    fn claim(&mut self, prepared: &Prepared) {
+        if !self.uses_own(prepared) {
+            return;
+        }
+        let command = &prepared.command;
+        for (words, incoming) in [(prepared.pulled, false), (prepared.pushed, true)] {
+            if words != 0 {
+                let file = transfer_file(command.transfer_kind, incoming);
+                let slots = (file + u16::from(command.transfer), words);
+                let by = (command.context, command.pc);
+                self.claims
+                    .add(Claim::new(command.op, slots, by, self.cycle));
+            }
+        }
+    }
+
+    fn bus_command(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Prepared, Flow> {
+        let context = self.datapath.context;
+        let (kind, register) = registers_of(request.op.info(), request.transfer);
+        let command = BusCommand {
+            me: self.index,
+            context,
+            pc: self.pc,
+            address: request.address,
+            count: request.count.max(1),
+            transfer_me: self.index,
+            transfer: (context * 16 + register) & 127,
+            signal_context: context,
+            immediate: request.immediate,
+            ..BusCommand::blank(request.op, kind)
+        };
+        let mut prepared = Prepared {
+            command,
+            transfers: request.transfer != TransferRegister::None,
+            pulled: 0,
+            pushed: 0,
+        };
+        if request.indirect {
+            self.complete_with_override(&mut prepared, request.completion, fabric)?;
+        } else {
+            prepared.complete(request.completion);
+        }
+        Ok(prepared)
+    }
+
+    /// Applies an `indirect_ref` override word.
+    fn override_with(
+        &mut self,
+        word: u32,
+        command: &mut BusCommand,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let info = command.op.info();
+        let bit = |n: u32| word & 1 << n != 0;
+        if bit(31) {
+            let number = (word >> 26 & 31) as u8;
+            let Some(me) = fabric.profile.index_of(number) else {
+                return Err(self.no_microengine(number, fabric));
+            };
+            command.transfer_me = me;
+        }
+        let atomic = matches!(info.unit, Unit::Sram | Unit::Scratch)
+            && info.pull_words == Words::One
+            && command.op != CommandOp::SramCsrWr;
+        let no_pull = atomic && bit(25) && bit(24) && bit(20);
+        if no_pull {
+            // Eleven bits of data stand where count and byte mask would.
+            command.immediate = Some(word >> 12 & 0xff | (word >> 21 & 7) << 8);
+        } else if bit(25) {
+            command.count = (word >> 21 & 15) as u8 + 1;
+        }
+        if bit(3) {
+            command.signal_context = (word & 7) as u8;
+        }
+        let buffers = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        if buffers {
+            // The buffer address takes up the bits of mask and register.
+            return Ok(());
+        }
+        if bit(20) && !no_pull {
+            command.byte_mask = (word >> 12) as u8;
+        }
+        if bit(11) {
+            command.transfer = (word >> 4 & 127) as u8;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! Contexts and the arbiter that gives them the pipeline.
+
+use std::ops::{Index, IndexMut};
+
+use npsim_chip::Cycle;
+use npsim_chip::core::{ContextPhase, ContextTimes};
+use npsim_chip::quiescence::stamp;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// One hardware thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Context {
+    state: ContextPhase,
+    pub pc: u16,
+    /// The instruction with which it last gave up the pipeline.
+    pub yielded_at: u16,
+    /// Bit s: signal s has arrived and is not consumed.
+    pub signals: u16,
+    /// Bit s: signal s is waited for; bit 0: wakes at once.
+    pub wakeup: u16,
+    /// Any of them instead of all.
+    pub any: bool,
+    #[serde(with = "stamp::count")]
+    pub future_count: u16,
+    pub future_signal: u8,
+    /// When the timer will match, if armed.
+    pub timer_due: Option<Cycle>,
+    since: Cycle,
+    pub times: ContextTimes,
+}
+
+impl Context {
+    pub fn new() -> Self {
+        Self {
+            state: ContextPhase::Inactive,
+            pc: 0,
+            yielded_at: 0,
+            signals: 0,
+            wakeup: 0,
+            any: false,
+            future_count: 0,
+            future_signal: 0,
+            timer_due: None,
+            since: 0,
+            times: ContextTimes::default(),
+        }
+    }
+
+    pub const fn state(&self) -> ContextPhase {
+        self.state
+    }
+
+    /// When it entered its state.
+    pub const fn since(&self) -> Cycle {
+        self.since
+    }
+
+    /// Goes to a cycle; gives how long it was in its state until then. A cycle in the end
+    /// of the previous state (a signal during the swap) counts from there.
+    #[inline]
+    fn spend(&mut self, at: Cycle) -> Cycle {
+        let spent = at.saturating_sub(self.since);
+        self.since += spent;
+        spent
+    }
+
+    /// The same where the arbiter gives or takes the pipeline: that is never before the
+    /// context has entered its state, so it need not be remembered if it was.
+    #[inline]
+    fn spend_all(&mut self, at: Cycle) -> Cycle {
+        at.saturating_sub(std::mem::replace(&mut self.since, at))
+    }
+
+    /// Writes the time up to a cycle down.
+    #[inline]
+    fn account(&mut self, at: Cycle) {
+        let spent = self.spend(at);
+        *match self.state {
+            ContextPhase::Inactive => &mut self.times.inactive,
+            ContextPhase::Ready => &mut self.times.ready,
+            ContextPhase::Executing => &mut self.times.executing,
+            ContextPhase::Sleeping => &mut self.times.sleeping,
+        } += spent;
+    }
+
+    /// Its times up to a cycle. What it entered may lie after that cycle, at the end
+    /// of slots that were thrown away or of a refill: then it was ready until then
+    /// for at most `ready` cycles, and executed before.
+    pub fn times_at(&self, until: Cycle, ready: Cycle) -> ContextTimes {
+        let mut it = self.clone();
+        it.account(until);
+        let beyond = it.since.saturating_sub(until);
+        let ready = beyond.min(ready).min(it.times.ready);
+        it.times.ready -= ready;
+        it.times.executing -= (beyond - ready).min(it.times.executing);
+        it.times
+    }
+
+    /// Whether the wake-up condition holds. An empty mask never wakes as `any`
+    /// (kill) and always as `all`.
+    #[inline]
+    pub fn satisfied(&self) -> bool {
+        let arrived = self.signals | 1;
+        if self.any {
+            arrived & self.wakeup != 0
+        } else {
+            arrived & self.wakeup == self.wakeup
+        }
+    }
+
+    /// The signals a waking context takes: with `all` those it waited for, with
+    /// `any` none, since the program finds out which came.
+    #[inline]
+    fn consume(&mut self) {
+        if !self.any {
+            self.signals &= !self.wakeup;
+        }
+    }
+}
+
+/// All contexts of a microengine, by number modulo 8. Which are ready stands beside them,
+/// since the arbiter asks at each swap.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "[Context; 8]")]
+pub(crate) struct Contexts {
+    all: [Context; 8],
+    /// Bit c: context c is ready.
+    ready: u8,
+}
+
+impl From<[Context; 8]> for Contexts {
+    fn from(all: [Context; 8]) -> Self {
+        let ready = (all.iter().zip(0..)).fold(0, |ready, (it, context)| {
+            ready | u8::from(it.state == ContextPhase::Ready) << context
+        });
+        Self { all, ready }
+    }
+}
+
+impl Serialize for Contexts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(to)
+    }
+}
+
+impl Index<u8> for Contexts {
+    type Output = Context;
+
+    #[inline]
+    fn index(&self, context: u8) -> &Context {
+        &self.all[usize::from(context & 7)]
+    }
+}
+
+impl IndexMut<u8> for Contexts {
+    #[inline]
+    fn index_mut(&mut self, context: u8) -> &mut Context {
+        &mut self.all[usize::from(context & 7)]
+    }
+}
+
+impl Contexts {
+    pub fn new() -> Self {
+        Self::from(std::array::from_fn(|_| Context::new()))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Context> {
+        self.all.iter()
+    }
+
+    /// Begins the account of all at a cycle.
+    pub fn open(&mut self, at: Cycle) {
+        for context in &mut self.all {
+            context.since = at;
+        }
+    }
+
+    /// A context goes to a state at a cycle.
+    #[inline]
+    pub fn enter(&mut self, context: u8, state: ContextPhase, at: Cycle) {
+        let it = &mut self[context];
+        it.account(at);
+        it.state = state;
+        let bit = 1 << (context & 7);
+        if state == ContextPhase::Ready {
+            self.ready |= bit;
+        } else {
+            self.ready &= !bit;
+        }
+    }
+
+    /// The one that executes gives up the pipeline at a cycle: what it does then.
+    #[inline]
+    pub fn leave(&mut self, context: u8, enabled: bool, at: Cycle) {
+        let it = &mut self[context];
+        it.times.executing += it.spend_all(at);
+        let ready = enabled && it.satisfied();
+        it.state = if ready {
+            ContextPhase::Ready
+        } else if enabled {
+            ContextPhase::Sleeping
+        } else {
+            ContextPhase::Inactive
+        };
+        self.ready |= u8::from(ready) << (context & 7);
+    }
+
+    /// One that is ready gets the pipeline at a cycle.
+    #[inline]
+    pub fn begin(&mut self, context: u8, at: Cycle) {
+        self.ready &= !(1 << (context & 7));
+        let it = &mut self[context];
+        it.consume();
+        it.times.ready += it.spend_all(at);
+        it.state = ContextPhase::Executing;
+    }
+
+    /// The ready context after `last` in round robin, `last` itself at the end. Those
+    /// without their bit in `among` do not count.
+    #[inline]
+    pub fn next_ready(&self, last: u8, among: u8) -> Option<u8> {
+        let ready = self.ready & among;
+        // The context after the last one comes to bit 0.
+        let first = (last + 1) & 7;
+        let turned = ready.rotate_right(u32::from(first));
+        (ready != 0).then(|| (first + turned.trailing_zeros() as u8) & 7)
+    }
+}

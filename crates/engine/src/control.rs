@@ -1,0 +1,132 @@
+//! Instructions that leave the datapath: signals, input states, context swaps,
+//! local CSRs and commands.
+
+use npsim_isa::{CtxArb, Instruction};
+
+use crate::operation::{Kind, Op};
+use crate::{Flow, Microengine};
+use npsim_chip::kernel::fabric::Fabric;
+
+/// What an instruction outside the datapath leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The next word follows.
+    Sequential,
+    /// To the operation's target.
+    Taken,
+    /// The context gives up the pipeline after its defer slots.
+    Swap { defer: u8, resume: Option<u16> },
+    /// A breakpoint.
+    Halt,
+}
+
+impl Microengine {
+    /// Executes what is not of the datapath.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Else all that it gives goes through memory.
+    pub(crate) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+        let taken = |condition: bool| {
+            if condition {
+                Outcome::Taken
+            } else {
+                Outcome::Sequential
+            }
+        };
+        match op.kind {
+            // The test consumes the signal when the branch is issued.
+            Kind::BrSignal | Kind::BrNoSignal => {
+                let context = &self.contexts[self.datapath.context];
+                let arrived = u32::from(context.signals) & op.x != 0;
+                Ok(taken(arrived == (op.kind == Kind::BrSignal)))
+            }
+            Kind::BrState | Kind::BrNoState => {
+                let state = self.input_state(op.x as u8, fabric);
+                Ok(taken(state == (op.kind == Kind::BrState)))
+            }
+            Kind::Arb => {
+                self.refuse_in_slot(fabric)?;
+                if op.x & Op::KEEP_MASK == 0 {
+                    self.waits_for(op.x as u16, op.x & Op::ANY != 0);
+                }
+                let (defer, resume) = (op.n, None);
+                Ok(Outcome::Swap { defer, resume })
+            }
+            Kind::CsrRead => {
+                self.csr_value = self.read_csr(op.x as u16, fabric)?;
+                self.slow |= crate::slow::CSR;
+                Ok(Outcome::Sequential)
+            }
+            Kind::CsrWrite => {
+                let value = self.datapath.get(op.a);
+                self.write_csr(op.x as u16, value, fabric)?;
+                Ok(Outcome::Sequential)
+            }
+            Kind::Command => {
+                let swap = self.template_command(op.x, self.address(op), fabric)?;
+                Ok(swap.map_or(Outcome::Sequential, |swap| Outcome::Swap {
+                    defer: swap.slots(),
+                    resume: None,
+                }))
+            }
+            _ => self.rarely_outside(fabric),
+        }
+    }
+
+    /// Where a command goes.
+    pub(crate) fn address(&self, op: &Op) -> u32 {
+        let (a, b) = (self.datapath.get(op.a), self.datapath.get(op.b));
+        a.wrapping_add(b)
+    }
+
+    /// The same for what has no kind of its own.
+    #[inline(never)]
+    fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+        let Some(instruction) = self.program.instruction(self.pc) else {
+            return Err(self.no_instruction(fabric));
+        };
+        match *instruction {
+            Instruction::CtxArb(arb) => self.ctx_arb(&arb, fabric),
+            Instruction::CapFastWrite { csr, data, .. } => {
+                self.cap_fast_write(csr, u32::from(data), fabric)
+            }
+            Instruction::CapCsr(access) => self.cap_csr(&access, fabric),
+            _ => Ok(Outcome::Sequential),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn input_state(&self, number: u8, fabric: &Fabric) -> bool {
+        match number {
+            0 => self.ring_is_empty(fabric),
+            1 => self.ring_is_full(fabric),
+            number @ 2..=13 => fabric.ring_status(number - 2, self.cycle),
+            // No switch fabric is attached: its flow-control FIFO stays empty.
+            _ => false,
+        }
+    }
+
+    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+        self.refuse_in_slot(fabric)?;
+        if arb.breakpoint {
+            return Ok(Outcome::Halt);
+        }
+        if let Some(target) = arb.resume {
+            self.enter_checked(target, fabric)?;
+        }
+        if !arb.keep_mask {
+            self.waits_for(arb.mask, arb.any);
+        }
+        let end = self.program.end();
+        Ok(Outcome::Swap {
+            defer: arb.defer,
+            resume: arb.resume.map(|target| target.min(end)),
+        })
+    }
+
+    /// Loads the running context's wake-up mask.
+    pub(crate) fn waits_for(&mut self, mask: u16, any: bool) {
+        let context = &mut self.contexts[self.datapath.context];
+        context.wakeup = mask;
+        context.any = any;
+    }
+}

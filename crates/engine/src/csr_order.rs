@@ -1,0 +1,30 @@
+//! Which accesses of local CSRs have a place in the chip's global order.
+
+use npsim_isa::csr;
+
+/// Whether a read or a write of a local CSR is a synchronisation point: others write the
+/// register, or its write reaches others or the event queue. A core executes it at a cycle of
+/// which the chip's state is final, unless the write only posts an event for a later cycle (see
+/// the promises of a [core](npsim_chip::core)).
+pub(crate) fn csr_is_sync_point(address: u16, write: bool) -> bool {
+    match address {
+        csr::INDIRECT_CTX_STS
+        | csr::INDIRECT_CTX_SIG_EVENTS
+        | csr::ACTIVE_CTX_SIG_EVENTS
+        | csr::INDIRECT_CTX_WAKEUP_EVENTS
+        | csr::ACTIVE_CTX_WAKEUP_EVENTS
+        | csr::NN_PUT
+        | csr::NN_GET => true,
+        csr::CTX_ENABLES
+        | csr::INDIRECT_CTX_FUTURE_COUNT
+        | csr::ACTIVE_CTX_FUTURE_COUNT
+        | csr::INDIRECT_FUTURE_COUNT_SIGNAL
+        | csr::ACTIVE_FUTURE_COUNT_SIGNAL
+        | csr::TIMESTAMP_LOW
+        | csr::TIMESTAMP_HIGH
+        | csr::NEXT_NEIGHBOR_SIGNAL
+        | csr::PREV_NEIGHBOR_SIGNAL
+        | csr::SAME_ME_SIGNAL => write,
+        _ => false,
+    }
+}

@@ -1,0 +1,79 @@
+//! What the microengine tells of its inside.
+
+use npsim_image::Direction;
+use npsim_isa::Operand;
+
+use crate::registers::NN;
+use crate::{After, Microengine, slow};
+use npsim_chip::Cycle;
+use npsim_chip::core::{DeferSlots, IndexWrite, Inside, Owner};
+use npsim_chip::kernel::fabric::Fabric;
+
+impl Microengine {
+    /// The slot of the register file, for a side of a transfer register.
+    fn slot_on(&self, register: Operand, side: Direction, context: u8) -> Option<usize> {
+        let transfer = matches!(register, Operand::STransfer(_) | Operand::DTransfer(_));
+        let incoming = !(transfer && side == Direction::Write);
+        self.slot_of(register, context, incoming)
+    }
+}
+
+impl Inside for Microengine {
+    fn number(&self, register: Operand, context: u8) -> Option<u8> {
+        let slot = self.slot_on(register, Direction::Read, context)?;
+        Some((slot % 128) as u8)
+    }
+
+    fn initialised(&self, register: Operand, side: Direction, context: u8) -> bool {
+        let slot = self.slot_on(register, side, context);
+        slot.is_some_and(|slot| self.initialised.has(slot))
+    }
+
+    fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<Owner> {
+        let slot = self.slot_on(register, side, context)?;
+        let claim = (slot < usize::from(NN)).then(|| self.claims.of(slot))??;
+        Some(claim.owner())
+    }
+
+    fn pointers(&self, context: u8) -> [u32; 2] {
+        let context = context & 7;
+        [self.pointer(0, context), self.pointer(1, context)]
+    }
+
+    fn transfer_index(&self) -> u8 {
+        (self.memory.transfer_index % 128) as u8
+    }
+
+    fn index_writes(&self) -> Vec<IndexWrite> {
+        self.memory.on_their_way().collect()
+    }
+
+    fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
+        self.csr_at(csr, context & 7, now, fabric)
+    }
+
+    fn timer(&self, context: u8) -> Option<(u8, Cycle)> {
+        let it = &self.contexts[context];
+        it.timer_due.map(|due| (it.future_signal & 15, due))
+    }
+
+    fn last(&self) -> u8 {
+        self.last & 7
+    }
+
+    fn defer_slots(&self) -> Option<DeferSlots> {
+        if self.slow & slow::DEFER == 0 {
+            return None;
+        }
+        let (then, swaps) = match self.after {
+            After::Jump(to) => (Some(to), false),
+            After::Swap(to) => (to, true),
+        };
+        Some(DeferSlots {
+            of: self.deferred_by,
+            left: self.defer_left,
+            then,
+            swaps,
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! Local control and status registers.
+
+use npsim_image::ContextMode;
+use npsim_isa::csr;
+
+use crate::local_memory::Index;
+use crate::sender::only_sends;
+use crate::{Flow, Microengine, random, slow};
+use npsim_chip::Cycle;
+use npsim_chip::core::ContextPhase;
+use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::fabric::Fabric;
+
+/// Bits of `CTX_ENABLES` with a meaning here.
+mod enables {
+    pub const LM_0_GLOBAL: u32 = 1 << 16;
+    pub const LM_1_GLOBAL: u32 = 1 << 17;
+    pub const NN_MODE: u32 = 1 << 20;
+    pub const RANDOM_MODE: u32 = 1 << 30;
+    pub const FOUR_CONTEXTS: u32 = 1 << 31;
+    pub const HANDLED: u32 =
+        0xff00 | LM_0_GLOBAL | LM_1_GLOBAL | 3 << 18 | NN_MODE | RANDOM_MODE | FOUR_CONTEXTS;
+}
+
+/// The bit of `CC_ENABLE` that lets the codes change.
+const CODES_ENABLE: u32 = 1 << 13;
+
+/// The timestamp at a cycle, which counts every so many of them since it was set.
+#[inline]
+pub(crate) fn timestamp_at((value, set): (u64, Cycle), now: Cycle, divider: Cycle) -> u64 {
+    value + now.saturating_sub(set) / divider
+}
+
+impl Microengine {
+    /// The context whose register a CSR is when a context names it: another one's in
+    /// the INDIRECT_ views.
+    #[inline]
+    fn viewed(&self, csr: u16, context: u8) -> u8 {
+        let indirect = matches!(
+            csr,
+            csr::INDIRECT_CTX_STS
+                | csr::INDIRECT_CTX_SIG_EVENTS
+                | csr::INDIRECT_CTX_WAKEUP_EVENTS
+                | csr::INDIRECT_CTX_FUTURE_COUNT
+                | csr::INDIRECT_FUTURE_COUNT_SIGNAL
+                | csr::INDIRECT_LM_ADDR_0
+                | csr::INDIRECT_LM_ADDR_1
+                | csr::INDIRECT_LM_ADDR_0_BYTE_INDEX
+                | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
+        );
+        let it = if indirect { self.csr_pointer } else { context };
+        it & 7
+    }
+
+    /// Reads a local CSR at the present cycle.
+    pub(crate) fn read_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Result<u32, Flow> {
+        match csr {
+            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                fabric.clock_readings += 1;
+            }
+            csr::TIMESTAMP_LOW => {
+                fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
+                self.bark = self.cycle + PATIENCE;
+            }
+            csr::TIMESTAMP_HIGH | csr::PROFILE_COUNT => {
+                fabric.clock_readings += 1;
+                self.bark = self.cycle + PATIENCE;
+            }
+            csr::PSEUDO_RANDOM_NUMBER => {
+                fabric.clock_readings += 1;
+                if !self.random_free_running {
+                    self.random = random::advance(self.random, 1);
+                }
+            }
+            _ => {}
+        }
+        let value = self.csr_at(csr, self.datapath.context, self.cycle, fabric);
+        value.ok_or_else(|| self.no_csr(csr, fabric))
+    }
+
+    /// The value of a local CSR for a context at a cycle; `None` for none. Whatever
+    /// reading it changes is left as it is.
+    #[inline]
+    pub(crate) fn csr_at(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
+        let viewed = self.viewed(csr, context);
+        let it = &self.contexts[viewed];
+        Some(match csr {
+            csr::CTX_ARB_CNTL => u32::from(self.datapath.context) | u32::from(self.last) << 4,
+            csr::CTX_ENABLES => self.enables(),
+            csr::CC_ENABLE => {
+                if self.slow & slow::CODES_OFF == 0 {
+                    CODES_ENABLE
+                } else {
+                    0
+                }
+            }
+            csr::CSR_CTX_POINTER => u32::from(self.csr_pointer),
+            csr::INDIRECT_CTX_STS => {
+                let ready = matches!(it.state(), ContextPhase::Ready | ContextPhase::Executing);
+                u32::from(self.context_pc(viewed)) | u32::from(ready) << 31
+            }
+            csr::ACTIVE_CTX_STS => {
+                u32::from(context)
+                    | u32::from(self.number) << 3
+                    | u32::from(self.context_pc(viewed)) << 8
+                    | 1 << 31
+            }
+            csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => u32::from(it.signals),
+            csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
+                u32::from(it.wakeup) | u32::from(it.any) << 16
+            }
+            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                u32::from(it.future_count)
+            }
+            csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                u32::from(it.future_signal)
+            }
+            csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => self.pointer(0, viewed) << 2,
+            csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => self.pointer(1, viewed) << 2,
+            csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
+                self.pointer(0, viewed) << 2 | self.datapath.byte_index
+            }
+            csr::INDIRECT_LM_ADDR_1_BYTE_INDEX | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX => {
+                self.pointer(1, viewed) << 2 | self.datapath.byte_index
+            }
+            csr::BYTE_INDEX => self.datapath.byte_index,
+            csr::T_INDEX => self.memory.transfer_index << 2,
+            csr::T_INDEX_BYTE_INDEX => self.memory.transfer_index << 2 | self.datapath.byte_index,
+            csr::NN_PUT => self.nn_put_pointer(fabric),
+            csr::NN_GET => u32::from(fabric.nn_rings[self.index as usize].get),
+            csr::TIMESTAMP_LOW => self.timestamp_at(now) as u32,
+            csr::TIMESTAMP_HIGH => (self.timestamp_at(now) >> 32) as u32,
+            csr::CRC_REMAINDER => self.datapath.crc_remainder,
+            csr::PROFILE_COUNT => self.profile_count.wrapping_add(now as u32) & 0xffff,
+            csr::PSEUDO_RANDOM_NUMBER => self.random_at(now),
+            _ => *self.held_csrs.get(usize::from(csr / 4))?,
+        })
+    }
+
+    /// Writes a local CSR at the present cycle.
+    pub(crate) fn write_csr(
+        &mut self,
+        csr: u16,
+        value: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        if !only_sends(csr) {
+            return self.write_other_csr(csr, value, fabric);
+        }
+        let pc = self.pc;
+        let sender = self.sender(self.datapath.context);
+        sender.write((csr, pc), value, fabric);
+        Ok(())
+    }
+
+    /// The same of those that do more than to send.
+    #[inline(never)]
+    fn write_other_csr(&mut self, csr: u16, value: u32, fabric: &mut Fabric) -> Result<(), Flow> {
+        let gap = self.timing.csr_gap;
+        let viewed = self.viewed(csr, self.datapath.context);
+        match csr {
+            csr::CTX_ENABLES => self.set_enables(value, fabric),
+            csr::CC_ENABLE => {
+                self.slow &= !slow::CODES_OFF;
+                if value & CODES_ENABLE == 0 {
+                    self.slow |= slow::CODES_OFF;
+                }
+            }
+            csr::CSR_CTX_POINTER => self.csr_pointer = value as u8 & 7,
+            csr::INDIRECT_CTX_STS => self.contexts[viewed].pc = value as u16 & 0x1fff,
+            csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => {
+                self.contexts[viewed].signals = value as u16;
+                self.reconsider(viewed, fabric);
+            }
+            csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
+                self.contexts[viewed].wakeup = value as u16;
+                self.contexts[viewed].any = value & 1 << 16 != 0;
+                self.reconsider(viewed, fabric);
+            }
+            csr::INDIRECT_CTX_FUTURE_COUNT => {
+                self.contexts[viewed].future_count = value as u16;
+                self.sender(viewed).arm_timer(fabric);
+            }
+            csr::INDIRECT_FUTURE_COUNT_SIGNAL => {
+                self.contexts[viewed].future_signal = value as u8 & 15;
+                self.sender(viewed).arm_timer(fabric);
+            }
+            csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => {
+                self.set_pointer(0, viewed, csr, value);
+            }
+            csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => {
+                self.set_pointer(1, viewed, csr, value);
+            }
+            csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
+                self.set_pointer(0, viewed, csr, value);
+                self.index_write(Index::Byte, value & 3, gap);
+            }
+            csr::INDIRECT_LM_ADDR_1_BYTE_INDEX | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX => {
+                self.set_pointer(1, viewed, csr, value);
+                self.index_write(Index::Byte, value & 3, gap);
+            }
+            csr::BYTE_INDEX => self.index_write(Index::Byte, value & 3, gap),
+            csr::T_INDEX => self.index_write(Index::Transfer, value >> 2 & 127, gap),
+            csr::T_INDEX_BYTE_INDEX => {
+                self.index_write(Index::Transfer, value >> 2 & 127, gap);
+                self.index_write(Index::Byte, value & 3, gap);
+            }
+            csr::NN_PUT => self.set_nn_put_pointer(value, fabric),
+            csr::NN_GET => fabric.nn_rings[self.index as usize].get = value as u8 & 127,
+            csr::TIMESTAMP_LOW => {
+                let high = self.timestamp_at(self.cycle) >> 32;
+                self.set_timestamp(high << 32 | u64::from(value), fabric);
+            }
+            csr::TIMESTAMP_HIGH => {
+                let low = self.timestamp_at(self.cycle) & 0xffff_ffff;
+                self.set_timestamp(u64::from(value) << 32 | low, fabric);
+            }
+            csr::CRC_REMAINDER => self.datapath.crc_remainder = value,
+            csr::PROFILE_COUNT => self.profile_count = value.wrapping_sub(self.cycle as u32),
+            csr::PSEUDO_RANDOM_NUMBER => {
+                self.random = value;
+                self.random_set = self.cycle;
+            }
+            _ => match self.held_csrs.get_mut(usize::from(csr / 4)) {
+                Some(held) => *held = value,
+                None => return Err(self.no_csr(csr, fabric)),
+            },
+        }
+        Ok(())
+    }
+
+    fn enables(&self) -> u32 {
+        let flag = |on: bool, bit: u32| if on { bit } else { 0 };
+        self.other_enables
+            | u32::from(self.enabled) << 8
+            | flag(self.memory.global[0], enables::LM_0_GLOBAL)
+            | flag(self.memory.global[1], enables::LM_1_GLOBAL)
+            | u32::from(self.nn_empty_threshold) << 18
+            | flag(self.nn_self, enables::NN_MODE)
+            | flag(self.random_free_running, enables::RANDOM_MODE)
+            | flag(self.mode == ContextMode::Four, enables::FOUR_CONTEXTS)
+    }
+
+    /// A context that is disabled goes on until it gives up the pipeline.
+    #[cold]
+    #[inline(never)]
+    fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
+        self.other_enables = value & !enables::HANDLED;
+        self.memory.global = [
+            value & enables::LM_0_GLOBAL != 0,
+            value & enables::LM_1_GLOBAL != 0,
+        ];
+        self.nn_empty_threshold = (value >> 18 & 3) as u8;
+        self.nn_self = value & enables::NN_MODE != 0;
+        if self.random_free_running != (value & enables::RANDOM_MODE != 0) {
+            self.random = self.random_at(self.cycle);
+            self.random_set = self.cycle;
+            self.random_free_running = value & enables::RANDOM_MODE != 0;
+        }
+        let mode = if value & enables::FOUR_CONTEXTS != 0 {
+            ContextMode::Four
+        } else {
+            ContextMode::Eight
+        };
+        if mode != self.mode {
+            self.mode = mode;
+            self.program.set_mode(mode);
+            *self.lanes = Default::default();
+            self.open_lane();
+        }
+        self.enabled = self.usable((value >> 8) as u8);
+        for c in 0..8 {
+            let on = self.enabled & 1 << c != 0;
+            match (self.contexts[c].state(), on) {
+                (ContextPhase::Inactive, true) => {
+                    self.contexts.enter(c, ContextPhase::Sleeping, fabric.now);
+                    self.journal_context(c, fabric);
+                    self.reconsider(c, fabric);
+                }
+                (ContextPhase::Ready | ContextPhase::Sleeping, false) => {
+                    self.contexts.enter(c, ContextPhase::Inactive, fabric.now);
+                    self.journal_context(c, fabric);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A pointer of a context: the running one's working copy.
+    pub(crate) fn pointer(&self, pointer: usize, context: u8) -> u32 {
+        if self.memory.global[pointer] || context == self.datapath.context {
+            self.memory.pointers[pointer]
+        } else {
+            self.memory.saved[usize::from(context & 7)][pointer]
+        }
+    }
+
+    fn set_pointer(&mut self, pointer: u8, context: u8, csr: u16, value: u32) {
+        let words = value >> 2 & 1023;
+        let active = matches!(
+            csr,
+            csr::ACTIVE_LM_ADDR_0
+                | csr::ACTIVE_LM_ADDR_1
+                | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX
+                | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX
+        );
+        if active || context == self.datapath.context {
+            self.index_write(Index::Pointer(pointer), words, self.timing.lm_addr_gap);
+        } else {
+            self.memory.saved[usize::from(context & 7)][pointer as usize] = words;
+        }
+    }
+
+    fn timestamp_at(&self, now: Cycle) -> u64 {
+        let set = (self.timestamp, self.timestamp_set);
+        timestamp_at(set, now, self.timing.timestamp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
+        self.timestamp = value;
+        self.timestamp_set = self.cycle;
+        for context in 0..8 {
+            if self.contexts[context].timer_due.is_some() {
+                self.sender(context).arm_timer(fabric);
+            }
+        }
+    }
+
+    fn random_at(&self, now: Cycle) -> u32 {
+        let steps = if self.random_free_running {
+            now.saturating_sub(self.random_set)
+        } else {
+            0
+        };
+        random::advance(self.random, steps)
+    }
+}

@@ -1,0 +1,272 @@
+//! Local memory and the registers that address it, with the delay of their
+//! writes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::operation::Special;
+use npsim_chip::Cycle;
+use npsim_chip::core::{IndexName, IndexWrite};
+
+/// A register whose local CSR writes take effect only some instructions later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Index {
+    /// `LM_ADDR_0` or `LM_ADDR_1`, in longwords.
+    Pointer(u8),
+    /// `T_INDEX`, a register number.
+    Transfer,
+    /// `BYTE_INDEX`
+    Byte,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Write {
+    index: Index,
+    value: u32,
+    issued: Cycle,
+    effective: Cycle,
+}
+
+/// Words, pointers and writes on their way to the pointers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LocalMemory {
+    pub words: Vec<u32>,
+    /// Working copies of the running context, longword addresses.
+    pub pointers: [u32; 2],
+    /// What each context gets back when it runs again.
+    pub saved: [[u32; 2]; 8],
+    /// Pointers that all contexts share.
+    pub global: [bool; 2],
+    /// `T_INDEX` as a register number.
+    pub transfer_index: u32,
+    /// When each pointer's value took effect, as far as a write made it.
+    effective: [Cycle; 2],
+    pending: Vec<Write>,
+}
+
+impl LocalMemory {
+    pub fn new(words: u16) -> Self {
+        Self {
+            words: vec![0; words as usize],
+            pointers: [0; 2],
+            saved: [[0; 2]; 8],
+            global: [false; 2],
+            transfer_index: 0,
+            effective: [0; 2],
+            // Writes are one a cycle and live for a gap, which is at most 16.
+            pending: Vec::with_capacity(32),
+        }
+    }
+
+    /// A write at `now` that takes effect after `gap` instructions.
+    pub fn write(&mut self, index: Index, value: u32, now: Cycle, gap: Cycle) {
+        self.pending.push(Write {
+            index,
+            value,
+            issued: now,
+            effective: now + gap + 1,
+        });
+    }
+
+    pub fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// The writes on their way, in the order in which they were issued.
+    pub fn on_their_way(&self) -> impl Iterator<Item = IndexWrite> + '_ {
+        self.pending.iter().map(|write| IndexWrite {
+            index: match write.index {
+                Index::Pointer(pointer) => IndexName::LocalMemory(pointer),
+                Index::Transfer => IndexName::Transfer,
+                Index::Byte => IndexName::Byte,
+            },
+            value: write.value,
+            issued: write.issued,
+            effective: write.effective,
+        })
+    }
+
+    /// Whether a write of an index register is on its way.
+    #[cold]
+    #[inline(never)]
+    pub fn awaits(&self, index: Index) -> bool {
+        self.pending.iter().any(|write| write.index == index)
+    }
+
+    /// Lets the writes that are due by `now` take effect.
+    #[inline(never)]
+    pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {
+        // Nearly always there is one, and nothing to be moved up.
+        if let [write] = self.pending[..] {
+            if write.effective <= now {
+                self.pending.clear();
+                self.take_effect(write, byte_index);
+            }
+            return;
+        }
+        let mut at = 0;
+        while at < self.pending.len() {
+            if self.pending[at].effective > now {
+                at += 1;
+                continue;
+            }
+            let write = self.pending.remove(at);
+            self.take_effect(write, byte_index);
+        }
+    }
+
+    #[inline]
+    fn take_effect(&mut self, write: Write, byte_index: &mut u32) {
+        match write.index {
+            Index::Pointer(pointer) => {
+                self.pointers[usize::from(pointer & 1)] = write.value;
+                self.effective[usize::from(pointer & 1)] = write.effective;
+            }
+            Index::Transfer => self.transfer_index = write.value,
+            Index::Byte => *byte_index = write.value,
+        }
+    }
+
+    /// The longword of an operand, which may not be there; `None` if it is not in local
+    /// memory.
+    #[inline]
+    pub fn place(&self, special: Special) -> Option<usize> {
+        let (pointer, offset) = match special {
+            Special::Local { pointer, offset } => (pointer, offset),
+            Special::LocalStep { pointer, .. } => (pointer, 0),
+            _ => return None,
+        };
+        Some((self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023)
+    }
+
+    /// The word at a pointer and an offset; `None` where there is none.
+    #[inline]
+    pub fn word_at(&mut self, (pointer, offset): (u8, u8)) -> Option<&mut u32> {
+        let at = (self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023;
+        self.words.get_mut(at)
+    }
+
+    /// The word of an operand in local memory; `None` where there is none.
+    #[inline]
+    pub fn word(&self, special: Special) -> Option<u32> {
+        self.words.get(self.place(special)?).copied()
+    }
+
+    /// Writes the word of an operand in local memory, if it is there.
+    #[inline]
+    pub fn set_word(&mut self, special: Special, value: u32) {
+        let place = self.place(special);
+        if let Some(word) = place.and_then(|at| self.words.get_mut(at)) {
+            *word = value;
+        }
+    }
+
+    /// Moves the pointers that operands of one instruction step, each once.
+    #[cold]
+    pub fn step(&mut self, specials: [Special; 3]) {
+        let mut steps = [0; 2];
+        for special in specials {
+            if let Special::LocalStep { pointer, step } = special {
+                steps[usize::from(pointer & 1)] = i32::from(step);
+            }
+        }
+        for (pointer, step) in self.pointers.iter_mut().zip(steps) {
+            *pointer = pointer.wrapping_add_signed(step) & 1023;
+        }
+    }
+
+    /// Since when a write to a pointer is on its way whose effect a use at this
+    /// moment misses. A pointer whose present value was itself still on its way
+    /// when the next was written is used as part of a pipeline, which is sound.
+    pub fn early(&self, pointer: u8) -> Option<Cycle> {
+        let next = self
+            .pending
+            .iter()
+            .find(|write| write.index == Index::Pointer(pointer))?;
+        (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
+    }
+
+    /// Lets all writes take effect.
+    pub fn settle_all(&mut self, byte_index: &mut u32) {
+        self.settle(Cycle::MAX, byte_index);
+    }
+
+    /// Takes the context's pointers out, with all writes done. What took effect before looks to
+    /// later writes as if it had always been so.
+    #[inline]
+    pub fn swap_out(&mut self, context: u8) {
+        debug_assert!(!self.has_pending(), "writes are on their way");
+        self.effective = [0; 2];
+        let context = usize::from(context & 7);
+        if self.global == [false; 2] {
+            self.saved[context] = self.pointers;
+            return;
+        }
+        for pointer in 0..2 {
+            if !self.global[pointer] {
+                self.saved[context][pointer] = self.pointers[pointer];
+            }
+        }
+    }
+
+    /// Puts the context's pointers in.
+    #[inline]
+    pub fn swap_in(&mut self, context: u8) {
+        let context = usize::from(context & 7);
+        if self.global == [false; 2] {
+            self.pointers = self.saved[context];
+            return;
+        }
+        for pointer in 0..2 {
+            if !self.global[pointer] {
+                self.pointers[pointer] = self.saved[context][pointer];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Index, LocalMemory};
+
+    #[test]
+    fn a_write_is_used_after_its_gap() {
+        let (mut memory, mut byte) = (LocalMemory::new(640), 0);
+        memory.write(Index::Pointer(0), 64, 10, 3);
+        for now in 11..14 {
+            memory.settle(now, &mut byte);
+            assert_eq!(memory.pointers[0], 0);
+            assert_eq!(memory.early(0), Some(10));
+            assert_eq!(memory.early(1), None);
+        }
+        memory.settle(14, &mut byte);
+        assert_eq!(memory.pointers[0], 64);
+        assert_eq!(memory.early(0), None);
+    }
+
+    #[test]
+    fn writes_back_to_back_are_a_pipeline() {
+        let (mut memory, mut byte) = (LocalMemory::new(640), 0);
+        for k in 0..4 {
+            memory.write(Index::Pointer(1), 16 * (k + 1), 20 + u64::from(k), 3);
+        }
+        for k in 0..4 {
+            memory.settle(24 + u64::from(k), &mut byte);
+            assert_eq!(memory.pointers[1], 16 * (k + 1));
+            assert_eq!(memory.early(1), None);
+        }
+    }
+
+    #[test]
+    fn contexts_keep_their_pointers_unless_they_are_global() {
+        let mut memory = LocalMemory::new(640);
+        memory.global[1] = true;
+        memory.pointers = [5, 6];
+        memory.swap_out(0);
+        memory.swap_in(1);
+        assert_eq!(memory.pointers, [0, 6]);
+        memory.pointers = [7, 8];
+        memory.swap_out(1);
+        memory.swap_in(0);
+        assert_eq!(memory.pointers, [5, 8]);
+    }
+}

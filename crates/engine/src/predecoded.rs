@@ -1,0 +1,137 @@
+//! A program as the engine runs it: each instruction predecoded into a dense operation, beside
+//! what only the slow path needs of it.
+
+use std::sync::Arc;
+
+use npsim_image::{ContextMode, Image};
+use npsim_isa::Instruction;
+
+use crate::form::{Form, find_forms};
+use crate::operation::{Kind, Op, Side};
+use crate::predecode::Maker;
+use crate::template::Template;
+use crate::timers::Timers;
+use crate::timing::Timing;
+use npsim_chip::core::Program;
+
+/// A loaded program and what the engine has made of it. Operands are resolved for the program's
+/// context mode, but not yet for a context ([`crate::lane::Lane`]).
+#[derive(Clone, Debug)]
+pub(crate) struct Predecoded {
+    loaded: Program,
+    /// By address, with one more for the address behind the last word.
+    pub ops: Arc<[Op]>,
+    /// In step with `ops`.
+    pub sides: Arc<[Side]>,
+    pub forms: Arc<[Form]>,
+    /// What its commands look like, as [`Op::x`] numbers them.
+    pub templates: Arc<[Template]>,
+    pub timers: Arc<Timers>,
+    timing: Timing,
+}
+
+impl Predecoded {
+    /// Predecodes a program for a microengine with this timing.
+    pub fn new(loaded: Program, timing: Timing) -> Self {
+        let mut program = Self {
+            loaded,
+            ops: Arc::default(),
+            sides: Arc::new([]),
+            forms: Arc::new([]),
+            templates: Arc::new([]),
+            timers: Arc::default(),
+            timing,
+        };
+        program.predecode();
+        program
+    }
+
+    /// What stands for a program between reading a microengine's state and
+    /// giving it its program back.
+    pub fn absent() -> Self {
+        Self::new(Program::empty(), Timing::default())
+    }
+
+    /// The program as it was loaded.
+    pub fn loaded(&self) -> &Program {
+        &self.loaded
+    }
+
+    /// The image it was made from.
+    pub fn image(&self) -> &Arc<Image> {
+        self.loaded.image()
+    }
+
+    /// The instruction at an address; `None` if there is none.
+    pub fn instruction(&self, address: u16) -> Option<&Instruction> {
+        self.loaded.words().get(usize::from(address))?.as_ref().ok()
+    }
+
+    /// The address behind the last instruction.
+    pub fn end(&self) -> u16 {
+        self.loaded.end()
+    }
+
+    /// Decodes the program again for another context mode, which tells where its operands are.
+    pub fn set_mode(&mut self, mode: ContextMode) {
+        self.loaded.set_mode(mode);
+        self.predecode();
+    }
+
+    fn predecode(&mut self) {
+        let words = self.loaded.words();
+        let limit = match self.loaded.mode() {
+            ContextMode::Four => 32,
+            ContextMode::Eight => 16,
+        };
+        let mut ops = Vec::with_capacity(words.len() + 1);
+        let mut sides: Vec<Side> = Vec::with_capacity(words.len() + 1);
+        let mut templates = Vec::new();
+        for (address, word) in words.iter().map(Some).chain([None]).enumerate() {
+            let mut maker = Maker::new(limit, &self.timing, words.len());
+            maker.after_codes = sides.last().is_some_and(|side| side.sets_codes);
+            if let Some(Ok(instruction)) = word {
+                maker.instruction(instruction);
+                if let Instruction::Command(command) = instruction {
+                    let template = Template::of(command, address as u16);
+                    maker.op.kind = Kind::Command;
+                    maker.op.x = templates.len() as u32;
+                    templates.push(template);
+                }
+            }
+            ops.push(maker.op);
+            sides.push(maker.side);
+        }
+        for (address, word) in words.iter().enumerate() {
+            let Ok(instruction) = word else {
+                continue;
+            };
+            for slot in 1..=usize::from(instruction.defer()) {
+                if let Some(side) = sides.get_mut(address + slot) {
+                    side.slot_of = Some(address as u16);
+                }
+            }
+        }
+        for (op, side) in ops.iter_mut().zip(&mut sides) {
+            let target = op.kind.branches().then_some(op.d as usize);
+            if target.is_some_and(|target| self.loaded.is_defer_slot(target)) {
+                side.always = true;
+                side.guarded = false;
+            }
+            if side.always {
+                op.marks |= Op::WATCHED | Op::FINISHES;
+            }
+        }
+        let forms = find_forms(&ops, &sides);
+        self.forms = forms.into();
+        self.templates = templates.into();
+        self.timers = Arc::new(Timers::of(&self.loaded, limit));
+        for (op, address) in ops.iter_mut().zip(0..) {
+            if op.kind == Kind::CsrRead {
+                op.n = u8::from(!self.timers.are_all_of(address));
+            }
+        }
+        self.ops = ops.into();
+        self.sides = sides.into();
+    }
+}

@@ -1,0 +1,580 @@
+//! The microengine as a [`Core`]: what chip and units do with it.
+
+use std::array;
+use std::ops::Range;
+use std::sync::Arc;
+
+use npsim_image::NnMode;
+use npsim_isa::Operand;
+
+use crate::ahead::Thrown;
+use crate::claims::Claim;
+use crate::predecoded::Predecoded;
+use crate::registers::{Here, SLOTS, transfer_file};
+use crate::{ENGINE, Lane, Microengine, Phase, slow};
+use npsim_chip::Cycle;
+use npsim_chip::core::{
+    ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, Program, ahead, pull_from, push_to,
+};
+use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::exposure::Exposure;
+use npsim_chip::kernel::fabric::{Fabric, Slot, TransferKind};
+use npsim_chip::kernel::raiser::Raiser;
+use npsim_chip::kernel::saved_memory::StateError;
+use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
+use npsim_chip::quiescence::{NotNumbers, Numbers, Reader};
+
+impl Core for Microengine {
+    fn kind(&self) -> CoreKind {
+        ENGINE
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Core> {
+        Box::new(self.clone())
+    }
+
+    fn index(&self) -> u8 {
+        self.index
+    }
+
+    fn load(&mut self, program: Program) {
+        let image = Arc::clone(program.image());
+        self.program = Predecoded::new(program, self.timing);
+        // The limit's distance depends on the program's length.
+        self.calm = 0;
+        self.refused = None;
+        *self.lanes = Default::default();
+        self.open_lane();
+        self.mode = image.contexts;
+        self.nn_self = image.nn_mode == NnMode::Own;
+        for initial in &image.initial_values {
+            match initial.context {
+                Some(context) => self.write_register(initial.register, context, initial.value),
+                None => (0..8).for_each(|context| {
+                    self.write_register(initial.register, context, initial.value);
+                }),
+            }
+        }
+    }
+
+    fn program(&self) -> &Program {
+        self.program.loaded()
+    }
+
+    fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        if !self.running {
+            self.running = true;
+            self.stats.started = now;
+            self.cycle = now;
+            self.contexts.open(now);
+        }
+        let usable = self.usable(contexts);
+        for c in 0..8 {
+            let context = &mut self.contexts[c];
+            if usable & 1 << c != 0 && context.state() == ContextPhase::Inactive {
+                context.signals |= 1;
+                context.wakeup = 1;
+                context.any = false;
+                context.pc = 0;
+                self.contexts.enter(c, ContextPhase::Ready, now);
+                self.journal_context(c, fabric);
+            }
+        }
+        self.enabled |= usable;
+        if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
+            self.wake(0, fabric);
+        }
+    }
+
+    fn seed_random(&mut self, value: u32) {
+        self.random = value.max(1);
+        self.random_set = self.cycle;
+    }
+
+    fn run(&mut self, fabric: &mut Fabric) {
+        if fabric.journal.is_open() {
+            self.run_as::<true>(fabric);
+        } else {
+            self.run_unobserved(fabric);
+        }
+    }
+
+    fn run_unobserved(&mut self, fabric: &mut Fabric) {
+        self.run_as::<false>(fabric);
+    }
+
+    #[inline]
+    fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+        self.raise(context, mask, fabric);
+    }
+
+    fn timer(&mut self, context: u8, fabric: &mut Fabric) {
+        let it = &mut self.contexts[context];
+        if it.timer_due != Some(fabric.now) {
+            return;
+        }
+        it.timer_due = None;
+        if fabric.journal.is_open() {
+            return self.timer_in_sight(context & 7, fabric);
+        }
+        self.timer_raises(context & 7, fabric);
+    }
+
+    fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
+        self.neighbour_wrote(index, value, ring, fabric);
+    }
+
+    #[inline]
+    fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
+        self.push_words(transfer_file(kind, true) + u16::from(register & 127), words);
+    }
+
+    #[inline]
+    fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
+        self.pull_words(transfer_file(kind, false) + u16::from(register & 127), out);
+    }
+
+    // What is rare is a function's end, so that nothing need be kept beyond a call.
+    fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let flight = fabric.flight(slot);
+        let command = &flight.command;
+        let first = transfer_file(command.transfer_kind, true) + u16::from(command.transfer & 127);
+        let is_done = if flight.words == 1 {
+            self.push_one(first, flight.data[0])
+        } else {
+            self.push_few(first, flight.words, &flight.data)
+        };
+        if !is_done {
+            return self.pushed_rarely(slot, fabric);
+        }
+        let (context, signals) = (command.signal_context, command.push_signals);
+        if signals != 0 {
+            self.raise(context, signals, fabric);
+        }
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let flight = fabric.flight_mut(slot);
+        let command = &flight.command;
+        let first = transfer_file(command.transfer_kind, false) + u16::from(command.transfer & 127);
+        let is_done = if flight.words == 1 {
+            self.pull_one(first, &mut flight.data[0])
+        } else {
+            self.pull_few(first, flight.words, &mut flight.data)
+        };
+        if !is_done {
+            return self.pulled_rarely(slot, fabric);
+        }
+        let (context, signals) = (command.signal_context, command.pull_signals);
+        if signals != 0 {
+            self.raise(context, signals, fabric);
+        }
+    }
+
+    fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+        let first = transfer_file(kind, true) + u16::from(register & 127);
+        self.claims.add(Claim {
+            first,
+            words,
+            op: None,
+            // No instruction of this microengine asked for it, and where it has
+            // run ahead to depends on when it got its turns.
+            context: 0,
+            pc: 0,
+            issued: 0,
+        });
+    }
+
+    fn expose(&mut self, exposed: Exposure) {
+        self.claims.expose(exposed);
+    }
+
+    fn stall(&mut self, stall: Stall) -> bool {
+        self.add_stall(stall)
+    }
+
+    fn stalls(&self) -> &[Stall] {
+        self.stalls.all()
+    }
+
+    fn stall_over(&mut self, fabric: &mut Fabric) {
+        self.end_stall(fabric);
+    }
+
+    fn local_time(&self) -> Cycle {
+        self.cycle
+    }
+
+    fn stats_at(&self, now: Cycle) -> MeStats {
+        let mut stats = self.stats;
+        if !self.running {
+            return stats;
+        }
+        // A cycle that is nothing else issued an instruction, so nobody counts these.
+        let others = [stats.started, stats.aborted, stats.stalled, stats.idle];
+        stats.instructions = others.into_iter().fold(self.cycle, Cycle::saturating_sub);
+        stats.take_back(now, self.cycle, self.refilled, self.thrown.iter());
+        let refill = ahead(now, self.refilled);
+        let rest = now.saturating_sub(self.cycle);
+        match self.phase {
+            Phase::Held => stats.stalled += rest,
+            Phase::Idle | Phase::Pick | Phase::Halted | Phase::Run | Phase::Swap => {
+                stats.idle += rest;
+            }
+        }
+        for ((number, context), times) in (0..).zip(self.contexts.iter()).zip(&mut stats.contexts) {
+            // The last to give up the pipeline counts as executing until its slots are over,
+            // and is ready after them only if it is also the next to get it.
+            let ready = if number == self.last {
+                refill
+            } else {
+                Cycle::MAX
+            };
+            *times = context.times_at(now, ready);
+        }
+        stats
+    }
+
+    fn forget_before(&mut self, now: Cycle) {
+        self.thrown.forget_before(now);
+    }
+
+    fn halted(&self) -> Option<u8> {
+        (self.phase == Phase::Halted).then_some(self.datapath.context & 7)
+    }
+
+    #[inline]
+    fn context(&self, context: u8) -> ContextView {
+        let it = &self.contexts[context];
+        ContextView {
+            phase: it.state(),
+            since: it.since(),
+            pc: self.context_pc(context & 7),
+            yielded_at: it.yielded_at,
+            signals: it.signals,
+            wakeup: it.wakeup,
+            any: it.any,
+        }
+    }
+
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+
+    fn write_register(&mut self, register: Operand, context: u8, value: u32) {
+        if let Some(slot) = self.slot_of(register, context, true) {
+            self.datapath.file[slot] = value;
+            self.initialised.mark(slot);
+            // It may have been taken from there already.
+            self.refused = None;
+        }
+    }
+
+    fn read_register(&self, register: Operand, context: u8) -> u32 {
+        self.slot_of(register, context, true)
+            .map_or(0, |slot| self.datapath.file[slot])
+    }
+
+    fn read_out_register(&self, kind: TransferKind, register: u8) -> u32 {
+        self.datapath.file[transfer_file(kind, false) as usize + (register as usize & 127)]
+    }
+
+    fn local_memory(&self) -> &[u32] {
+        &self.memory.words
+    }
+
+    fn local_memory_mut(&mut self) -> &mut [u32] {
+        &mut self.memory.words
+    }
+
+    fn condition_codes(&self) -> [bool; 4] {
+        let codes = self.datapath.codes;
+        [
+            codes.negative(),
+            codes.zero(),
+            codes.overflow(),
+            codes.carry(),
+        ]
+    }
+
+    fn cam_entry(&self, entry: u8) -> (u32, u8) {
+        let cam = &self.datapath.cam;
+        let entry = u32::from(entry);
+        (cam.tag(entry), (cam.state(entry) >> 8) as u8)
+    }
+
+    fn cam_order(&self) -> [u8; 16] {
+        self.datapath.cam.order()
+    }
+
+    fn crc_remainder(&self) -> u32 {
+        self.datapath.crc_remainder
+    }
+
+    fn pulse(&self, now: Cycle) -> Option<u64> {
+        let mut pulse = u64::from(self.pc) << 32
+            | u64::from(self.datapath.context) << 24
+            | (self.phase as u64) << 16
+            | self.cycle.saturating_sub(now) & 0xffff;
+        for context in self.contexts.iter() {
+            let state = u64::from(context.pc) << 24
+                | u64::from(context.signals) << 8
+                | context.state() as u64;
+            pulse = (pulse.rotate_left(9) ^ state).wrapping_mul(0x2545_f491_4f6c_dd1d);
+        }
+        Some(pulse)
+    }
+
+    fn write_numbers(&self, out: &mut Numbers) -> Result<(), NotNumbers> {
+        // In defer slots it is not known here where control goes.
+        let deferring = self.slow & slow::DEFER != 0;
+        let contexts: [_; 8] = array::from_fn(|context| {
+            let running = context == usize::from(self.datapath.context);
+            let at = self.context_pc(context as u8);
+            (
+                context as u8,
+                if running && deferring { u16::MAX } else { at },
+            )
+        });
+        let timers = self.program.timers.registers(&contexts);
+        let mut thrown = self.thrown.clone();
+        thrown.forget_before(self.entered);
+        out.add_core(&(self, &thrown), timers.as_ref().map(|it| &it[..]))
+    }
+
+    fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
+        let (mut it, thrown): (Self, Thrown) = numbers.take()?;
+        it.thrown = thrown;
+        std::mem::swap(&mut it.program, &mut self.program);
+        std::mem::swap(&mut it.lanes, &mut self.lanes);
+        *self = it;
+        Ok(())
+    }
+
+    /// The program is left out, which the image gives again. What contexts have
+    /// learned about it is not: which operations each of them still looks at before
+    /// it executes them; nothing for a context that has not run yet.
+    fn save(&self) -> Result<Vec<u8>, StateError> {
+        let watched: [Vec<u8>; 8] = array::from_fn(|context| self.lanes[context].watched());
+        Ok(postcard::to_allocvec(&(self, watched, &self.thrown))?)
+    }
+
+    fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
+        type Saved = (Microengine, [Vec<u8>; 8], Thrown);
+        let ((mut it, watched, thrown), rest) = postcard::take_from_bytes::<Saved>(state)?;
+        if !rest.is_empty() {
+            return Err(StateError::Long(rest.len()));
+        }
+        it.thrown = thrown;
+        it.claims.expose(self.claims.exposed());
+        it.program = self.program.clone();
+        if it.mode != self.mode {
+            it.program.set_mode(it.mode);
+        }
+        for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
+            if !watched.is_empty() {
+                *lane = Lane::new(&it.program, (it.index, context as u8));
+                lane.relieve_as(watched);
+            }
+        }
+        it.datapath.context &= 7;
+        // One without a program never runs and has no lane.
+        if it.program.end() != 0 {
+            it.open_lane();
+        }
+        Ok(Box::new(it))
+    }
+}
+
+impl Microengine {
+    /// One longword reaches an IN register, if the claim is what it nearly always is; whether
+    /// it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn push_one(&mut self, first: u16, word: u32) -> bool {
+        if !self.claims.has_alone(first, 1) {
+            return false;
+        }
+        self.datapath.file[usize::from(first) % SLOTS] = word;
+        self.initialised.mark_here(Here::one(first));
+        self.claims.end(first, Here::one(first));
+        true
+    }
+
+    /// The same for another number of longwords, in registers that are bits of one word.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn push_few(&mut self, first: u16, words: u8, data: &[u32; 32]) -> bool {
+        let Some(slots) = Here::new(first, words) else {
+            return false;
+        };
+        if !self.claims.has_alone(first, words) {
+            return false;
+        }
+        if let Some((data, file)) = few(data, &mut self.datapath.file, first, words) {
+            copy_few(file, data);
+        }
+        self.initialised.mark_here(slots);
+        self.claims.end(first, slots);
+        true
+    }
+
+    /// One longword leaves an OUT register, if the claim is what it nearly always is; whether
+    /// it does.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn pull_one(&mut self, first: u16, word: &mut u32) -> bool {
+        if !self.claims.has_alone(first, 1) {
+            return false;
+        }
+        *word = self.datapath.file[usize::from(first) % SLOTS];
+        self.claims.end(first, Here::one(first));
+        true
+    }
+
+    /// The same for another number of longwords, in registers that are bits of one word.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of moving data.
+    fn pull_few(&mut self, first: u16, words: u8, data: &mut [u32; 32]) -> bool {
+        let Some(slots) = Here::new(first, words) else {
+            return false;
+        };
+        if !self.claims.has_alone(first, words) {
+            return false;
+        }
+        if let Some((data, file)) = few_mut(data, &self.datapath.file, first, words) {
+            copy_few(data, file);
+        }
+        self.claims.end(first, slots);
+        true
+    }
+
+    /// The same where the registers are no bits of one word, or a claim is not what it
+    /// nearly always is.
+    #[cold]
+    #[inline(never)]
+    fn pushed_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
+        push_to(self, slot, fabric);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pulled_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
+        pull_from(self, slot, fabric);
+    }
+
+    /// Data reaches IN registers, from a slot on.
+    fn push_words(&mut self, first: u16, words: &[u32]) {
+        for (slot, &word) in slots_from(first).zip(words) {
+            self.datapath.file[slot] = word;
+            self.initialised.mark(slot);
+        }
+        self.claims.release(first, words.len() as u8);
+    }
+
+    /// Data leaves OUT registers, from a slot on.
+    fn pull_words(&mut self, first: u16, out: &mut [u32]) {
+        let words = out.len() as u8;
+        for (slot, word) in slots_from(first).zip(out) {
+            *word = self.datapath.file[slot];
+        }
+        self.claims.release(first, words);
+    }
+
+    /// The timer of a context has come.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what a timer does.
+    fn timer_raises(&mut self, context: u8, fabric: &mut Fabric) {
+        let signal = self.contexts[context].future_signal & 15;
+        let at = (self.index, context, signal);
+        fabric.raisers.note(fabric.now, at, Raiser::TIMER);
+        self.raise(context, 1 << signal, fabric);
+    }
+
+    /// The same while somebody watches.
+    #[cold]
+    #[inline(never)]
+    fn timer_in_sight(&mut self, context: u8, fabric: &mut Fabric) {
+        let (me, signal) = (self.index, self.contexts[context].future_signal & 15);
+        let raised = TraceEvent::Signal {
+            me,
+            context,
+            signals: 1 << signal,
+            cause: Cause::Timer,
+        };
+        fabric.journal.put(fabric.now, raised);
+        self.timer_raises(context, fabric);
+    }
+}
+
+/// Slots whose bits are one word.
+const BITS: usize = 64;
+
+/// In which word of bits so many slots from one on are, and where there.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of moving data.
+fn place(first: u16, words: u8) -> (usize, Range<usize>) {
+    let from = usize::from(first) % BITS;
+    let word = usize::from(first) / BITS % (SLOTS / BITS);
+    (word, from..from + usize::from(words))
+}
+
+/// The words of a command's data that count, and as many registers.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of moving data.
+fn few<'a>(
+    data: &'a [u32; 32],
+    file: &'a mut [u32; SLOTS],
+    first: u16,
+    words: u8,
+) -> Option<(&'a [u32], &'a mut [u32])> {
+    let (word, slots) = place(first, words);
+    let file = file.as_chunks_mut::<BITS>().0.get_mut(word)?;
+    Some((data.get(..usize::from(words))?, file.get_mut(slots)?))
+}
+
+/// The same the other way.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of moving data.
+fn few_mut<'a>(
+    data: &'a mut [u32; 32],
+    file: &'a [u32; SLOTS],
+    first: u16,
+    words: u8,
+) -> Option<(&'a mut [u32], &'a [u32])> {
+    let (word, slots) = place(first, words);
+    let file = file.as_chunks::<BITS>().0.get(word)?;
+    Some((data.get_mut(..usize::from(words))?, file.get(slots)?))
+}
+
+/// Copies as many words as commands move without a call. Where their number is no power
+/// of two, the first and the last of them are copied, and some in the middle twice.
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is there to save a call.
+fn copy_few(to: &mut [u32], from: &[u32]) {
+    match to.len() {
+        0 => {}
+        1 => copy_ends::<1>(to, from),
+        2..4 => copy_ends::<2>(to, from),
+        4..8 => copy_ends::<4>(to, from),
+        8..16 => copy_ends::<8>(to, from),
+        _ => copy_ends::<16>(to, from),
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)] // It is a part of copying few words.
+fn copy_ends<const N: usize>(to: &mut [u32], from: &[u32]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {
+        *to = *from;
+    }
+    if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk::<N>()) {
+        *to = *from;
+    }
+}
+
+/// The slots of a file of transfer registers from one on, round to its first.
+fn slots_from(first: u16) -> impl Iterator<Item = usize> {
+    (first..).map(move |slot| usize::from(first & !127 | slot & 127))
+}

@@ -1,0 +1,161 @@
+//! Writes of local CSRs that set a timer or raise a signal, and do nothing else: what comes of
+//! them is an event at a later cycle, whose place among others does not depend on when it is
+//! posted. So a microengine that runs ahead of the chip need not wait with them.
+
+use npsim_image::ContextMode;
+use npsim_isa::csr;
+
+use crate::Microengine;
+use crate::context::Context;
+use crate::local_csr::timestamp_at;
+use npsim_chip::Cycle;
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::raiser::Raiser;
+
+/// Whether a write of a local CSR, which is a
+/// [synchronisation point](crate::csr_order::csr_is_sync_point), does nothing but set a timer of the running context or raise
+/// a signal.
+pub(crate) const fn only_sends(csr: u16) -> bool {
+    sets_timer(csr)
+        || matches!(
+            csr,
+            csr::NEXT_NEIGHBOR_SIGNAL | csr::PREV_NEIGHBOR_SIGNAL | csr::SAME_ME_SIGNAL
+        )
+}
+
+const fn sets_timer(csr: u16) -> bool {
+    matches!(
+        csr,
+        csr::ACTIVE_CTX_FUTURE_COUNT | csr::ACTIVE_FUTURE_COUNT_SIGNAL
+    )
+}
+
+/// A context that executes such a write.
+pub(crate) struct Sender<'a> {
+    pub me: u8,
+    pub number: u8,
+    pub context: &'a mut Context,
+    pub mode: ContextMode,
+    /// Cycles until a signal comes, and of a step of `TIMESTAMP`.
+    pub delay: Cycle,
+    pub step: Cycle,
+    /// `TIMESTAMP`, and when it had that value.
+    pub timestamp: (u64, Cycle),
+    /// When it does so.
+    pub now: Cycle,
+}
+
+impl Sender<'_> {
+    /// The same ahead of the chip; false, and nothing done, if it sets a timer anew that may have
+    /// come before, if its signal would come at once, when it matters who of the microengines had
+    /// their turns in that cycle, or if it lies too far ahead.
+    #[inline(never)]
+    pub fn write_ahead(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
+        let due = self.context.timer_due;
+        let stands = if sets_timer(csr) {
+            due.is_none_or(|due| due > self.now)
+        } else {
+            self.delay != 0
+        };
+        // Else a loop of them could fill the queue.
+        let goes = stands && fabric.events.is_near(self.now);
+        if goes {
+            self.write((csr, pc), value, fabric);
+        }
+        goes
+    }
+
+    /// Writes a CSR that [only sends](only_sends), at an address.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what its busy caller does.
+    pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
+        let to = match csr {
+            csr::ACTIVE_CTX_FUTURE_COUNT => {
+                self.context.future_count = value as u16;
+                return self.arm_timer(fabric);
+            }
+            csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                self.context.future_signal = value as u8 & 15;
+                return self.arm_timer(fabric);
+            }
+            csr::NEXT_NEIGHBOR_SIGNAL => self.me.checked_add(1),
+            csr::PREV_NEIGHBOR_SIGNAL => self.me.checked_sub(1),
+            _ => Some(self.me),
+        };
+        if let Some(to) = to {
+            self.send_signal(to, pc, value, fabric);
+        }
+    }
+
+    /// The timer fires once, when the low half of the timestamp next becomes the
+    /// future count.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what writing a timer does.
+    pub fn arm_timer(&mut self, fabric: &mut Fabric) {
+        let (me, context) = (self.me, self.number);
+        let timer = Event::Timer { me, context };
+        let it = &mut *self.context;
+        let before = it.timer_due.take();
+        if it.future_signal != 0 {
+            let ((first, set), divider) = (self.timestamp, self.step);
+            let count = timestamp_at(self.timestamp, self.now, divider);
+            let left = Cycle::from(it.future_count.wrapping_sub(count as u16));
+            fabric.timer_set(me, context, left);
+            let due = set + (count - first + left) * divider;
+            let due = due.max(self.now + 1);
+            it.timer_due = Some(due);
+            // Of the two writes that a wait takes, the second seldom changes when it ends.
+            if before == Some(due) {
+                return;
+            }
+            fabric.events.post(due, timer);
+        }
+        // A timer that is set anew leaves nothing of what it was set to.
+        if let Some(due) = before {
+            fabric.events.cancel(due, timer);
+        }
+    }
+
+    /// Raises a signal of a microengine as a write of a signal CSR says.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is nearly all of what its busy caller does.
+    fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
+        let signal = (value >> 3 & 15) as u8;
+        let context = if value & 0x80 == 0 {
+            value as u8 & 7
+        } else {
+            let step = if self.mode == ContextMode::Four { 2 } else { 1 };
+            (self.number + step) & 7
+        };
+        if signal == 0 || usize::from(me) >= fabric.nn_rings.len() {
+            return;
+        }
+        let due = self.now + self.delay;
+        let by = Raiser::at(self.me, self.number, pc);
+        let raised = Event::Signal {
+            me,
+            context,
+            signal,
+            by,
+        };
+        fabric.events.post(due, raised);
+    }
+}
+
+impl Microengine {
+    /// A context as it sends at the present cycle.
+    #[inline]
+    pub(crate) fn sender(&mut self, context: u8) -> Sender<'_> {
+        Sender {
+            me: self.index,
+            number: context & 7,
+            context: &mut self.contexts[context],
+            mode: self.mode,
+            delay: self.timing.signal,
+            step: self.timing.timestamp,
+            timestamp: (self.timestamp, self.timestamp_set),
+            now: self.cycle,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Contexts that hang: a disturbance of the run that the user asks for.
+//!
+//! Whether a context hangs depends on the cycle at which the arbiter looks. Nothing
+//! is pending for a stall unless a context could run but for it: then the
+//! microengine is woken when the stall is over.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Microengine, Phase};
+use npsim_chip::Cycle;
+use npsim_chip::core::ContextPhase;
+use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::Fabric;
+
+/// The stalls of a microengine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stalls {
+    all: Vec<Stall>,
+    /// When the microengine is woken next for the end of one.
+    due: Cycle,
+}
+
+impl Stalls {
+    pub const fn none() -> Self {
+        Self {
+            all: Vec::new(),
+            due: Cycle::MAX,
+        }
+    }
+
+    pub fn all(&self) -> &[Stall] {
+        &self.all
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn at(&self, at: Cycle) -> impl Iterator<Item = &Stall> {
+        let there = move |stall: &&Stall| (stall.from..stall.until).contains(&at);
+        self.all.iter().filter(there)
+    }
+}
+
+impl Microengine {
+    pub(crate) fn add_stall(&mut self, stall: Stall) -> bool {
+        let runs = self.usable(self.enabled) >> (stall.context & 7) & 1 == 1;
+        if runs {
+            self.stalls.all.push(stall);
+        }
+        runs
+    }
+
+    /// The context after `last` that gets the pipeline at a cycle.
+    #[inline]
+    pub(crate) fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
+        if self.stalls.is_empty() {
+            self.contexts.next_ready(last, 0xff)
+        } else {
+            self.choose_around_stalls(last, at, fabric)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose_around_stalls(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
+        let hung = self
+            .stalls
+            .at(at)
+            .fold(0, |hung, it| hung | 1 << (it.context & 7));
+        let next = self.contexts.next_ready(last, !hung);
+        if next.is_none() {
+            self.wait_for_a_stall(at, fabric);
+        }
+        next
+    }
+
+    /// Nothing else can run: the first stall's end among those that hold back a
+    /// context must not be missed.
+    fn wait_for_a_stall(&mut self, at: Cycle, fabric: &mut Fabric) {
+        let contexts = &self.contexts;
+        let ready = |it: &&Stall| contexts[it.context].state() == ContextPhase::Ready;
+        let end = self.stalls.at(at).filter(ready).map(|it| it.until).min();
+        if let Some(end) = end.filter(|&end| end < self.stalls.due) {
+            self.stalls.due = end;
+            fabric.events.post(end, Event::StallOver(self.index));
+        }
+    }
+
+    pub(crate) fn end_stall(&mut self, fabric: &mut Fabric) {
+        if self.stalls.due <= fabric.now {
+            self.stalls.due = Cycle::MAX;
+        }
+        let ready = self.contexts.next_ready(self.last, 0xff).is_some();
+        if self.phase == Phase::Idle && ready {
+            self.wake(self.timing.wake, fabric);
+        }
+    }
+}

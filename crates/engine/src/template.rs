@@ -1,0 +1,244 @@
+//! What is known of a command before it is issued: the unit and its operation,
+//! how many longwords it moves, and which signals it raises.
+
+use std::num::NonZeroU8;
+
+use npsim_isa::{
+    Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit, msf_csr,
+};
+
+use crate::claims::Claim;
+use crate::registers::{Here, transfer_file};
+use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
+
+/// What of a command is open until it is issued, beside its address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    /// The data that it carries above its address.
+    pub data: bool,
+    /// What an override word changes.
+    pub overridden: bool,
+}
+
+/// A command but for who issues it and its address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Template {
+    /// Complete but for microengine, context and their registers.
+    command: BusCommand,
+    /// First transfer register, relative to the context.
+    register: u8,
+    /// Longwords that it pulls from its microengine's registers and pushes to them.
+    pulled: u8,
+    pushed: u8,
+    /// Whether it names transfer registers.
+    transfers: bool,
+    open: Open,
+    completion: Completion,
+    /// The context gives up the pipeline until these signals.
+    swap: Option<(u16, Swap)>,
+}
+
+/// A context gives up the pipeline, after so many slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swap {
+    /// One more, so that what says whether there is one takes no room beside it.
+    slots: NonZeroU8,
+}
+
+impl Swap {
+    /// After so many slots.
+    pub const fn after(slots: u8) -> Self {
+        let slots = NonZeroU8::MIN.saturating_add(slots);
+        Self { slots }
+    }
+
+    /// After how many slots.
+    pub const fn slots(self) -> u8 {
+        self.slots.get() - 1
+    }
+}
+
+/// A command of one context, but for its address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    pub command: BusCommand,
+    /// The unit that serves it.
+    pub unit: Unit,
+    /// What it pulls from its microengine's registers and pushes to them.
+    pub pulled: Moved,
+    pub pushed: Moved,
+    /// Addresses from here on take the fast path: nothing but the address is open, and the slots
+    /// of each are bits of one word. `u64::MAX` if none do. Writes to the media interface start
+    /// behind its freelists, since who is put there gives registers away.
+    pub fast_from: u64,
+    /// As in the template.
+    pub swap: Option<(u16, Swap)>,
+    pub transfers: bool,
+    pub open: Open,
+    pub completion: Completion,
+}
+
+impl Order {
+    /// Whether it is complete but for the data that it carries above its address, moves no
+    /// registers and lets its context go on.
+    #[inline]
+    pub const fn carries_data(&self) -> bool {
+        let moves = self.pulled.claim.words != 0 || self.pushed.claim.words != 0;
+        self.open.data && !self.open.overridden && !moves && self.swap.is_none()
+    }
+}
+
+/// The transfer registers that a command moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moved {
+    /// What the unit claims, but for when; of no words if there are none.
+    pub claim: Claim,
+    /// Its slots, if they fit; none if there are none.
+    pub here: Here,
+}
+
+/// Longwords that a command pulls and pushes.
+pub(crate) fn words_of(info: &CommandInfo, count: u8, immediate: bool) -> (u8, u8) {
+    let count = u32::from(count);
+    let pulled = if immediate {
+        0
+    } else {
+        info.pull_words.of(count).min(32) as u8
+    };
+    (pulled, info.push_words.of(count).min(32) as u8)
+}
+
+/// The signals of a completion that are raised when data has been pulled, and when
+/// it has been pushed.
+pub(crate) fn signals_of(
+    info: &CommandInfo,
+    completion: Completion,
+    (pulled, pushed): (u8, u8),
+    immediate: bool,
+) -> (u16, u16) {
+    let signal = match completion {
+        Completion::Silent => 0,
+        Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => signal,
+    };
+    if signal == 0 || immediate && pushed == 0 {
+        return (0, 0);
+    }
+    let (one, other) = (1 << signal, 1 << (signal | 1));
+    match info.signals {
+        SignalRule::None => (0, 0),
+        SignalRule::Single if pulled != 0 && pushed == 0 => (one, 0),
+        SignalRule::Single => (0, one),
+        SignalRule::Pair if pulled != 0 && pushed == 0 => (one | other, 0),
+        SignalRule::Pair => (0, one | other),
+        SignalRule::PullPush if pulled != 0 => (one, other),
+        SignalRule::PullPush | SignalRule::PushOdd => (0, other),
+    }
+}
+
+/// The signals that a context waits for which swaps out with a command.
+pub(crate) const fn awaited(pull_signals: u16, push_signals: u16, signal: u8) -> u16 {
+    match pull_signals | push_signals {
+        0 => 1 << signal,
+        raised => raised,
+    }
+}
+
+/// Which registers an instruction names, and the first of them.
+pub(crate) const fn registers_of(
+    info: &CommandInfo,
+    transfer: TransferRegister,
+) -> (TransferKind, u8) {
+    match transfer {
+        TransferRegister::S(n) => (TransferKind::S, n),
+        TransferRegister::D(n) => (TransferKind::D, n),
+        TransferRegister::None => match info.default_transfer {
+            npsim_isa::TransferKind::S => (TransferKind::S, 0),
+            npsim_isa::TransferKind::D => (TransferKind::D, 0),
+        },
+    }
+}
+
+/// The address behind the media interface's freelists, for commands that move quadwords, too.
+const BEHIND_FREELISTS: u64 = (msf_csr::RX_THREAD_FREELIST_2 as u64 + 4).next_multiple_of(8);
+
+/// Whether a command writes to the media interface, whose freelists may be there.
+pub(crate) fn is_media_write(op: CommandOp) -> bool {
+    matches!(
+        op,
+        CommandOp::MsfFastWr | CommandOp::MsfWrite | CommandOp::MsfWrite64
+    )
+}
+
+impl Template {
+    /// The template of a command.
+    pub fn of(command: &Command, pc: u16) -> Self {
+        let info = command.op.info();
+        let (kind, register) = registers_of(info, command.transfer);
+        let count = command.count.max(1);
+        let fast = command.op == CommandOp::MsfFastWr;
+        let (pulled, pushed) = words_of(info, count, fast);
+        let (pull_signals, push_signals) =
+            signals_of(info, command.completion, (pulled, pushed), fast);
+        let transfers = command.transfer != TransferRegister::None;
+        Self {
+            command: BusCommand {
+                pc,
+                count,
+                pull_signals,
+                push_signals,
+                ..BusCommand::blank(command.op, kind)
+            },
+            register,
+            pulled: if transfers { pulled } else { 0 },
+            pushed: if transfers { pushed } else { 0 },
+            transfers,
+            open: Open {
+                data: fast,
+                overridden: command.indirect,
+            },
+            completion: command.completion,
+            swap: match command.completion {
+                Completion::CtxSwap { signal, defer } => {
+                    let mask = awaited(pull_signals, push_signals, signal);
+                    Some((mask, Swap::after(defer)))
+                }
+                Completion::Silent | Completion::SigDone(_) => None,
+            },
+        }
+    }
+
+    /// The same for a context of a microengine. It names no registers but its own.
+    pub fn order(&self, me: u8, context: u8) -> Order {
+        let mut command = self.command;
+        (command.me, command.transfer_me) = (me, me);
+        (command.context, command.signal_context) = (context, context);
+        command.transfer = (context * 16 + self.register) & 127;
+        let mut fits = !self.open.data && !self.open.overridden;
+        let mut moved = |words: u8, incoming| {
+            let file = transfer_file(command.transfer_kind, incoming);
+            let first = file + u16::from(command.transfer);
+            let here = Here::new(first, words);
+            fits &= here.is_some();
+            let by = (context, command.pc);
+            Moved {
+                claim: Claim::new(command.op, (first, words), by, 0),
+                here: here.unwrap_or(Here::NONE),
+            }
+        };
+        Order {
+            pulled: moved(self.pulled, false),
+            pushed: moved(self.pushed, true),
+            fast_from: match (fits, is_media_write(command.op)) {
+                (false, _) => u64::MAX,
+                (true, true) => BEHIND_FREELISTS,
+                (true, false) => 0,
+            },
+            unit: command.op.info().unit,
+            command,
+            swap: self.swap,
+            transfers: self.transfers,
+            open: self.open,
+            completion: self.completion,
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Readings of the timestamp from which nothing but times for timers follow.
+//!
+//! A context that waits for a time reads the timestamp, adds to it and writes the
+//! sum to its future count. What it does then depends on how long it waits and
+//! not on what time it is, so such a reading does not keep a chip from doing the same
+//! in each period ([`npsim_chip::quiescence`]). Any other use of a reading may: a comparison,
+//! a branch, a value that goes to memory. Which is which shows in the program alone,
+//! by following what is made of the value along all ways that control can take.
+
+use npsim_isa::{Access, AluOp, Bank, Flow, Instruction, Leaves, Operand, OperandRole, csr};
+
+use crate::registers::{A, B, SINK, SLOTS};
+use npsim_chip::core::{Program, Word};
+
+/// What the readings of a program are for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timers {
+    /// Addresses of the readings that are for timers alone.
+    readings: Vec<u16>,
+    /// For each address the registers that may hold what was made of one there, as in
+    /// [`Traces`]. All that can still become of their values is a time for a timer.
+    registers: Vec<u64>,
+    /// Whether such a value is written to no register at all.
+    sink: bool,
+}
+
+/// What a timestamp may have got into at an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Traces {
+    /// Context-relative general-purpose registers, those of bank B from bit 32 on.
+    registers: u64,
+    /// The condition codes.
+    codes: bool,
+    /// A operand and result of the previous instruction.
+    previous: bool,
+}
+
+impl Traces {
+    fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            registers: self.registers | other.registers,
+            codes: self.codes || other.codes,
+            previous: self.previous || other.previous,
+        }
+    }
+}
+
+/// Another use of the value than for a timer.
+struct Escapes;
+
+/// A program while one reading is followed.
+struct Follow<'a> {
+    words: &'a [Word],
+    /// Registers of a context.
+    limit: u8,
+    /// What there may be before each address.
+    before: Vec<Traces>,
+    /// Addresses to go on from.
+    open: Vec<usize>,
+    /// All that the value got into.
+    touched: u64,
+    sink: bool,
+}
+
+impl Timers {
+    /// Looks through a program whose contexts have `limit` registers of a bank each.
+    pub fn of(program: &Program, limit: u8) -> Self {
+        let mut timers = Self::default();
+        let words = program.words();
+        if words.iter().any(upsets) {
+            return timers;
+        }
+        for (address, word) in words.iter().enumerate() {
+            let Ok(Instruction::LocalCsrRead { csr }) = word else {
+                continue;
+            };
+            // Behind the last defer slot the value comes with another instruction.
+            let deferred = program.is_defer_slot(address) || program.is_defer_slot(address + 1);
+            if *csr != csr::TIMESTAMP_LOW || deferred {
+                continue;
+            }
+            let mut follow = Follow {
+                words,
+                limit,
+                before: vec![Traces::default(); words.len() + 1],
+                open: Vec::new(),
+                touched: 0,
+                sink: false,
+            };
+            if follow.reading(address).is_ok() && !follow.is_shared() {
+                timers.readings.push(address as u16);
+                timers.registers.resize(words.len() + 1, 0);
+                for (all, before) in timers.registers.iter_mut().zip(&follow.before) {
+                    *all |= before.registers;
+                }
+                timers.sink |= follow.sink;
+            }
+        }
+        timers
+    }
+
+    /// Whether the reading at an address is for timers alone.
+    pub fn are_all_of(&self, address: u16) -> bool {
+        self.readings.binary_search(&address).is_ok()
+    }
+
+    /// The registers of the flat file that hold nothing but what a timer may be set to,
+    /// of contexts of which each is to go on at an address: register r as bit r of the
+    /// longwords. `None` if the program has no such reading.
+    pub fn registers(&self, contexts: &[(u8, u16)]) -> Option<[u64; SLOTS / 64]> {
+        if self.readings.is_empty() {
+            return None;
+        }
+        let mut registers = [0; SLOTS / 64];
+        let mut mark = |slot: usize| registers[slot / 64] |= 1 << (slot % 64);
+        if self.sink {
+            mark(usize::from(SINK));
+        }
+        for (context, address) in contexts {
+            let traces = self.registers.get(usize::from(*address));
+            let traces = traces.copied().unwrap_or(0);
+            for bit in (0..64).filter(|bit| traces >> bit & 1 == 1) {
+                let bank = if bit < 32 { A } else { B };
+                mark(usize::from(bank) + usize::from(*context) * 16 + bit % 32);
+            }
+        }
+        Some(registers)
+    }
+}
+
+/// Whether an instruction makes that what is found here about the way of control and
+/// about the condition codes need not hold.
+fn upsets(word: &Word) -> bool {
+    matches!(
+        word,
+        Ok(Instruction::LocalCsrWrite {
+            csr: csr::CC_ENABLE | csr::CTX_ENABLES | csr::INDIRECT_CTX_STS,
+            ..
+        })
+    )
+}
+
+impl Follow<'_> {
+    /// Follows the value of the reading at an address.
+    fn reading(&mut self, address: usize) -> Result<(), Escapes> {
+        // It comes with the instruction after it.
+        let Some(Ok(Instruction::Immed { dest, .. })) = self.words.get(address + 1) else {
+            return Err(Escapes);
+        };
+        let traces = self.written(Traces::default(), *dest)?;
+        let traces = Traces {
+            previous: true,
+            ..traces
+        };
+        self.goes_to(address + 2, traces);
+        while let Some(at) = self.open.pop() {
+            self.step(at)?;
+        }
+        Ok(())
+    }
+
+    /// Control can come to an address with these traces.
+    fn goes_to(&mut self, address: usize, traces: Traces) {
+        let Some(before) = self.before.get_mut(address) else {
+            return;
+        };
+        let joined = before.join(traces);
+        if joined != *before {
+            *before = joined;
+            self.open.push(address);
+        }
+    }
+
+    /// Follows one instruction to all that can come after it.
+    fn step(&mut self, at: usize) -> Result<(), Escapes> {
+        let Some(Ok(instruction)) = self.words.get(at) else {
+            return Ok(());
+        };
+        let after = self.through(instruction, self.before[at])?;
+        let flow = instruction.form().flow;
+        let swaps = instruction.swaps();
+        if flow == Flow::Next || flow == Flow::Command && !swaps {
+            self.goes_to(at + 1, after);
+            return Ok(());
+        }
+        // Where control leaves it has gone through the defer slots.
+        let slots = usize::from(instruction.defer());
+        let mut left = after;
+        for slot in 1..=slots {
+            if let Some(Ok(instruction)) = self.words.get(at + slot) {
+                left = self.through(instruction, left)?;
+            }
+        }
+        if flow == Flow::Jump {
+            (0..=self.words.len()).for_each(|to| self.goes_to(to, left));
+            return Ok(());
+        }
+        if let Some(target) = instruction.target() {
+            self.goes_to(usize::from(target), left);
+        }
+        if swaps {
+            if instruction.target().is_none() {
+                self.goes_to(at + 1 + slots, left);
+            }
+            // Codes and previous operands belong to no context: whichever goes on finds them.
+            let shared = Traces {
+                registers: 0,
+                ..left
+            };
+            if !shared.is_empty() {
+                self.all_resume(shared);
+            }
+        } else if flow != Flow::Branch {
+            self.goes_to(at + 1, after);
+        }
+        Ok(())
+    }
+
+    /// All addresses at which a context can go on after a swap.
+    fn all_resume(&mut self, traces: Traces) {
+        self.goes_to(0, traces);
+        for at in 0..self.words.len() {
+            if let Ok(instruction) = &self.words[at]
+                && instruction.swaps()
+            {
+                let next = at + 1 + usize::from(instruction.defer());
+                let target = instruction.target().map_or(next, usize::from);
+                self.goes_to(target, traces);
+            }
+        }
+    }
+
+    /// Whether any context can get at the registers by their absolute numbers.
+    fn is_shared(&self) -> bool {
+        let touched = Traces {
+            registers: self.touched,
+            ..Traces::default()
+        };
+        self.words.iter().any(|word| {
+            let Ok(instruction) = word else {
+                return false;
+            };
+            let mut operands = instruction.register_operands();
+            operands.any(|(_, operand)| {
+                matches!(operand, Operand::GprAbsolute(..)) && self.has(touched, operand)
+            })
+        })
+    }
+
+    /// What an instruction makes of the traces before it.
+    fn through(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
+        if before.codes && instruction.reads_codes()
+            || before.previous && instruction.takes().is_some()
+        {
+            return Err(Escapes);
+        }
+        let mut reads = false;
+        let mut dest = Operand::None;
+        for (role, operand) in instruction.register_operands() {
+            let access = instruction.form().operand(role).map(|info| info.access);
+            if role == OperandRole::Dest {
+                dest = operand;
+            }
+            reads |= access != Some(Access::Write) && self.has(before, operand);
+        }
+        if reads {
+            return self.derived(instruction, before);
+        }
+        let mut after = before;
+        if instruction.sets_codes() {
+            after.codes = false;
+        }
+        match instruction.form().leaves {
+            Leaves::Nothing | Leaves::OperandA => {}
+            Leaves::Result | Leaves::Zero => after.previous = false,
+        }
+        if let Some(bit) = self.bit(dest) {
+            after.registers &= !bit;
+        }
+        Ok(after)
+    }
+
+    /// The same for one that reads the value: what a time for a timer is made by, or
+    /// where it ends.
+    fn derived(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
+        match *instruction {
+            Instruction::LocalCsrWrite { csr, .. } if csr == csr::ACTIVE_CTX_FUTURE_COUNT => {
+                Ok(before)
+            }
+            Instruction::Alu { op, dest, a, b } => {
+                let (from_a, from_b) = (self.has(before, a), self.has(before, b));
+                let shifts_alone = match op {
+                    AluOp::Add => from_a != from_b,
+                    AluOp::Sub => from_a && !from_b,
+                    AluOp::B => from_b,
+                    _ => false,
+                };
+                if !shifts_alone {
+                    return Err(Escapes);
+                }
+                let after = self.written(before, dest)?;
+                Ok(Traces {
+                    codes: true,
+                    previous: true,
+                    ..after
+                })
+            }
+            _ => Err(Escapes),
+        }
+    }
+
+    /// The traces after the value was written to an operand.
+    fn written(&mut self, before: Traces, dest: Operand) -> Result<Traces, Escapes> {
+        if dest == Operand::None {
+            self.sink = true;
+            return Ok(before);
+        }
+        let bit = self.bit(dest).ok_or(Escapes)?;
+        self.touched |= bit;
+        Ok(Traces {
+            registers: before.registers | bit,
+            ..before
+        })
+    }
+
+    /// The bit of a context-relative general-purpose register.
+    fn bit(&self, operand: Operand) -> Option<u64> {
+        match operand {
+            Operand::Gpr(Bank::A, n) => Some(1 << (n % self.limit)),
+            Operand::Gpr(Bank::B, n) => Some(1 << (32 + n % self.limit)),
+            _ => None,
+        }
+    }
+
+    /// Whether an operand may hold the value; a register by its absolute number
+    /// may be one of any context.
+    fn has(&self, traces: Traces, operand: Operand) -> bool {
+        let relative = match operand {
+            Operand::GprAbsolute(bank, n) => Operand::Gpr(bank, n % self.limit),
+            other => other,
+        };
+        self.bit(relative)
+            .is_some_and(|bit| traces.registers & bit != 0)
+    }
+}
