@@ -137,7 +137,7 @@ impl ContextView {
     }
 }
 
-/// What [`Core::pushed`] does.
+/// What [`Core::pushed`] does: a whole function of each kind of core.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a whole function of each kind of core.
 pub fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
@@ -151,7 +151,7 @@ pub fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric)
     }
 }
 
-/// What [`Core::pulled`] does.
+/// What [`Core::pulled`] does: a whole function of each kind of core.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a whole function of each kind of core.
 pub fn pull_from(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {

@@ -20,7 +20,7 @@
 //!   that is still to come.
 //! - Microcode that reads a clock could do something else at each reading. If it reads
 //!   one in the period, nothing is skipped, unless all that its program makes of that
-//!   reading are times for its timers (`microengine/timers.rs`).
+//!   reading are times for its timers (`timers.rs` of the engine).
 //! - Observers are told of each period what they were told of the last one that was
 //!   simulated, that much later.
 //! - Timers are set as far ahead in each period.
@@ -50,8 +50,7 @@ use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::{Parameter, Profile};
 use crate::units::Units;
 use crate::units::msf::clock::gcd;
-pub use numbers::{NotNumbers, Numbers};
-pub(crate) use numbers::{bits, count, stamp};
+pub use numbers::{NotNumbers, Numbers, bits, count, stamp};
 use period::{Period, Recurrence, goes_on};
 pub use reader::Reader;
 

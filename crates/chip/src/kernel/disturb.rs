@@ -158,6 +158,7 @@ impl fmt::Display for Lateness {
 
 /// Contexts by their ascending numbers: `context 3`, `contexts 1 to 7`,
 /// `contexts 0, 2 and 5`.
+#[must_use]
 pub fn numbered(contexts: &[u8]) -> String {
     match contexts {
         [one] => format!("context {one}"),

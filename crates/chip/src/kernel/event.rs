@@ -223,7 +223,7 @@ impl EventQueue {
     /// Posts the turn of a microengine that takes one now: it has none to come.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the end of a turn.
-    pub(crate) fn post_again(&mut self, time: Cycle, me: u8) {
+    pub fn post_again(&mut self, time: Cycle, me: u8) {
         let at = me as usize % MICROENGINES;
         if self.turns[at] != NEVER || time.wrapping_sub(self.base) >= SPAN as Cycle {
             return self.post_turn(time, me);
@@ -363,7 +363,8 @@ impl EventQueue {
 
     /// Whether a cycle lies in the wheel.
     #[inline]
-    pub(crate) const fn is_near(&self, time: Cycle) -> bool {
+    #[must_use]
+    pub const fn is_near(&self, time: Cycle) -> bool {
         time.wrapping_sub(self.base) < SPAN as Cycle
     }
 

@@ -156,7 +156,7 @@ pub struct Fabric {
     /// Readings of clocks by microcode from which more may follow than times for its
     /// timers; where there are such, no period is taken for the next one.
     #[serde(skip)]
-    pub(crate) clock_readings: u64,
+    pub clock_readings: u64,
     /// A digest of how far ahead timers were set, in order, since this was last taken.
     #[serde(skip)]
     timers_set: u64,
@@ -220,7 +220,7 @@ impl Fabric {
     }
 
     /// From now on somebody watches who wants these events, or nobody.
-    pub(crate) fn watch(&mut self, wanted: Kinds) {
+    pub fn watch(&mut self, wanted: Kinds) {
         self.journal.set(wanted);
         self.see_commands();
         self.see_data();
@@ -238,7 +238,7 @@ impl Fabric {
     /// A context's timer was set to a count that comes so many steps of the timestamp
     /// later.
     #[inline]
-    pub(crate) fn timer_set(&mut self, me: u8, context: u8, steps: u64) {
+    pub fn timer_set(&mut self, me: u8, context: u8, steps: u64) {
         let timer = steps << 16 | u64::from(me) << 8 | u64::from(context) | 1 << 7;
         // In whatever order, since some are set ahead of the chip.
         let mixed = (timer ^ timer >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -457,12 +457,14 @@ impl Fabric {
 
     /// A command in flight.
     #[must_use]
+    #[inline]
     pub fn flight(&self, slot: Slot) -> &InFlight {
         &self.flights[slot]
     }
 
     /// A command in flight.
-    pub(crate) fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+    #[inline]
+    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
         &mut self.flights[slot]
     }
 

@@ -65,7 +65,7 @@ impl Journal {
     /// Whether anyone watches.
     #[must_use]
     #[inline]
-    pub(crate) const fn is_open(&self) -> bool {
+    pub const fn is_open(&self) -> bool {
         !self.wanted.is_empty()
     }
 
@@ -101,7 +101,7 @@ impl Journal {
     /// watches.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Whoever calls knows the kind when it is compiled.
-    pub(crate) fn put(&mut self, at: Cycle, event: TraceEvent) {
+    pub fn put(&mut self, at: Cycle, event: TraceEvent) {
         match event {
             TraceEvent::Issued {
                 me,
@@ -180,7 +180,7 @@ impl Journal {
 
     /// Hands on, in order, what lies before a cycle. Nothing earlier than that
     /// may be told from now on.
-    pub(crate) fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
+    pub fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
         let Self { told, sorting, .. } = self;
         debug_assert!(
             told.iter().all(|it| it.0 >= self.sure),

@@ -34,11 +34,17 @@ const COUNTERS: [&str; 9] = [
 
 /// For `#[serde(with)]` of a single count.
 pub mod count {
+    #[doc(inline)]
     pub use super::stamp::deserialize;
     use serde::{Serialize, Serializer};
 
+    /// The newtype's name.
     pub const NAME: &str = "Count";
 
+    /// Writes the value in its newtype.
+    ///
+    /// # Errors
+    /// Those of the serializer.
     pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_newtype_struct(NAME, value)
     }
@@ -47,11 +53,17 @@ pub mod count {
 /// For `#[serde(with)]` of longwords of 64 bits that are neither times nor counts: sets,
 /// sizes, rates.
 pub mod bits {
+    #[doc(inline)]
     pub use super::stamp::deserialize;
     use serde::{Serialize, Serializer};
 
+    /// The newtype's name.
     pub const NAME: &str = "Bits";
 
+    /// Writes the value in its newtype.
+    ///
+    /// # Errors
+    /// Those of the serializer.
     pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_newtype_struct(NAME, value)
     }
@@ -71,9 +83,14 @@ pub mod stamp {
 
     /// For `#[serde(with)]` of a field of the datapath.
     pub mod datapath {
+        #[doc(inline)]
         pub use super::deserialize;
         use super::{DATAPATH, Serialize, Serializer};
 
+        /// Writes the value in its newtype.
+        ///
+        /// # Errors
+        /// Those of the serializer.
         pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
             to.serialize_newtype_struct(DATAPATH, value)
         }
@@ -81,9 +98,14 @@ pub mod stamp {
 
     /// For `#[serde(with)]` of a future count.
     pub mod count {
+        #[doc(inline)]
         pub use super::deserialize;
         use super::{COUNT, Serialize, Serializer};
 
+        /// Writes the value in its newtype.
+        ///
+        /// # Errors
+        /// Those of the serializer.
         pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
             to.serialize_newtype_struct(COUNT, value)
         }
@@ -91,15 +113,23 @@ pub mod stamp {
 
     /// For the part of the register file that is written.
     pub mod registers {
+        #[doc(inline)]
         pub use super::deserialize;
         use super::{REGISTERS, Serialize, Serializer};
 
+        /// Writes the value in its newtype.
+        ///
+        /// # Errors
+        /// Those of the serializer.
         pub fn serialize<T: Serialize, S: Serializer>(file: &T, to: S) -> Result<S::Ok, S::Error> {
             to.serialize_newtype_struct(REGISTERS, file)
         }
     }
 
-    /// A newtype's name is not in what is read: the value alone is.
+    /// Reads the value: the newtype's name is not in what is read.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
     pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
         from: D,
     ) -> Result<T, D::Error> {
@@ -126,6 +156,8 @@ pub(crate) enum Class {
 pub struct NotNumbers(pub(super) String);
 
 impl NotNumbers {
+    /// That of a core of a kind that cannot write its state as numbers.
+    #[must_use]
     pub fn unsupported() -> Self {
         Self("this kind of core has no numbers".to_owned())
     }
@@ -191,12 +223,18 @@ pub struct Numbers {
 
 impl Numbers {
     /// Adds all that a value holds.
+    ///
+    /// # Errors
+    /// It holds what is no number, nor made of numbers.
     pub fn add(&mut self, value: &impl Serialize) -> Result<(), NotNumbers> {
         value.serialize(self)
     }
 
     /// The same with the set of registers, bit r of the longwords register r of the
     /// flat file, that hold nothing but times for timers, of a core that has any.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
     pub fn add_core(
         &mut self,
         value: &impl Serialize,
@@ -546,7 +584,7 @@ mod tests {
     }
 
     /// What a core has of registers and clocks, each marked as a core marks it.
-    #[derive(Serialize)]
+    #[derive(serde::Serialize)]
     struct CoreState {
         stats: MeStats,
         #[serde(with = "bits")]

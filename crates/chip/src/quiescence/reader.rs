@@ -18,6 +18,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a value.
+    ///
+    /// # Errors
+    /// The numbers are not such a value.
     pub fn take<T: DeserializeOwned>(&mut self) -> Result<T, NotNumbers> {
         T::deserialize(self)
     }

@@ -330,7 +330,7 @@ pub struct Bandwidths {
 pub fn measure(core: CoreKind, profile: &Profile) -> Result<Bandwidths, Problem> {
     let mut bandwidths = Vec::new();
     for stress in STRESSES {
-        let stats = run(profile, stress)?;
+        let stats = run(core, profile, stress)?;
         let readings = (stress.read)(profile, &stats).into_iter();
         bandwidths.extend(readings.map(|reading| measured(profile, stress.path, reading)));
     }
@@ -343,7 +343,7 @@ pub fn measure(core: CoreKind, profile: &Profile) -> Result<Bandwidths, Problem>
     })
 }
 
-fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
+fn run(core: CoreKind, profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
     let microengines = if stress.all {
         profile.microengines()
     } else {
@@ -456,12 +456,13 @@ impl Bandwidths {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use npsim_engine::ENGINE;
 
     #[test]
     fn every_resource_comes_within_five_percent_of_its_peak_and_not_above() {
         for name in Profile::names() {
             let profile = Profile::load(name).unwrap();
-            let measured = measure(&profile).unwrap();
+            let measured = measure(ENGINE, &profile).unwrap();
             let far: Vec<_> = measured
                 .bandwidths
                 .iter()
@@ -473,7 +474,7 @@ mod tests {
 
     #[test]
     fn peaks_of_the_ixp2400_are_the_published_ones() {
-        let measured = measure(&Profile::load("ixp2400").unwrap()).unwrap();
+        let measured = measure(ENGINE, &Profile::load("ixp2400").unwrap()).unwrap();
         let peak = |resource: &str| {
             let mut rows = measured.bandwidths.iter();
             rows.find(|row| row.resource == resource)
@@ -492,7 +493,7 @@ mod tests {
         let profile = Profile::load("ixp2400").unwrap();
         let slower = profile.with("sram", "longword_cycles", 6).unwrap();
         let read = |profile: &Profile| {
-            let stats = run(profile, &STRESSES[1]).unwrap();
+            let stats = run(ENGINE, profile, &STRESSES[1]).unwrap();
             stats
                 .units
                 .iter()

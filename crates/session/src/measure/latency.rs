@@ -142,7 +142,7 @@ pub struct Latencies {
 pub fn measure(core: CoreKind, profile: &Profile) -> Result<Latencies, Problem> {
     let mut latencies = Vec::new();
     for source in SOURCES {
-        measure_source(profile, source, &mut latencies)?;
+        measure_source(core, profile, source, &mut latencies)?;
     }
     Ok(Latencies {
         chip: profile.name().to_owned(),
@@ -152,6 +152,7 @@ pub fn measure(core: CoreKind, profile: &Profile) -> Result<Latencies, Problem> 
 }
 
 fn measure_source(
+    core: CoreKind,
     profile: &Profile,
     source: &Source,
     latencies: &mut Vec<Latency>,
@@ -254,12 +255,13 @@ impl Lines for NoLines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use npsim_engine::ENGINE;
 
     #[test]
     fn every_chip_meets_its_targets_within_five_percent() {
         for name in Profile::names() {
             let profile = Profile::load(name).unwrap();
-            let measured = measure(&profile).unwrap();
+            let measured = measure(ENGINE, &profile).unwrap();
             assert_eq!(measured.latencies.len(), 23);
             for latency in &measured.latencies {
                 assert!(
@@ -277,7 +279,7 @@ mod tests {
         let slower = profile
             .with("sram", "read", profile.sram_read() + 50)
             .unwrap();
-        let read = |profile| measure(profile).unwrap().latencies[5].clone();
+        let read = |profile| measure(ENGINE, profile).unwrap().latencies[5].clone();
         let (before, after) = (read(&profile), read(&slower));
         assert_eq!((before.operation, before.unit), ("read", "sram"));
         assert_eq!(after.sum - before.sum, REPEATS * 50);

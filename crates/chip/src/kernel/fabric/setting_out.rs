@@ -30,7 +30,7 @@ impl Fabric {
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
-    pub(crate) fn sends(&mut self, now: Cycle, command: &BusCommand, to: (Target, u32)) -> bool {
+    pub fn sends(&mut self, now: Cycle, command: &BusCommand, to: (Target, u32)) -> bool {
         self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
     }
 
