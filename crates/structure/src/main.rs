@@ -1,5 +1,11 @@
-//! Prints what the source tree is made of. `cargo run -p npsim-structure [-- circles]`;
-//! with another checkout's folder as the last argument, that one.
+//! Prints what the source tree is made of.
+//!
+//! ```text
+//! cargo run -p npsim-structure                    sizes, long functions, shared names, circles
+//! cargo run -p npsim-structure -- circles         circles alone, with the names that close them
+//! cargo run -p npsim-structure -- sample SEED     40 functions of more than 30 lines, for a reader
+//! ```
+//! A folder as the last argument is the checkout that is read in place of this one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,13 +20,21 @@ use npsim_structure::workspace::{self, Crate};
 /// Functions of more lines are listed.
 const LONG_FUNCTION: usize = 100;
 
+/// Functions of more lines are drawn for readers.
+const SAMPLED_FUNCTION: usize = 30;
+
+/// How many functions are drawn.
+const SAMPLE: usize = 40;
+
 fn main() -> ExitCode {
-    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let only_circles = arguments.first().is_some_and(|first| first == "circles");
-    if only_circles {
-        arguments.remove(0);
-    }
-    let root = arguments.pop().map_or_else(workspace::here, PathBuf::from);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (seed, only_circles, root) = match arguments.as_slice() {
+        ["sample", seed, root @ ..] => (seed.parse::<u64>().ok(), false, root),
+        ["circles", root @ ..] => (None, true, root),
+        root => (None, false, root),
+    };
+    let root = root.first().map_or_else(workspace::here, PathBuf::from);
     let crates = match workspace::read(&root) {
         Ok(crates) => crates,
         Err(message) => {
@@ -28,6 +42,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if let Some(seed) = seed {
+        print_sample(&crates, seed);
+        return ExitCode::SUCCESS;
+    }
     if !only_circles {
         print_crates(&crates);
         print_long_functions(&crates);
@@ -37,6 +55,31 @@ fn main() -> ExitCode {
         println!("\ncircle of {} files\n{arrows}", files.len());
     }
     ExitCode::SUCCESS
+}
+
+/// Draws functions without putting one back: each seed is another sample.
+fn print_sample(crates: &[Crate], seed: u64) {
+    let mut places: Vec<String> = crates
+        .iter()
+        .flat_map(|member| {
+            functions(member)
+                .filter(|function| function.3 > SAMPLED_FUNCTION)
+                .map(|(file, name, line, length)| {
+                    format!("{length:4} {}/{}:{line} {name}", member.name, file.name)
+                })
+        })
+        .collect();
+    // A linear congruential generator (Knuth's MMIX), of which the upper half is used.
+    let mut state = seed;
+    for _ in 0..SAMPLE.min(places.len()) {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        println!(
+            "{}",
+            places.swap_remove((state >> 33) as usize % places.len())
+        );
+    }
 }
 
 fn files(member: &Crate) -> impl Iterator<Item = &SourceFile> {
