@@ -56,7 +56,7 @@ impl Editor {
         let file = folder.join("main.uc");
         std::fs::write(&file, &text).expect("write the program");
         let (connection, remote) = Connection::memory();
-        std::thread::spawn(move || npsim::lsp::serve(&remote).expect("serve"));
+        std::thread::spawn(move || npsim_cli::lsp::serve(&remote).expect("serve"));
         let mut editor = Self {
             connection,
             uri: format!("file://{}", file.display()),

@@ -1,18 +1,14 @@
-//! npsim, an open simulator of the Intel IXP2400 and IXP2800 network processors:
+//! npsim, an open simulator of the Intel IXP2400 and IXP2800 network processors, as a library:
 //! everything the `npsim` command does, for programs that embed it.
 //!
 //! [`project`] reads a project file, [`assemble`](mod@assemble) its microcode,
 //! [`session`] runs it on a chip or on several between [`links`]; see [`npsim_session`] for a whole
-//! example.
+//! example. [`network`] joins chips to hosts that react, [`debug`] steps through a run in both
+//! directions, [`lab`] sweeps settings, [`explain`](mod@explain) says what a line of microcode
+//! costs.
 
-pub mod dap;
-pub mod docs;
 pub mod exercise;
 pub mod explain;
-pub mod fold;
-pub mod generated;
-pub mod lsp;
-pub mod schemas;
 pub mod vocabulary;
 
 pub use npsim_asm as asm;
@@ -22,7 +18,9 @@ pub use npsim_engine as engine;
 pub use npsim_image as image;
 pub use npsim_inspect as inspect;
 pub use npsim_isa as isa;
+pub use npsim_lab as lab;
 pub use npsim_net as net;
+pub use npsim_network as network;
 pub use npsim_observe as observe;
 pub use npsim_project as project;
 pub use npsim_project::{

@@ -35,12 +35,31 @@ pub fn read(root: &Path) -> Result<Vec<Crate>, String> {
     let manifest = read_text(&root.join("Cargo.toml"))?;
     let manifest: Manifest =
         toml::from_str(&manifest).map_err(|error| format!("Cargo.toml: {error}"))?;
-    let mut names = manifest.workspace.members;
+    let mut names = Vec::new();
+    for member in manifest.workspace.members {
+        match member.strip_suffix("/*") {
+            Some(folder) => names.extend(members_in(root, folder)?),
+            None => names.push(member),
+        }
+    }
     names.sort();
     names
         .into_iter()
         .map(|name| read_crate(root, name))
         .collect()
+}
+
+/// The folders with a manifest in `folder`, below the root.
+fn members_in(root: &Path, folder: &str) -> Result<Vec<String>, String> {
+    let path = root.join(folder);
+    let entries =
+        std::fs::read_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let members = entries
+        .flatten()
+        .filter(|entry| entry.path().join("Cargo.toml").exists());
+    Ok(members
+        .map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
+        .collect())
 }
 
 /// The workspace that this crate is part of.

@@ -1,0 +1,134 @@
+//! `npsim check-exercise`: a run held against the goals in its project file.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::docs::terminal_text;
+use clap::Args;
+use npsim::assemble::Program;
+use npsim::diagnostics::render_fault;
+use npsim::exercise::{Verdict, VerdictFile, judge};
+use npsim::problem::Problem;
+use npsim::project::goals::MeasureKind;
+
+use super::format::Format;
+use super::run::results::show_fault;
+use super::target_options::{Assembled, TargetOptions};
+use crate::output;
+
+/// Columns of the lines of a hint.
+const COLUMNS: usize = 80;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim check-exercise microcode/course/one-reader
+  npsim check-exercise microcode/course/lost-additions --format json | jq '.goals[] | select(.passed | not)'
+
+Exit codes: 0 all goals are met; 1 a goal is missed, or a mistake in a source or the
+project; 2 wrong usage; 3 the microcode did in the run what a check forbids.";
+
+/// Run a project and say which of its goals it meets
+///
+/// A goal is a [[goal]] section of the project file: what is measured, a bound, and a
+/// hint that is shown if the goal is missed (`npsim docs project`). The traffic is that
+/// of the project's [load]; without it the run goes on until no events are pending.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A project file or its folder
+    target: PathBuf,
+    /// How results and messages are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+    #[command(flatten)]
+    pub options: TargetOptions,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let Assembled {
+        project,
+        programs,
+        errors,
+    } = arguments.options.assemble(&arguments.target)?;
+    let Some(programs) = programs else {
+        if errors == 0 {
+            return Err(
+                Problem::new("there is nothing to run: no instruction was assembled").into(),
+            );
+        }
+        return Ok(ExitCode::from(1));
+    };
+    let verdict = judge(&project, &programs)?;
+    let file = VerdictFile::from(&verdict);
+    arguments.format.print(&file, || text(&verdict))?;
+    Ok(tell(&verdict, &programs))
+}
+
+/// Shows what went wrong in the run itself, and gives the exit code.
+fn tell(verdict: &Verdict, programs: &[Program]) -> ExitCode {
+    if let Some((fault, state, report)) = &verdict.fault {
+        show_fault(fault, programs, state, report.as_ref());
+        return ExitCode::from(3);
+    }
+    let raced = { verdict.goals.iter() }
+        .any(|outcome| outcome.goal.kind == MeasureKind::Races && !outcome.passed());
+    if let Some(race) = verdict.race.as_ref().filter(|_| raced) {
+        let programs: Vec<_> = programs
+            .iter()
+            .map(|program| (program.me, &program.image, &program.sources))
+            .collect();
+        output::line("");
+        output::message(&render_fault(race, &programs));
+    }
+    ExitCode::from(u8::from(!verdict.passed()))
+}
+
+/// The lines of a hint, which is a sentence or two.
+fn hint(text: &str) -> Vec<String> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    terminal_text::wrapped(text, COLUMNS, "        hint: ", "              ")
+}
+
+/// The goals, a line each, with the hints of those that are missed.
+fn text(verdict: &Verdict) -> String {
+    let mut text = String::new();
+    let width = |of: fn(&npsim::exercise::Outcome) -> String| {
+        let widths = verdict.goals.iter().map(|it| of(it).chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let names = width(|it| it.goal.name.clone());
+    let figures = width(npsim::exercise::Outcome::figure_text);
+    for outcome in &verdict.goals {
+        let goal = &outcome.goal;
+        let _ = writeln!(
+            text,
+            "{}  {:names$}  {:>figures$}  {}",
+            if outcome.passed() { "passed" } else { "FAILED" },
+            goal.name,
+            outcome.figure_text(),
+            outcome.bounds_text(),
+        );
+        if !outcome.passed() {
+            let place = &goal.place;
+            for line in hint(&goal.hint) {
+                let _ = writeln!(text, "{line}");
+            }
+            let _ = writeln!(text, "        goal: {}:{}", place.path, place.line());
+        }
+    }
+    let passed = verdict.goals.iter().filter(|it| it.passed()).count();
+    let of = verdict.goals.len();
+    let _ = match (&verdict.fault, passed == of) {
+        (Some(_), _) => writeln!(text, "\n{}: a check stopped the run", verdict.project),
+        (None, true) => writeln!(text, "\n{}: all {of} goals are met", verdict.project),
+        (None, false) => writeln!(
+            text,
+            "\n{}: {passed} of {of} goals are met",
+            verdict.project
+        ),
+    };
+    text
+}

@@ -1,0 +1,100 @@
+//! The `npsim` command: subcommands in `cmd/`, the language server in [`lsp`], the debug adapter
+//! in [`dap`], the book in [`docs`].
+//!
+//! Exit codes: 0 done, 1 a mistake in what was given, 2 wrong usage, 3 the
+//! microcode did in a run what a check forbids.
+
+mod arguments;
+mod cmd;
+pub mod dap;
+pub mod docs;
+pub mod fold;
+pub mod generated;
+pub mod lsp;
+mod markdown;
+#[cfg(test)]
+mod option_names;
+mod output;
+pub mod schemas;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use npsim::diagnostics::render_problem;
+use npsim::problem::{Problem, Problems};
+
+use crate::arguments::{Arguments, Command};
+
+/// The command with the arguments of this process. Ends the process itself at wrong usage.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(error));
+    let json = arguments.command.messages_are_json();
+    if json {
+        output::write_for_programs();
+    }
+    let result = match &arguments.command {
+        Command::Run(arguments) => cmd::run::run(arguments),
+        Command::Debug(arguments) => cmd::debug::run(arguments),
+        Command::Dap(arguments) => cmd::dap::run(arguments),
+        Command::Asm(arguments) => cmd::asm::run(arguments),
+        Command::Disasm(arguments) => cmd::disasm::run(arguments),
+        Command::Explain(arguments) => cmd::explain::run(arguments),
+        Command::Pp(arguments) => cmd::pp::run(arguments),
+        Command::Fmt(arguments) => cmd::fmt::run(arguments),
+        Command::New(arguments) => cmd::new::run(arguments),
+        Command::Network(arguments) => cmd::network::run(arguments),
+        Command::Sweep(arguments) => cmd::sweep::run(arguments),
+        Command::Reproduce(arguments) => cmd::reproduce::run(arguments),
+        Command::Sensitivity(arguments) => cmd::sensitivity::run(arguments),
+        Command::Chip(arguments) => cmd::chip::run(arguments),
+        Command::Checks(arguments) => cmd::checks::run(arguments),
+        Command::Check(arguments) => cmd::check::run(arguments),
+        Command::CheckExercise(arguments) => cmd::check_exercise::run(arguments),
+        Command::Codes(arguments) => cmd::codes::run(arguments),
+        Command::Isa(arguments) => cmd::isa::run(arguments),
+        Command::Docs(arguments) => cmd::docs::run(arguments),
+        Command::Completions(arguments) => cmd::completions::run(arguments),
+        Command::Man(arguments) => cmd::man::run(arguments),
+        Command::Lsp(arguments) => cmd::lsp::run(arguments),
+        Command::Trace(arguments) => cmd::trace::run(arguments),
+        Command::Generate(arguments) => cmd::generate::run(arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error, json);
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Shows a mistake, with its place where it has one.
+fn report(error: &anyhow::Error, json: bool) {
+    let message = |problem: &Problem| {
+        if json {
+            cmd::message_options::problem_as_json(problem);
+        } else {
+            output::message(&render_problem(problem));
+        }
+    };
+    if let Some(Problems(problems)) = error.downcast_ref() {
+        for problem in problems {
+            message(problem);
+        }
+    } else if let Some(problem) = error.downcast_ref::<Problem>() {
+        message(problem);
+    } else {
+        let mut text = error.to_string();
+        for cause in error.chain().skip(1) {
+            let cause = cause.to_string();
+            // Some errors print their cause themselves.
+            if !text.contains(&cause) {
+                text = format!("{text}: {cause}");
+            }
+        }
+        message(&Problem::new(text));
+    }
+}

@@ -1,0 +1,299 @@
+//! What can be written at a place.
+
+use std::collections::BTreeSet;
+
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
+    MarkupContent, MarkupKind, TextEdit,
+};
+use npsim_asm::Span;
+use npsim_asm::source::ExpansionId;
+use npsim_isa::{
+    CommandOp, CsrInfo, ENUMERATIONS, InputState, Unit, cap_csr, csr, mnemonic, mnemonics, msf_csr,
+};
+
+use super::hover::mnemonic_text;
+use super::index::Kind;
+use super::scan::{Context, context_at};
+use super::workspace::{Spot, Workspace};
+use npsim::vocabulary::{self, Word};
+
+/// Items for a place.
+#[must_use]
+pub fn completion(workspace: &Workspace, spot: &Spot) -> CompletionResponse {
+    let code = spot.text.code();
+    let typed = typed(code, spot.offset);
+    let context = context_at(&spot.text, typed.start);
+    let mut list = List {
+        items: Vec::new(),
+        known: BTreeSet::new(),
+        range: spot.text.range(typed.clone()),
+    };
+    let word = &code[typed.clone()];
+    let line_start = code[..typed.start].rfind('\n').map_or(0, |at| at + 1);
+    let before = code[line_start..typed.start].trim();
+    if word.starts_with('#') && before.is_empty() {
+        list.words(vocabulary::PREPROCESSOR, CompletionItemKind::KEYWORD);
+    } else if before.starts_with("#include") {
+        // The name of a file.
+    } else if before.starts_with('#') {
+        list.words(vocabulary::FUNCTIONS, CompletionItemKind::FUNCTION);
+        list.defines(workspace, spot);
+    } else if context.depth > 0 {
+        inside(workspace, spot, &context, &mut list);
+    } else if context.closed {
+        list.words(vocabulary::OPTIONS, CompletionItemKind::KEYWORD);
+    } else if before.is_empty() || before.ends_with("#:") {
+        if word.starts_with('.') {
+            list.words(vocabulary::DIRECTIVES, CompletionItemKind::KEYWORD);
+        } else {
+            statements(workspace, spot, &mut list);
+        }
+    } else if before.starts_with('.') {
+        list.symbols(workspace, spot, true);
+        list.defines(workspace, spot);
+    }
+    CompletionResponse::Array(list.items)
+}
+
+/// The word that is being typed, with its sigil.
+fn typed(code: &str, offset: usize) -> std::ops::Range<usize> {
+    let bytes = code.as_bytes();
+    let offset = offset.min(bytes.len());
+    let mut start = offset;
+    while start > 0
+        && (bytes[start - 1].is_ascii_alphanumeric() || b"_$@.!=".contains(&bytes[start - 1]))
+    {
+        start -= 1;
+    }
+    let line_start = code[..start].rfind('\n').map_or(0, |at| at + 1);
+    if code[line_start..start].trim() == "#" {
+        start = line_start + code[line_start..start].find('#').unwrap_or(0);
+    }
+    start..offset
+}
+
+fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
+    for info in mnemonics() {
+        for name in std::iter::once(&info.name).chain(info.aliases) {
+            list.add(
+                name,
+                CompletionItemKind::FUNCTION,
+                info.syntax.to_owned(),
+                Some(mnemonic_text(info)),
+            );
+        }
+    }
+    for (_, found) in workspace.definitions(&spot.path, &spot.text) {
+        for known in &found.macros {
+            let comment =
+                (!known.comment.is_empty()).then(|| format!("```text\n{}\n```", known.comment));
+            list.add(
+                &known.name,
+                CompletionItemKind::MODULE,
+                known.signature(),
+                comment,
+            );
+        }
+    }
+    list.words(vocabulary::DIRECTIVES, CompletionItemKind::KEYWORD);
+}
+
+/// What an operand can be.
+fn inside(workspace: &Workspace, spot: &Spot, context: &Context, list: &mut List) {
+    let first = context.depth == 1 && !context.closed;
+    if context.inner == "inp_state" {
+        list.states();
+        return;
+    }
+    if first {
+        let row = mnemonic(&context.head);
+        let form = row.and_then(|row| row.forms.first());
+        let operand = form.and_then(|form| form.operands.get(context.operand));
+        match (context.head.as_str(), operand.map(|it| it.info.name)) {
+            (_, Some("input")) => {
+                list.states();
+                list.defines(workspace, spot);
+                return;
+            }
+            (unit, Some("command")) => {
+                if let Some(unit) = Unit::by_name(unit) {
+                    list.commands(unit);
+                    return;
+                }
+            }
+            (head, Some("op")) => {
+                list.codes(if head == "alu" { "AluOp" } else { "ShfOp" });
+                return;
+            }
+            (_, Some("kind")) => {
+                list.codes("CrcKind");
+                return;
+            }
+            ("cap", _) => list.registers(cap_csr::all()),
+            ("msf", _) => list.registers(msf_csr::all()),
+            (_, Some("csr")) => {
+                list.registers(csr::all());
+                return;
+            }
+            _ => {}
+        }
+    }
+    if context.head.starts_with(".if")
+        || context.head.starts_with(".elif")
+        || context.head.starts_with(".while")
+        || context.head.starts_with(".until")
+    {
+        list.words(vocabulary::CONDITIONS, CompletionItemKind::FUNCTION);
+    }
+    let signals_only = matches!(
+        context.inner.as_str(),
+        "ctx_swap" | "sig_done" | "ctx_arb" | "br_signal" | "br_!signal" | "signal"
+    ) && context.operand == 0;
+    list.symbols(workspace, spot, !signals_only);
+    if !signals_only {
+        list.defines(workspace, spot);
+        if context.head.starts_with("immed") {
+            list.registers(msf_csr::all());
+        }
+    }
+}
+
+struct List {
+    items: Vec<CompletionItem>,
+    known: BTreeSet<String>,
+    range: lsp_types::Range,
+}
+
+impl List {
+    fn add(&mut self, name: &str, kind: CompletionItemKind, detail: String, doc: Option<String>) {
+        if !self.known.insert(name.to_owned()) {
+            return;
+        }
+        self.items.push(CompletionItem {
+            label: name.to_owned(),
+            kind: Some(kind),
+            detail: Some(detail),
+            documentation: doc.map(|value| {
+                Documentation::MarkupContent(MarkupContent {
+                    kind: MarkupKind::Markdown,
+                    value,
+                })
+            }),
+            text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(
+                self.range,
+                name.to_owned(),
+            ))),
+            ..CompletionItem::default()
+        });
+    }
+
+    fn words(&mut self, words: &[Word], kind: CompletionItemKind) {
+        for word in words {
+            self.add(
+                word.name,
+                kind,
+                word.syntax.to_owned(),
+                Some(word.doc.to_owned()),
+            );
+        }
+    }
+
+    fn registers(&mut self, table: &[CsrInfo]) {
+        for row in table {
+            let detail = format!("{:#x}", row.address);
+            let doc = Some(row.doc.to_owned());
+            self.add(row.name, CompletionItemKind::CONSTANT, detail, doc);
+        }
+    }
+
+    fn states(&mut self) {
+        for info in InputState::ALL.map(InputState::info) {
+            let doc = Some(info.doc.to_owned());
+            self.add(
+                info.text,
+                CompletionItemKind::ENUM_MEMBER,
+                format!("state {}", info.code),
+                doc,
+            );
+        }
+    }
+
+    fn codes(&mut self, enumeration: &str) {
+        for list in ENUMERATIONS.iter().filter(|list| list.name == enumeration) {
+            for value in list.values {
+                self.add(
+                    value.text,
+                    CompletionItemKind::OPERATOR,
+                    value.doc.to_owned(),
+                    None,
+                );
+            }
+        }
+    }
+
+    fn commands(&mut self, unit: Unit) {
+        for info in CommandOp::ALL.map(CommandOp::info) {
+            if info.unit == unit {
+                let doc = info.doc.to_owned();
+                self.add(info.name, CompletionItemKind::ENUM_MEMBER, doc, None);
+            }
+        }
+    }
+
+    /// Names that can be used at the place: signals, and if wanted all others.
+    fn symbols(&mut self, workspace: &Workspace, spot: &Spot, all: bool) {
+        for analysis in workspace.about(&spot.path) {
+            let scopes: BTreeSet<usize> = analysis
+                .files(&spot.path)
+                .map(|file| {
+                    analysis.index.scope_at(Span {
+                        file,
+                        lo: spot.offset as u32,
+                        hi: spot.offset as u32,
+                    })
+                })
+                .collect();
+            for scope in scopes {
+                for symbol in analysis.index.visible(scope) {
+                    if symbol.kind == Kind::Signal || all {
+                        self.symbol(symbol);
+                    }
+                }
+            }
+            if all {
+                for symbol in &analysis.index.symbols {
+                    if symbol.kind == Kind::Label && symbol.expansion == ExpansionId::ROOT {
+                        self.symbol(symbol);
+                    }
+                }
+            }
+        }
+    }
+
+    fn symbol(&mut self, symbol: &super::index::Symbol) {
+        let kind = match symbol.kind {
+            Kind::Register | Kind::Synonym => CompletionItemKind::VARIABLE,
+            Kind::Signal => CompletionItemKind::EVENT,
+            Kind::Label => CompletionItemKind::REFERENCE,
+            Kind::Import => CompletionItemKind::CONSTANT,
+        };
+        self.add(&symbol.name, kind, symbol.declaration.clone(), None);
+    }
+
+    fn defines(&mut self, workspace: &Workspace, spot: &Spot) {
+        for (_, found) in workspace.definitions(&spot.path, &spot.text) {
+            for known in &found.defines {
+                let doc = (!known.comment.is_empty()).then(|| known.comment.clone());
+                let value = known.value.clone();
+                self.add(&known.name, CompletionItemKind::CONSTANT, value, doc);
+            }
+        }
+        for analysis in workspace.about(&spot.path) {
+            for (name, value) in &analysis.root.options.defines {
+                let doc = Some("Defined by the project.".to_owned());
+                self.add(name, CompletionItemKind::CONSTANT, value.clone(), doc);
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Project files: what can be written in them and what their keys mean, from the schema
+//! that is made of the types which read them.
+
+mod names;
+mod place;
+mod schema;
+
+use std::path::Path;
+
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
+    Hover, HoverContents, MarkupContent, MarkupKind, TextEdit,
+};
+
+use self::place::{At, Place, is_bare, path_of, place};
+use self::schema::{Node, root};
+use super::workspace::{Spot, Workspace, is_toml};
+use npsim::project::FILE_NAME;
+
+/// Whether a text is a project file: by its name, because a project is read from it, or by
+/// what it says.
+#[must_use]
+pub fn is_project(workspace: &Workspace, path: &Path, text: &str) -> bool {
+    let named = path.file_name().is_some_and(|name| name == FILE_NAME);
+    let of_project = || {
+        workspace
+            .projects
+            .roots
+            .iter()
+            .any(|root| root.files.iter().any(|it| it == path))
+    };
+    let says = || {
+        let mut lines = text.lines().map(str::trim);
+        lines.any(|line| line.starts_with("[[me]]") || line.starts_with("extends"))
+    };
+    is_toml(path) && (named || of_project() || says())
+}
+
+/// What can be written at a place of a project file.
+#[must_use]
+pub fn completion(workspace: &Workspace, spot: &Spot) -> CompletionResponse {
+    let Some(place) = place(&spot.text, spot.offset) else {
+        return CompletionResponse::Array(Vec::new());
+    };
+    let items = match place.at {
+        At::Header => sections(spot, &place),
+        At::Key => keys(spot, &place),
+        At::Value => values(workspace, spot, &place),
+    };
+    CompletionResponse::Array(items)
+}
+
+fn item(
+    spot: &Spot,
+    place: &Place,
+    name: &str,
+    written: String,
+    kind: CompletionItemKind,
+    node: Option<Node>,
+    text: &str,
+) -> CompletionItem {
+    let range = spot.text.range(place.typed.clone());
+    CompletionItem {
+        label: name.to_owned(),
+        kind: Some(kind),
+        detail: node.map(Node::kind),
+        documentation: (!text.is_empty()).then(|| {
+            Documentation::MarkupContent(MarkupContent {
+                kind: MarkupKind::Markdown,
+                value: text.to_owned(),
+            })
+        }),
+        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, written))),
+        ..CompletionItem::default()
+    }
+}
+
+/// The sections that there are: their names, whether they are of one table or of several,
+/// and what they mean.
+fn all_sections() -> Vec<(String, bool, Node)> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), root())];
+    while let Some((prefix, node)) = open.pop() {
+        for (key, node) in node.keys() {
+            let name = format!("{prefix}{key}");
+            let (one, several) = node.section();
+            found.extend(one.then(|| (name.clone(), false, node)));
+            found.extend(several.then(|| (name.clone(), true, node)));
+            if one || several {
+                open.push((format!("{name}."), node));
+            }
+        }
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}
+
+/// Sections where one bracket is typed, or two.
+fn sections(spot: &Spot, place: &Place) -> Vec<CompletionItem> {
+    let wanted = spot.text[..place.typed.start].ends_with("[[");
+    let behind = spot.text[place.typed.end..].trim_start_matches(|it| is_bare(it) || it == '.');
+    let closed = if behind.starts_with(']') {
+        ""
+    } else if wanted {
+        "]]"
+    } else {
+        "]"
+    };
+    let rows = all_sections()
+        .into_iter()
+        .filter(|(_, list, _)| *list == wanted);
+    rows.map(|(name, _, node)| {
+        let text = node.text().unwrap_or_default();
+        let written = format!("{name}{closed}");
+        item(
+            spot,
+            place,
+            &name,
+            written,
+            CompletionItemKind::MODULE,
+            None,
+            text,
+        )
+    })
+    .collect()
+}
+
+fn keys(spot: &Spot, place: &Place) -> Vec<CompletionItem> {
+    let Some(node) = root().at(&place.path) else {
+        return Vec::new();
+    };
+    let rest = spot.text[place.typed.end..].trim_start_matches(is_bare);
+    let assigned = rest.trim_start().starts_with(['=', '.']) || place.quoted;
+    // A line can begin another section.
+    let line = spot.text[..place.typed.start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let fresh = spot.text[line..place.typed.start].trim().is_empty() && !place.quoted && !assigned;
+    let headers = all_sections()
+        .into_iter()
+        .filter(|_| fresh)
+        .map(|(name, list, node)| {
+            let header = if list {
+                format!("[[{name}]]")
+            } else {
+                format!("[{name}]")
+            };
+            let text = node.text().unwrap_or_default();
+            let kind = CompletionItemKind::MODULE;
+            let item = item(spot, place, &header, header.clone(), kind, None, text);
+            CompletionItem {
+                filter_text: Some(name),
+                ..item
+            }
+        });
+    let keys = node.keys().into_iter();
+    let top = place.path.is_empty();
+    // At the top tables have sections of their own.
+    let keys = keys.filter(|(_, node)| !(top && node.section() != (false, false)));
+    let keys = keys.map(|(key, node)| {
+        let written = if assigned {
+            key.to_owned()
+        } else {
+            format!("{key} = ")
+        };
+        let text = node.text().unwrap_or_default();
+        item(
+            spot,
+            place,
+            key,
+            written,
+            CompletionItemKind::PROPERTY,
+            Some(node),
+            text,
+        )
+    });
+    keys.chain(headers).collect()
+}
+
+fn values(workspace: &Workspace, spot: &Spot, place: &Place) -> Vec<CompletionItem> {
+    let Some(node) = root().at(&place.path) else {
+        return Vec::new();
+    };
+    let mut found = node.values();
+    if let Some(kind) = node.names() {
+        let names = names::names(&workspace.documents, &spot.path, &spot.text, kind);
+        found.extend(names.into_iter().map(|name| (name, "")));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|(value, _)| seen.insert(value.clone()));
+    let quotes = node.is_text() && !place.quoted;
+    let rows = found
+        .into_iter()
+        .filter(|(value, _)| !(place.quoted && matches!(value.as_str(), "true" | "false")));
+    rows.map(|(value, text)| {
+        let plain = matches!(value.as_str(), "true" | "false");
+        let written = if quotes && !plain {
+            format!("\"{value}\"")
+        } else {
+            value.clone()
+        };
+        item(
+            spot,
+            place,
+            &value,
+            written,
+            CompletionItemKind::VALUE,
+            None,
+            text,
+        )
+    })
+    .collect()
+}
+
+/// What the key or the value at a place means.
+#[must_use]
+pub fn hover(spot: &Spot) -> Option<Hover> {
+    let rest = spot.text.get(spot.offset..)?;
+    let within = |letter: char| is_bare(letter);
+    let end = spot.offset + rest.find(|c| !within(c)).unwrap_or(rest.len());
+    let place = place(&spot.text, end)?;
+    let word = spot.text[place.typed.clone()].to_owned();
+    let (path, value) = match place.at {
+        At::Header => (path_of(&word), None),
+        At::Key if word.is_empty() => return None,
+        At::Key => ([place.path.as_slice(), &[word]].concat(), None),
+        At::Value => (place.path.clone(), Some(word)),
+    };
+    let node = root().at(&path)?;
+    let mut text = format!("`{}`", path.join("."));
+    let kind = node.kind();
+    if !kind.is_empty() {
+        text = format!("{text}: {kind}");
+    }
+    if let Some(meaning) = node.text() {
+        text = format!("{text}\n\n{meaning}");
+    }
+    let values = node.values();
+    let known = values
+        .iter()
+        .find(|(known, _)| value.as_ref() == Some(known));
+    match known {
+        Some((value, meaning)) if !meaning.is_empty() => {
+            text = format!("{text}\n\n`{value}`: {meaning}");
+        }
+        _ => {
+            for (value, meaning) in values.iter().filter(|(_, meaning)| !meaning.is_empty()) {
+                text = format!("{text}\n- `{value}`: {meaning}");
+            }
+        }
+    }
+    Some(Hover {
+        contents: HoverContents::Markup(MarkupContent {
+            kind: MarkupKind::Markdown,
+            value: text,
+        }),
+        range: Some(spot.text.range(place.typed)),
+    })
+}

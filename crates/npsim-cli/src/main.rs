@@ -1,0 +1,7 @@
+//! The `npsim` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    npsim_cli::main()
+}

@@ -1,0 +1,154 @@
+//! Standard output and standard error: styles only where they are wanted, lines
+//! as wide as the terminal, and a reader that goes away early is no error.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::fold::folded;
+use anyhow::Context as _;
+use npsim::messages::Message;
+use npsim::problem::Problem;
+use npsim_session::text_table::WIDTH;
+use terminal_size::{Width, terminal_size_of};
+
+/// Whether standard output has data that an option writes there.
+static DATA: AtomicBool = AtomicBool::new(false);
+
+/// Whether messages are for programs.
+static PROGRAMS: AtomicBool = AtomicBool::new(false);
+
+/// Less than this no table can be read in.
+const NARROWEST: usize = 40;
+
+/// Columns of what people read on standard output: those that `COLUMNS` says, else
+/// those of the terminal, else those of a page.
+pub fn width() -> usize {
+    let terminal = || terminal_size_of(io::stdout()).map(columns);
+    told().or_else(terminal).unwrap_or(WIDTH).max(NARROWEST)
+}
+
+/// Columns of messages. Nobody's terminal has no end: a line of a log is a message.
+fn message_width() -> Option<usize> {
+    let terminal = || {
+        let error = io::stderr();
+        error.is_terminal().then(|| terminal_size_of(error))?
+    };
+    let columns = told().or_else(|| terminal().map(columns))?;
+    Some(columns.max(NARROWEST))
+}
+
+fn columns((Width(columns), _): (Width, terminal_size::Height)) -> usize {
+    usize::from(columns)
+}
+
+/// What the environment says.
+fn told() -> Option<usize> {
+    let columns = env::var("COLUMNS").ok()?.parse().ok()?;
+    (columns > 0).then_some(columns)
+}
+
+/// Writes data to standard output, as it is.
+///
+/// # Errors
+/// It cannot be written.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .context("cannot write to standard output")
+}
+
+/// Messages are for programs from now on.
+pub fn write_for_programs() {
+    PROGRAMS.store(true, Ordering::Relaxed);
+}
+
+/// Whether messages are for programs, whatever their own option says.
+pub fn is_for_programs() -> bool {
+    PROGRAMS.load(Ordering::Relaxed)
+}
+
+/// Leaves standard output to data: what people read goes to standard error from now on.
+pub fn give_to_data() {
+    DATA.store(true, Ordering::Relaxed);
+}
+
+/// Writes what people read, in lines that fit: to standard output, if that is not taken by data.
+///
+/// # Errors
+/// It cannot be written.
+pub fn tell(text: &str) -> anyhow::Result<()> {
+    show(&folded(text, width()))
+}
+
+/// Writes what people read as it is, such as sources.
+///
+/// # Errors
+/// It cannot be written.
+pub fn show(text: &str) -> anyhow::Result<()> {
+    if !DATA.load(Ordering::Relaxed) {
+        return print(text);
+    }
+    // As messages: who reads the data need not read this.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    Ok(())
+}
+
+/// Writes a message and an empty line to standard error. A message that nobody
+/// can read is dropped.
+pub fn message(text: &str) {
+    if is_for_programs() {
+        return object("error", text);
+    }
+    let mut out = anstream::stderr().lock();
+    let _ = writeln!(out, "{}\n", text.trim_end());
+}
+
+/// Writes one line for programs to standard error, as it is.
+pub fn record(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Writes a message to standard error as the object that programs read.
+fn object(level: &'static str, text: &str) {
+    let text = text.trim();
+    let first = text.lines().next().unwrap_or_default();
+    if first.is_empty() {
+        return;
+    }
+    let plain = anstream::adapter::strip_str(first).to_string();
+    let message = plain.split_once(": ").map_or(&*plain, |(mark, rest)| {
+        // The level stands apart.
+        if mark == "note" || mark.starts_with("error") {
+            rest
+        } else {
+            &plain
+        }
+    });
+    let message = Message {
+        level,
+        ..Message::of_problem(&Problem::new(message), text)
+    };
+    record(&message.to_json());
+}
+
+/// Writes one line to standard error.
+pub fn line(text: &str) {
+    if is_for_programs() {
+        return object("note", text);
+    }
+    let folded = message_width().map(|width| folded(text, width));
+    let text = folded.as_deref().unwrap_or(text);
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Whether the reader of the output went away.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<io::Error>();
+        let problem = cause.downcast_ref::<Problem>();
+        io.is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
+            || problem.is_some_and(|it| it.reader_left)
+    })
+}

@@ -1,0 +1,155 @@
+//! Wrong usage: told to people as they know it from other commands, to programs as an object, as
+//! other mistakes are.
+
+use std::ffi::OsString;
+use std::{env, process};
+
+use clap::CommandFactory as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use npsim::messages::Message;
+use npsim::problem::Problem;
+
+use crate::arguments::Arguments;
+use crate::output;
+
+/// What a program asks for its messages by.
+const OPTIONS: [&str; 2] = ["--format", "--message-format"];
+/// So many subcommands are named in a line; more are what `--help` lists.
+const FEW: usize = 8;
+/// The value that asks for objects.
+const JSON: &str = "json";
+
+/// Ends the process with what the reader of the command line came to: help, or wrong usage.
+pub fn end(error: clap::Error) -> ! {
+    let error = with_subcommands(error, env::args_os());
+    let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
+    if error.use_stderr() && for_programs {
+        let rendered = error.render().to_string();
+        let message = Message::of_problem(&problem(&error, &rendered), rendered.trim_end());
+        output::record(&message.to_json());
+        process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// An unknown subcommand that resembles none, with those that there are.
+fn with_subcommands(
+    mut error: clap::Error,
+    words: impl IntoIterator<Item = OsString>,
+) -> clap::Error {
+    let resembles = error.get(ContextKind::SuggestedSubcommand).is_some();
+    if error.kind() != ErrorKind::InvalidSubcommand || resembles {
+        return error;
+    }
+    let all = Arguments::command();
+    let mut command = &all;
+    let mut path = command.get_name().to_owned();
+    for word in words.into_iter().skip(1) {
+        let Some(found) = command.find_subcommand(&word) else {
+            break;
+        };
+        command = found;
+        path = format!("{path} {}", command.get_name());
+    }
+    let visible = { command.get_subcommands() }.filter(|it| !it.is_hide_set());
+    let names: Vec<_> = visible.map(|it| format!("`{}`", it.get_name())).collect();
+    if names.len() > FEW {
+        return error;
+    }
+    let tip = format!("the subcommands of `{path}` are {}", names.join(", "));
+    error.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(vec![tip.into()]),
+    );
+    error
+}
+
+/// Whether a command line that is wrong somewhere asks for JSON all the same.
+fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
+    let mut words = words.into_iter().skip(1).peekable();
+    while let Some(word) = words.next() {
+        let Some(word) = word.to_str().filter(|word| *word != "--") else {
+            return false;
+        };
+        let asks = match word.split_once('=') {
+            Some((option, value)) => OPTIONS.contains(&option) && value == JSON,
+            None => OPTIONS.contains(&word) && words.peek().is_some_and(|next| next == JSON),
+        };
+        if asks {
+            return true;
+        }
+    }
+    false
+}
+
+/// The mistake in one line, with what may have been meant and how the command is used.
+fn problem(error: &clap::Error, rendered: &str) -> Problem {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Problem::new("a command is missing").help("`npsim --help` lists the commands");
+    }
+    let told = rendered.split("\n\n").next().unwrap_or_default();
+    let told = told.trim().trim_start_matches("error: ");
+    let message: Vec<_> = told.split_whitespace().collect();
+    let mut problem = Problem::new(message.join(" "));
+    if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
+        let usage = usage.to_string();
+        let words: Vec<_> = usage.split_whitespace().collect();
+        problem = problem.note(words.join(" "));
+    }
+    let mut tips = { rendered.lines() }.filter_map(|line| line.trim().strip_prefix("tip: "));
+    match tips.next() {
+        Some(tip) => problem.help(tip),
+        None => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{asks_for_json, problem, with_subcommands};
+    use crate::arguments::Arguments;
+    use clap::Parser as _;
+
+    fn asks(line: &str) -> bool {
+        asks_for_json(line.split(' ').map(Into::into))
+    }
+
+    #[test]
+    fn what_asks_for_json() {
+        assert!(asks("npsim run x --format json --wrong"));
+        assert!(asks("npsim run --message-format=json"));
+        assert!(!asks("npsim run --format text json"));
+        assert!(!asks("npsim run -- --format json"));
+        assert!(!asks("npsim run --stats json"));
+    }
+
+    #[test]
+    fn a_mistake_is_one_line_with_usage_and_a_tip() {
+        let told = |line: &str| {
+            let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
+            problem(&error, &error.render().to_string())
+        };
+        let typo = told("npsim run x --stast out.json");
+        assert_eq!(typo.message, "unexpected argument '--stast' found");
+        assert!(typo.help.expect("a tip").contains("--stats"));
+        assert!(typo.notes[0].starts_with("Usage: npsim run"));
+        let missing = told("npsim trace gen --load 1");
+        assert!(missing.message.contains("required") && missing.message.contains("--out"));
+        assert!(!missing.message.contains('\n'));
+    }
+    #[test]
+    fn an_unknown_subcommand_is_told_with_those_that_there_are() {
+        let told = |line: &str| {
+            let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
+            let error = with_subcommands(error, line.split(' ').map(Into::into));
+            problem(&error, &error.render().to_string()).help
+        };
+        let tip = told("npsim trace traces/mixed.pcap").expect("a tip");
+        assert_eq!(
+            tip,
+            "the subcommands of `npsim trace` are `gen`, `info`, `order`"
+        );
+        assert_eq!(told("npsim zzz"), None);
+        let near = told("npsim runn x").expect("a tip");
+        assert!(near.contains("'run'") && !near.contains("`asm`"), "{near}");
+    }
+}

@@ -1,0 +1,204 @@
+//! The lists of words, the editors' grammars and the language's pages must say
+//! what the assembler does.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use npsim::vocabulary::{CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS};
+use npsim_asm::{Includes, Options, codes};
+
+use crate::harness::root;
+
+struct One(String);
+
+impl Includes for One {
+    fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
+        Ok((name.to_owned(), self.0.clone()))
+    }
+}
+
+/// The codes of what the assembler says of a text.
+fn said(text: &str) -> Vec<&'static str> {
+    let assembly = npsim_asm::assemble("t.uc", &One(text.to_owned()), &Options::default());
+    assembly
+        .diagnostics
+        .iter()
+        .map(|found| found.code)
+        .collect()
+}
+
+/// All texts in quotes in the assembler's sources that look like directives.
+fn quoted(folder: &Path, mark: char, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            quoted(&path, mark, found);
+        } else {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            found.extend(
+                text.split('"')
+                    .filter(|part| {
+                        part.strip_prefix(mark).is_some_and(|rest| {
+                            !rest.is_empty()
+                                && rest.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+                        })
+                    })
+                    .map(str::to_owned),
+            );
+        }
+    }
+}
+
+#[test]
+fn every_directive_of_the_assembler_is_in_the_list() {
+    let mut known: BTreeSet<&str> = DIRECTIVES.iter().map(|word| word.name).collect();
+    known.extend(SPELLINGS.iter().map(|(spelling, _)| *spelling));
+    for name in &known {
+        let codes = said(&format!("{name}\n"));
+        assert!(
+            !codes.contains(&codes::UNSUPPORTED_DIRECTIVE),
+            "the assembler has no {name}"
+        );
+    }
+    let mut found = BTreeSet::new();
+    quoted(&root().join("crates/asm/src"), '.', &mut found);
+    assert!(found.len() > 40, "{found:?}");
+    for name in &found {
+        let supported = !said(&format!("{name}\n")).contains(&codes::UNSUPPORTED_DIRECTIVE);
+        assert!(
+            !supported || known.contains(name.as_str()),
+            "{name} is not listed"
+        );
+    }
+}
+
+#[test]
+fn every_word_of_the_preprocessor_is_in_the_list() {
+    for word in PREPROCESSOR {
+        let codes = said(&format!("{}\n", word.name));
+        assert!(!codes.contains(&codes::UNKNOWN_DIRECTIVE), "{}", word.name);
+    }
+    let source = root().join("crates/asm/src/front/preprocess/directives.rs");
+    let text = std::fs::read_to_string(source).expect("a source");
+    let names = text.split("(\"").skip(1).filter_map(|part| {
+        let (name, rest) = part.split_once('"')?;
+        rest.starts_with(", Directive::")
+            .then(|| format!("#{name}"))
+    });
+    let names: Vec<String> = names.collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(
+            PREPROCESSOR.iter().any(|word| word.name == name),
+            "{name} is not listed"
+        );
+    }
+    for word in FUNCTIONS {
+        let codes = said(&format!("#if {}(1)\n#endif\n", word.name));
+        assert!(!codes.contains(&codes::UNKNOWN_FUNCTION), "{}", word.name);
+    }
+    assert!(said("#if nofunction(1)\n#endif\n").contains(&codes::UNKNOWN_FUNCTION));
+}
+
+#[test]
+fn generated_files_are_those_of_the_tables() {
+    for (name, text) in npsim_cli::generated::files() {
+        let path = root().join(&name);
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == text,
+            "{name} is old: run `npsim generate .` in the repository"
+        );
+    }
+}
+
+#[test]
+fn the_grammar_is_json_that_knows_all_mnemonics() {
+    let (_, text) = &npsim_cli::generated::files()[0];
+    let grammar: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let patterns = grammar["patterns"].as_array().expect("a list");
+    let of = |name: &str| {
+        patterns
+            .iter()
+            .filter(|rule| rule["name"] == name)
+            .filter_map(|rule| rule["match"].as_str())
+            .collect::<String>()
+    };
+    let mnemonics = of("keyword.mnemonic.uc");
+    for info in npsim_isa::mnemonics() {
+        assert!(mnemonics.contains(info.name), "{}", info.name);
+    }
+    assert!(of("support.constant.register.uc").contains("ACTIVE_CTX_STS"));
+}
+
+#[test]
+fn the_pages_name_every_word() {
+    let read =
+        |name: &str| std::fs::read_to_string(root().join("docs/src").join(name)).expect("a page");
+    let pages = ["language.md", "registers-and-signals.md", "macros.md"]
+        .map(read)
+        .concat();
+    let lists = [DIRECTIVES, PREPROCESSOR, FUNCTIONS, CONDITIONS, OPTIONS];
+    for word in lists.into_iter().flatten() {
+        let at = pages.match_indices(word.name).any(|(at, _)| {
+            let after = pages.as_bytes().get(at + word.name.len());
+            !after.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        });
+        assert!(at, "no page names {}", word.name);
+    }
+}
+
+#[test]
+fn the_page_of_messages_names_every_field() {
+    fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (key, value) in fields {
+                    found.insert(key.clone());
+                    keys(value, found);
+                }
+            }
+            serde_json::Value::Array(values) => values.iter().for_each(|v| keys(v, found)),
+            _ => {}
+        }
+    }
+    let text = "#macro m()\n alu[x, y, +, 1]\n#endm\nm()\n.begn\n";
+    let assembly = npsim_asm::assemble("t.uc", &One(text.to_owned()), &Options::default());
+    let mut found = BTreeSet::new();
+    for diagnostic in &assembly.diagnostics {
+        let message = npsim::messages::Message::new(diagnostic, &assembly.sources, "");
+        keys(&serde_json::to_value(message).expect("JSON"), &mut found);
+    }
+    let page = std::fs::read_to_string(root().join("docs/src/messages.md")).expect("a page");
+    assert!(
+        found.contains("replacement") && found.contains("macro"),
+        "{found:?}"
+    );
+    for key in found {
+        assert!(page.contains(&format!("`{key}`")), "no {key}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_pages_assemble() {
+    for page in ["language.md", "registers-and-signals.md", "macros.md"] {
+        let text = std::fs::read_to_string(root().join("docs/src").join(page)).expect("a page");
+        let examples: Vec<&str> = text
+            .split("```uc\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+            .collect();
+        assert!(!examples.is_empty(), "{page}");
+        for example in examples {
+            let assembly =
+                npsim_asm::assemble("t.uc", &One(example.to_owned()), &Options::default());
+            let wrong: Vec<_> = assembly
+                .diagnostics
+                .iter()
+                .filter(|found| found.level == npsim_asm::Level::Error)
+                .map(|found| format!("{}: {}", found.code, found.message))
+                .collect();
+            assert!(wrong.is_empty(), "{page}: {wrong:?} in\n{example}");
+        }
+    }
+}
