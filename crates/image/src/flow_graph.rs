@@ -62,8 +62,8 @@ impl FlowGraph {
     /// The instruction at an address; `None` behind the end and where the word is not a valid
     /// one.
     #[must_use]
-    pub fn instruction(&self, at: u16) -> Option<Instruction> {
-        *self.instructions.get(usize::from(at))?
+    pub fn instruction(&self, at: u16) -> Option<&Instruction> {
+        self.instructions.get(usize::from(at))?.as_ref()
     }
 
     /// All addresses of the program, ascending.
@@ -93,7 +93,7 @@ impl FlowGraph {
         };
         let next = Some(at + 1);
         let target = instruction.target();
-        Successors::Known(match (instruction.form().flow, instruction) {
+        Successors::Known(match (instruction.form().flow, *instruction) {
             (Flow::Jump, _) => return Successors::Computed,
             (Flow::Next | Flow::Command, _) => [next, None],
             (Flow::Branch, _) => [target, None],
@@ -133,7 +133,7 @@ impl FlowGraph {
         from: impl IntoIterator<Item = u16>,
         passes: impl Fn(&Instruction) -> bool,
     ) -> Vec<u16> {
-        let passes_at = |at: &u16| self.instruction(*at).is_some_and(|it| passes(&it));
+        let passes_at = |at: &u16| self.instruction(*at).is_some_and(&passes);
         let mut seen = vec![false; self.instructions.len()];
         // Executed with the instruction before them, they lead nowhere themselves.
         let mut slots = Vec::new();
@@ -142,7 +142,7 @@ impl FlowGraph {
             let Some(instruction) = self.instruction(at) else {
                 continue;
             };
-            if !passes(&instruction) || mem::replace(&mut seen[usize::from(at)], true) {
+            if !passes(instruction) || mem::replace(&mut seen[usize::from(at)], true) {
                 continue;
             }
             let successors = self.successors(at, Some(context));

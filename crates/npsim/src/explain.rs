@@ -9,8 +9,8 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use npsim_chip::profile::Profile;
-use npsim_image::{Image, Origin};
-use npsim_isa::{Format, Instruction, decode_in, decode_lenient_in};
+use npsim_image::{FlowGraph, Image, Origin};
+use npsim_isa::{Format, Instruction};
 use npsim_project::assemble::Program;
 use npsim_project::whole_file::same_file;
 use serde::Serialize;
@@ -167,12 +167,12 @@ pub fn lines_with_words(programs: &[Program], file: &Path) -> Vec<u32> {
 struct Code<'a> {
     program: &'a Program,
     profile: &'a Profile,
-    instructions: Vec<Option<Instruction>>,
+    flow: FlowGraph,
 }
 
 impl Code<'_> {
     fn at(&self, address: usize) -> Option<&Instruction> {
-        self.instructions.get(address)?.as_ref()
+        self.flow.instruction(u16::try_from(address).ok()?)
     }
 
     fn image(&self) -> &Image {
@@ -190,19 +190,10 @@ impl Code<'_> {
 fn words(program: &Program, profile: &Profile, file: &Path, line: Option<u32>) -> Vec<Word> {
     let image = &program.image;
     let found = files(image, file);
-    let encoding = image.contexts.encoding();
     let code = Code {
         program,
         profile,
-        instructions: image
-            .words
-            .iter()
-            .map(|&word| {
-                decode_in(word, encoding)
-                    .or_else(|_| decode_lenient_in(word, encoding))
-                    .ok()
-            })
-            .collect(),
+        flow: FlowGraph::of(image),
     };
     let mut words = Vec::new();
     for (address, origin) in image.origins.iter().enumerate() {
@@ -276,7 +267,7 @@ fn word(code: &Code<'_>, address: usize) -> Word {
             .collect(),
         registers: names::registers(image, address as u16, &source),
         signals: names::signals(image, address as u16, &source),
-        cost: cost::cost(&code.instructions, code.profile, address),
+        cost: cost::cost(&code.flow, code.profile, address as u16),
         command: instruction.and_then(|instruction| cost::command(code.profile, instruction)),
         beware: hazards::hazards(code, address),
         way: steps,

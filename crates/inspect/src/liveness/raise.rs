@@ -59,7 +59,7 @@ pub(super) struct Issuer<'a> {
 
 /// What the instruction at an address may raise for another context.
 pub(super) fn raise_at(program: &Program, at: u16, issuer: Issuer<'_>) -> Option<Raise> {
-    match program.flow.instruction(at)? {
+    match *program.flow.instruction(at)? {
         Instruction::LocalCsrWrite { csr, src } => of_csr(program, csr, src, issuer),
         Instruction::CapFastWrite { csr, data, .. } if csr == cap_csr::INTERTHREAD_SIGNAL => {
             of_interthread(u32::from(data), issuer.profile)
@@ -191,7 +191,7 @@ fn value_of(program: &Program, operand: Operand) -> Option<u32> {
             shift: npsim_isa::ImmedShift::None,
             invert: false,
             ..
-        } = instruction
+        } = *instruction
         else {
             return None;
         };

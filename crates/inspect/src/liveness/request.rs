@@ -9,21 +9,21 @@ use super::program::Program;
 /// writes that set a timer's signal, and writes to the media interface that may put the context on
 /// a freelist.
 pub(super) fn requests(program: &Program, signals: u16, else_raises: bool) -> Vec<String> {
-    let places = |asks: &dyn Fn(Instruction) -> bool| -> Vec<String> {
+    let places = |asks: &dyn Fn(&Instruction) -> bool| -> Vec<String> {
         let flow = &program.flow;
         let found = { flow.addresses() }.filter(|at| flow.instruction(*at).is_some_and(asks));
         found.map(|at| program.image.place(at)).collect()
     };
     let named = places(&|instruction| match instruction {
-        Instruction::Command(command) => names(&command) & signals != 0,
+        Instruction::Command(command) => names(command) & signals != 0,
         _ => false,
     });
     if else_raises || !named.is_empty() {
         return named;
     }
     places(&|instruction| match instruction {
-        Instruction::Command(command) => may_enlist(&command),
-        Instruction::LocalCsrWrite { csr, .. } => csr == csr::ACTIVE_FUTURE_COUNT_SIGNAL,
+        Instruction::Command(command) => may_enlist(command),
+        Instruction::LocalCsrWrite { csr, .. } => *csr == csr::ACTIVE_FUTURE_COUNT_SIGNAL,
         _ => false,
     })
 }

@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use npsim_asm::Diagnostic;
-use npsim_image::Image;
-use npsim_isa::decode_in;
+use npsim_image::{FlowGraph, Image};
 
 use super::documents::Overlay;
 use super::roots::Root;
@@ -68,11 +67,7 @@ fn assembled(Job { root, files, .. }: &Job) -> Assembled {
     let main = root.main.display().to_string();
     let assembly = npsim_asm::assemble(&main, &includes, &root.options);
     let costs = match (&assembly.image, &root.profile) {
-        (Some(image), Some(profile)) => {
-            let decode = |word: &u64| decode_in(*word, image.contexts.encoding()).ok();
-            let instructions: Vec<_> = image.words.iter().map(decode).collect();
-            costs(&instructions, profile)
-        }
+        (Some(image), Some(profile)) => costs(&FlowGraph::of(image), profile),
         _ => Vec::new(),
     };
     Assembled {

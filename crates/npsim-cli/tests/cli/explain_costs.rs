@@ -13,7 +13,7 @@ use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::chip::profile::Profile;
 use npsim::engine::ENGINE;
 use npsim::explain::{Cost, costs};
-use npsim::image::Image;
+use npsim::image::{FlowGraph, Image};
 use npsim::isa::{CtxArb, Flow, Instruction, encode, mnemonics};
 use npsim_strategy::arb_instruction;
 use proptest::strategy::{Strategy, ValueTree};
@@ -69,10 +69,13 @@ fn program(before: Instruction, instruction: Instruction) -> Vec<Instruction> {
     program
 }
 
-fn run(program: &[Instruction], profile: &Profile) -> Slots {
+fn image(program: &[Instruction]) -> Image {
     let words = program.iter().map(|one| encode(one).unwrap()).collect();
-    let image = Image::from_words("generated", words);
-    let program = Program::new(&image, profile).unwrap();
+    Image::from_words("generated", words)
+}
+
+fn run(image: &Image, profile: &Profile) -> Slots {
+    let program = Program::new(image, profile).unwrap();
     let mut chip = Chip::new(
         ENGINE,
         profile.clone(),
@@ -90,9 +93,9 @@ fn run(program: &[Instruction], profile: &Profile) -> Slots {
 
 /// Whether the instruction was executed, and cost what was foretold.
 fn compare(program: &[Instruction], profile: &Profile) -> bool {
-    let decoded: Vec<_> = program.iter().copied().map(Some).collect();
-    let cost: &Cost = &costs(&decoded, profile)[usize::from(AT)];
-    let slots = run(program, profile);
+    let image = image(program);
+    let cost: &Cost = &costs(&FlowGraph::of(&image), profile)[usize::from(AT)];
+    let slots = run(&image, profile);
     let issued = slots.issued.iter().filter(|&&pc| pc == AT).count() as u64;
     if issued == 0 {
         // It or the one before it is no good without the rest of a chip.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use npsim_chip::profile::Profile;
+use npsim_image::{DeferSlot, FlowGraph};
 use npsim_isa::{CapAccess, CommandOp, Flow, Instruction, TransferKind, Unit};
 use serde::Serialize;
 
@@ -47,40 +48,21 @@ pub struct CommandCost {
     pub meaning: &'static str,
 }
 
-/// The branch whose defer slot an address is, and which slot.
-pub(super) fn shadow(
-    instructions: &[Option<Instruction>],
-    address: usize,
-) -> Option<(&Instruction, usize, u8)> {
-    (1..=3).find_map(|back| {
-        let before = address.checked_sub(back)?;
-        let instruction = instructions.get(before)?.as_ref()?;
-        let slots = usize::from(instruction.defer());
-        (slots >= back).then_some((instruction, before, back as u8))
-    })
-}
-
-/// What each instruction of a program costs; a word that is no instruction
+/// What each instruction of a program costs; a word that is not a valid instruction
 /// costs nothing. A branch on condition codes is taken to be reached from the
 /// word before it.
 #[must_use]
-pub fn costs(instructions: &[Option<Instruction>], profile: &Profile) -> Vec<Cost> {
-    (0..instructions.len())
-        .map(|address| cost(instructions, profile, address))
-        .collect()
+pub fn costs(program: &FlowGraph, profile: &Profile) -> Vec<Cost> {
+    let addresses = program.addresses();
+    addresses.map(|at| cost(program, profile, at)).collect()
 }
 
-pub(super) fn cost(
-    instructions: &[Option<Instruction>],
-    profile: &Profile,
-    address: usize,
-) -> Cost {
-    let at = |address: usize| instructions.get(address).and_then(Option::as_ref);
-    let Some(instruction) = at(address) else {
+pub(super) fn cost(program: &FlowGraph, profile: &Profile, at: u16) -> Cost {
+    let Some(instruction) = program.instruction(at) else {
         return Cost::default();
     };
     let swaps = instruction.swaps();
-    let before = address.checked_sub(1).and_then(at);
+    let before = at.checked_sub(1).and_then(|at| program.instruction(at));
     let penalty = match instruction.form().flow {
         Flow::Branch => Some(profile.branch_penalty()),
         Flow::Codes if before.is_some_and(Instruction::sets_codes) => {
@@ -95,8 +77,9 @@ pub(super) fn cost(
         }
     };
     let slots = instruction.defer();
-    let nops = (1..=usize::from(slots))
-        .filter(|slot| matches!(at(address + slot), Some(Instruction::Nop)))
+    let in_slots = (1..=u16::from(slots)).map(|slot| program.instruction(at + slot));
+    let nops = in_slots
+        .filter(|it| matches!(it, Some(Instruction::Nop)))
         .count() as u8;
     let mut cost = Cost {
         cycles: 1,
@@ -110,11 +93,11 @@ pub(super) fn cost(
         text: String::new(),
     };
     cost.text = text(&cost, instruction);
-    if let Some((branch, place, slot)) = shadow(instructions, address) {
+    if let Some(DeferSlot { owner, slot }) = program.defer_slot(at) {
+        let branch = program.instruction(owner).map_or("branch", word_of);
         let _ = write!(
             cost.text,
-            " It is in defer slot {slot} of the {} at {place} and is executed before that takes effect.",
-            word_of(branch)
+            " It is in defer slot {slot} of the {branch} at {owner} and is executed before that takes effect.",
         );
     }
     cost
