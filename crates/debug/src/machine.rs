@@ -4,8 +4,6 @@
 //! had by running from the newest snapshot at or before it, so it is
 //! the state of a run to that cycle, in every field.
 
-use std::ops::ControlFlow;
-
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
@@ -13,6 +11,7 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::watch::Watcher;
 use npsim_net::LineFrame;
 use npsim_session::links::{Frames, Links, LinksState, Traffic};
+use npsim_session::node::{Node, NodeCopy};
 use npsim_session::simulation::{Ending, Simulation};
 
 use crate::recording::Recording;
@@ -62,16 +61,6 @@ pub struct End {
     pub ending: Ending,
 }
 
-/// A run that has come to a cycle and can go on.
-#[derive(Debug)]
-pub(crate) struct Live {
-    simulation: Simulation,
-    links: Links,
-    at: Cycle,
-    until: Option<Cycle>,
-    ending: Option<Ending>,
-}
-
 /// What a run has done so far, as far as it decides how far it goes at once.
 #[derive(Clone, Copy, Debug)]
 struct Done {
@@ -81,68 +70,12 @@ struct Done {
     skipped: Cycle,
 }
 
-impl Live {
-    fn done(&self) -> Done {
-        let traffic = &self.links.traffic;
-        Done {
-            at: self.at,
-            frames: traffic.offered_frames
-                + traffic.sent_frames
-                + traffic.drops.values().sum::<u64>(),
-            skipped: self.chip().skipped(),
-        }
-    }
-
-    pub fn at(&self) -> Cycle {
-        self.at
-    }
-
-    pub fn chip(&self) -> &Chip {
-        self.simulation.chip()
-    }
-
-    pub fn has_ended(&self) -> bool {
-        self.ending.is_some()
-    }
-
-    /// What a run does before its first cycle: the chip is told of the first frame.
-    fn begin(&mut self) {
-        self.simulation.run_until(Some(0));
-        let on = &mut |_, _: &Traffic| ControlFlow::Continue(());
-        self.simulation
-            .run_watched(&mut self.links, &mut NoObserver, on);
-    }
-
-    /// Runs until everything before a cycle has happened, or to the end; whether it can
-    /// go on.
-    pub fn advance(&mut self, to: Cycle, watcher: &mut dyn Watcher) -> bool {
-        let to = to.min(self.until.unwrap_or(Cycle::MAX));
-        if self.ending.is_some() || to <= self.at {
-            return self.ending.is_none();
-        }
-        self.simulation.run_until(Some(to));
-        let on = &mut |_, _: &Traffic| ControlFlow::Continue(());
-        let ending = self.simulation.run_watched(&mut self.links, watcher, on);
-        match ending {
-            Ending::Reached => {
-                self.at = to;
-                self.ending = (Some(to) == self.until).then(|| self.simulation.timed_out());
-            }
-            Ending::Drained => {
-                self.at = self.simulation.now();
-                self.ending = Some(ending);
-            }
-            _ => {
-                let fault = match &ending {
-                    Ending::Fault(fault) => fault.cycle,
-                    _ => 0,
-                };
-                // It ends with something that happens in this cycle.
-                self.at = self.simulation.now().max(fault).saturating_add(1).min(to);
-                self.ending = Some(ending);
-            }
-        }
-        self.ending.is_none()
+fn done(node: &Node) -> Done {
+    let traffic = node.traffic();
+    Done {
+        at: node.handled(),
+        frames: traffic.offered_frames + traffic.sent_frames + traffic.drops.values().sum::<u64>(),
+        skipped: node.chip().skipped(),
     }
 }
 
@@ -175,9 +108,8 @@ impl<T> std::fmt::Debug for NoDebug<T> {
 pub struct Machine {
     recording: Recording,
     hertz: u64,
-    until: Option<Cycle>,
     snapshots: Snapshots,
-    live: Live,
+    live: Node,
     moment: Moment,
     end: Option<End>,
     furthest: Cycle,
@@ -199,22 +131,15 @@ impl Machine {
             budget,
         } = setup;
         let recording = Recording::new(frames.0);
-        let mut live = Live {
-            simulation,
-            links: Links::streaming(recording.from(0), 0, hertz, None),
-            at: 0,
-            until,
-            ending: None,
-        };
+        let links = Links::streaming(recording.from(0), 0, hertz, None);
+        let mut live = Node::new(simulation, links, until, None);
         live.begin();
-        let (lines, arrivals_end) = (live.links.standing(), live.links.arrivals_end());
-        live.simulation.chip_mut().share_memory();
-        let snapshots = Snapshots::new(live.simulation.clone(), lines, arrivals_end, budget)?;
+        live.chip_mut().share_memory();
+        let snapshots = Snapshots::new(live.fork(), budget)?;
         Ok(Self {
             live,
             recording,
             hertz,
-            until,
             snapshots,
             moment: Moment::default(),
             end: None,
@@ -238,13 +163,13 @@ impl Machine {
     /// What came and went on the lines before this moment.
     #[must_use]
     pub fn traffic(&self) -> &Traffic {
-        &self.live.links.traffic
+        self.live.traffic()
     }
 
     /// Where the lines stand.
     #[must_use]
     pub fn lines(&self) -> LinksState {
-        self.live.links.standing()
+        self.live.lines()
     }
 
     /// A frame that the chip was told of in some moment so far.
@@ -268,7 +193,7 @@ impl Machine {
     /// Why the run ends here, if it does.
     #[must_use]
     pub fn ending(&self) -> Option<&Ending> {
-        self.live.ending.as_ref()
+        self.live.ending()
     }
 
     /// The newest cycle that was seen.
@@ -297,18 +222,18 @@ impl Machine {
                 target = target.min(end.cycle);
             }
             self.approach(target);
-            self.furthest = self.furthest.max(self.live.at);
-            match &self.live.ending {
+            self.furthest = self.furthest.max(self.live.handled());
+            match self.live.ending() {
                 // Its microengines may have come as far as it would have gone on: the end is gone
                 // to once more, as what it is.
                 Some(ending) if self.end.is_none() => {
                     self.end = Some(End {
-                        cycle: self.live.at,
+                        cycle: self.live.handled(),
                         ending: ending.clone(),
                     });
                     let again = matches!(ending, Ending::Fault(_) | Ending::Quiet);
-                    if again && self.live.at < target {
-                        let start = self.live.at.saturating_sub(1);
+                    if again && self.live.handled() < target {
+                        let start = self.live.handled().saturating_sub(1);
                         self.live = self.fork(self.snapshots.at_or_before(start));
                         continue;
                     }
@@ -317,24 +242,24 @@ impl Machine {
                 _ => break,
             }
         }
-        self.moment = if self.live.at == moment.cycle {
+        self.moment = if self.live.handled() == moment.cycle {
             moment
         } else {
-            Moment::before(self.live.at)
+            Moment::before(self.live.handled())
         };
     }
 
     /// Brings the live run to a cycle or to its end, and lays snapshots on the way.
     fn approach(&mut self, target: Cycle) {
         let start = self.snapshots.at_or_before(target);
-        if self.live.at > target || start.cycle > self.live.at {
+        if self.live.handled() > target || start.cycle() > self.live.handled() {
             self.live = self.fork(start);
             self.pace = 1;
         }
-        while self.live.at < target && self.live.ending.is_none() {
-            let next = self.next_stop(self.live.at).min(target);
-            let before = self.live.done();
-            self.live.advance(next, &mut NoObserver);
+        while self.live.handled() < target && self.live.ending().is_none() {
+            let next = self.next_stop(self.live.handled()).min(target);
+            let before = done(&self.live);
+            self.live.run_exactly(next, &mut NoObserver);
             self.set_pace(before);
             self.rest(target);
         }
@@ -343,7 +268,7 @@ impl Machine {
     /// Where nothing comes and goes the run goes further at once, and much further where the
     /// chip has skipped most of the time: a short stretch is over before that could pay.
     fn set_pace(&mut self, before: Done) {
-        let now = self.live.done();
+        let now = done(&self.live);
         let quiet = now.frames == before.frames;
         let most = if now.skipped - before.skipped > (now.at - before.at) / 2 {
             SKIPPED
@@ -365,17 +290,17 @@ impl Machine {
             .saturating_add(self.pace)
             .saturating_mul(STRETCH);
         let pinned = self.snapshots.next_pinned(from);
-        pinned.map_or(next, |it| it.cycle.min(next))
+        pinned.map_or(next, |it| it.cycle().min(next))
     }
 
     /// Where the live run has come to, a snapshot is laid or taken up.
     fn rest(&mut self, focus: Cycle) {
-        if self.live.ending.is_some() {
+        if self.live.ending().is_some() {
             return;
         }
-        let at = self.live.at;
+        let at = self.live.handled();
         let known = self.snapshots.at_or_before(at);
-        if known.cycle == at {
+        if known.cycle() == at {
             if known.pinned {
                 self.live = self.fork(known);
             }
@@ -385,31 +310,24 @@ impl Machine {
     }
 
     fn lay(&mut self, pinned: bool, focus: Cycle) {
-        let live = &mut self.live;
-        live.simulation.chip_mut().share_memory();
-        let (lines, arrivals) = (live.links.standing(), live.links.arrivals_end());
-        let simulation = live.simulation.clone();
-        self.snapshots
-            .lay(live.at, simulation, lines, arrivals, pinned, focus);
+        self.live.chip_mut().share_memory();
+        self.snapshots.lay(self.live.fork(), pinned, focus);
     }
 
     /// A run that goes on from a snapshot.
-    pub(crate) fn fork(&self, from: &Snapshot) -> Live {
-        let rest = self.recording.from(from.lines.next_frame());
-        let lines = from.lines.clone();
-        Live {
-            simulation: from.simulation.clone(),
-            links: Links::resumed(rest, 0, self.hertz, lines, from.arrivals_end),
-            at: from.cycle,
-            until: self.until,
-            ending: None,
-        }
+    pub(crate) fn fork(&self, from: &Snapshot) -> Node {
+        self.resume(from.node.clone())
+    }
+
+    fn resume(&self, copy: NodeCopy) -> Node {
+        let rest = self.recording.from(copy.next_frame());
+        copy.resume(rest, self.hertz)
     }
 
     /// Goes on with a copy that has run ahead and has not ended.
-    pub(crate) fn take_up(&mut self, live: Live) {
-        let at = live.at;
-        let before = self.live.done();
+    pub(crate) fn take_up(&mut self, live: Node) {
+        let at = live.handled();
+        let before = done(&self.live);
         self.live = live;
         self.set_pace(before);
         self.rest(at);
@@ -419,49 +337,39 @@ impl Machine {
 
     /// A run of its own from the newest snapshot at or before a cycle, which changes
     /// nothing here.
-    pub(crate) fn fork_before(&self, cycle: Cycle) -> Live {
+    pub(crate) fn fork_before(&self, cycle: Cycle) -> Node {
         self.fork(self.snapshots.at_or_before(cycle))
     }
 
     /// A run of its own that goes on from here.
-    pub(crate) fn fork_here(&self) -> Live {
-        let links = &self.live.links;
-        let lines = links.standing();
-        let rest = self.recording.from(lines.next_frame());
-        Live {
-            simulation: self.live.simulation.clone(),
-            links: Links::resumed(rest, 0, self.hertz, lines, links.arrivals_end()),
-            at: self.live.at,
-            until: self.until,
-            ending: self.live.ending.clone(),
-        }
+    pub(crate) fn fork_here(&self) -> Node {
+        self.resume(self.live.fork())
     }
 
     /// Runs a copy through the cycles from `from` to here once more and shows them to a
     /// watcher, which is made of the chip as it stood then. Begins with the last
     /// [change](Self::change) if that came later.
     pub fn replay<W: Watcher>(&self, from: Cycle, watcher: impl FnOnce(&Chip) -> W) -> W {
-        let to = self.live.at;
+        let to = self.live.handled();
         let change = self.changes().into_iter().rfind(|it| *it <= to);
         let from = from.max(change.unwrap_or(0)).min(to);
         let mut live = self.fork_before(from);
-        live.advance(from, &mut NoObserver);
+        live.run_exactly(from, &mut NoObserver);
         let mut watcher = watcher(live.chip());
-        live.advance(to, &mut watcher);
+        live.run_exactly(to, &mut watcher);
         watcher
     }
 
     /// The newest snapshot at or before a cycle.
     pub(crate) fn snapshot_before(&self, cycle: Cycle) -> Cycle {
-        self.snapshots.at_or_before(cycle).cycle
+        self.snapshots.at_or_before(cycle).cycle()
     }
 
     /// Changes the chip here and now. What was seen after this moment is forgotten, since
     /// it will be otherwise; what was before stays as it was.
     pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
-        let at = self.live.at;
-        change(self.live.simulation.chip_mut());
-        self.live.ending = None;
+        let at = self.live.handled();
+        self.live.change(change);
         self.snapshots.forget_after(at);
         self.end = None;
         self.furthest = at;
@@ -474,7 +382,7 @@ impl Machine {
         let mut changes = Vec::new();
         let mut at = 0;
         while let Some(snapshot) = self.snapshots.next_pinned(at) {
-            at = snapshot.cycle;
+            at = snapshot.cycle();
             changes.push(at);
         }
         changes
@@ -488,11 +396,10 @@ impl Machine {
         let changes = self.changes();
         let last = changes.last().copied().unwrap_or(0);
         self.snapshots.forget_after(last);
-        self.snapshots
-            .change_all(|simulation| simulation.set_allowed(allowed));
+        self.snapshots.change_all(|node| node.set_allowed(allowed));
         self.end = None;
         self.live = self.fork(self.snapshots.at_or_before(moment.cycle));
         self.goto_moment(moment);
-        self.live.at
+        self.live.handled()
     }
 }

@@ -10,8 +10,9 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
+use npsim_session::node::Node;
 
-use crate::machine::{Live, Machine, Moment, STRETCH};
+use crate::machine::{Machine, Moment, STRETCH};
 
 /// Into the future or into the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +166,7 @@ impl Machine {
                 self.goto_moment(hit[0].moment);
                 return Found::Hit(hit);
             }
-            if live.has_ended() || to == beyond {
+            if live.ending().is_some() || to == beyond {
                 self.goto(to.min(last.cycle));
                 return Found::Nothing;
             }
@@ -220,13 +221,13 @@ impl Machine {
     /// for which the condition holds, and the copy at the stretch's end.
     fn look_through(
         &self,
-        mut live: Live,
+        mut live: Node,
         to: Cycle,
         condition: &mut dyn Condition,
         within: &dyn Fn(Moment) -> bool,
         direction: Direction,
-    ) -> (Option<Vec<Candidate>>, Live) {
-        let start = live.at();
+    ) -> (Option<Vec<Candidate>>, Node) {
+        let start = live.handled();
         let looks = condition.looks();
         let mut spotter = Spotter {
             condition,
@@ -240,28 +241,28 @@ impl Machine {
             condition.look(start, true, live.chip(), candidates);
         }
         let mut goes_on = true;
-        while goes_on && live.at() < to {
+        while goes_on && live.handled() < to {
             let next = if looks {
                 // Nothing changes before the next event.
-                let event = live.chip().next_event().max(live.at());
+                let event = live.chip().next_event().max(live.handled());
                 event.saturating_add(1).min(to)
             } else {
                 to
             };
-            goes_on = live.advance(next, &mut spotter);
+            goes_on = live.run_exactly(next, &mut spotter);
             if looks {
                 let Spotter {
                     condition,
                     candidates,
                 } = &mut spotter;
-                condition.look(live.at(), false, live.chip(), candidates);
+                condition.look(live.handled(), false, live.chip(), candidates);
             }
         }
         let Spotter {
             condition,
             mut candidates,
         } = spotter;
-        let end = Moment::before(live.at());
+        let end = Moment::before(live.handled());
         // What a microengine was to do after the end is no part of the run.
         candidates.retain(|it| it.moment <= end);
         candidates.sort();
@@ -296,7 +297,7 @@ impl Machine {
                             self.fork_before(start)
                         }
                     });
-                    live.advance(
+                    live.run_exactly(
                         candidate.moment.cycle,
                         &mut npsim_chip::kernel::observer::NoObserver,
                     );

@@ -1,8 +1,7 @@
 //! States of the past within a budget of memory.
 
 use npsim_chip::Cycle;
-use npsim_session::links::LinksState;
-use npsim_session::simulation::Simulation;
+use npsim_session::node::NodeCopy;
 
 /// What a state takes at least besides its memories, in bytes.
 const LEAST: usize = 256 << 10;
@@ -10,17 +9,18 @@ const LEAST: usize = 256 << 10;
 /// A state to start from.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    /// All before this cycle has happened.
-    pub cycle: Cycle,
-    pub simulation: Simulation,
-    /// Where the lines stood.
-    pub lines: LinksState,
-    /// When the last frame that was known had arrived.
-    pub arrivals_end: Cycle,
+    pub node: NodeCopy,
     /// It cannot be had by running from an earlier one.
     pub pinned: bool,
     /// Bytes that it takes beside the one before it.
     bytes: usize,
+}
+
+impl Snapshot {
+    /// All before this cycle has happened.
+    pub fn cycle(&self) -> Cycle {
+        self.node.handled()
+    }
 }
 
 /// Snapshots by their cycle, the first at cycle 0.
@@ -47,14 +47,9 @@ pub struct BudgetTooSmall {
 
 impl Snapshots {
     /// The first one, at cycle 0.
-    pub fn new(
-        simulation: Simulation,
-        lines: LinksState,
-        arrivals_end: Cycle,
-        budget: usize,
-    ) -> Result<Self, BudgetTooSmall> {
-        let memories = simulation.chip().host_bytes(None);
-        let saved = simulation.save().map_or(0, |bytes| bytes.len());
+    pub fn new(node: NodeCopy, budget: usize) -> Result<Self, BudgetTooSmall> {
+        let memories = node.chip().host_bytes(None);
+        let saved = node.chip().save().map_or(0, |bytes| bytes.len());
         let body = saved.saturating_sub(memories).max(LEAST);
         let mut snapshots = Self {
             kept: Vec::new(),
@@ -62,7 +57,7 @@ impl Snapshots {
             body,
             bytes: 0,
         };
-        snapshots.lay(0, simulation, lines, arrivals_end, true, 0);
+        snapshots.lay(node, true, 0);
         let needed = 2 * snapshots.bytes;
         if budget < needed {
             return Err(BudgetTooSmall { budget, needed });
@@ -82,36 +77,26 @@ impl Snapshots {
 
     /// The newest one at or before a cycle; the first is always there.
     pub fn at_or_before(&self, cycle: Cycle) -> &Snapshot {
-        let after = self.kept.partition_point(|it| it.cycle <= cycle);
+        let after = self.kept.partition_point(|it| it.cycle() <= cycle);
         &self.kept[after.saturating_sub(1)]
     }
 
     /// The first one after a cycle that cannot be had from an earlier one.
     pub fn next_pinned(&self, cycle: Cycle) -> Option<&Snapshot> {
-        let after = self.kept.partition_point(|it| it.cycle <= cycle);
+        let after = self.kept.partition_point(|it| it.cycle() <= cycle);
         self.kept[after..].iter().find(|it| it.pinned)
     }
 
     /// Lays one, or puts it into the place of another. Whichever is needed least at `focus`
     /// goes while they take more than the budget.
-    pub fn lay(
-        &mut self,
-        cycle: Cycle,
-        simulation: Simulation,
-        lines: LinksState,
-        arrivals_end: Cycle,
-        pinned: bool,
-        focus: Cycle,
-    ) {
-        let place = self.kept.partition_point(|it| it.cycle < cycle);
-        if self.kept.get(place).is_some_and(|it| it.cycle == cycle) {
+    pub fn lay(&mut self, node: NodeCopy, pinned: bool, focus: Cycle) {
+        let cycle = node.handled();
+        let place = self.kept.partition_point(|it| it.cycle() < cycle);
+        if self.kept.get(place).is_some_and(|it| it.cycle() == cycle) {
             self.bytes -= self.kept.remove(place).bytes;
         }
         let snapshot = Snapshot {
-            cycle,
-            simulation,
-            lines,
-            arrivals_end,
+            node,
             pinned,
             bytes: 0,
         };
@@ -129,16 +114,16 @@ impl Snapshots {
 
     /// Forgets all after a cycle.
     pub fn forget_after(&mut self, cycle: Cycle) {
-        let keep = self.kept.partition_point(|it| it.cycle <= cycle);
+        let keep = self.kept.partition_point(|it| it.cycle() <= cycle);
         for gone in self.kept.drain(keep.max(1)..) {
             self.bytes -= gone.bytes;
         }
     }
 
     /// Changes all that are left after forgetting those from a cycle on.
-    pub fn change_all(&mut self, mut change: impl FnMut(&mut Simulation)) {
+    pub fn change_all(&mut self, mut change: impl FnMut(&mut NodeCopy)) {
         for snapshot in &mut self.kept {
-            change(&mut snapshot.simulation);
+            change(&mut snapshot.node);
         }
     }
 
@@ -147,10 +132,8 @@ impl Snapshots {
         let Some(snapshot) = self.kept.get(place) else {
             return;
         };
-        let before = place
-            .checked_sub(1)
-            .map(|at| self.kept[at].simulation.chip());
-        let bytes = self.body + snapshot.simulation.chip().host_bytes(before);
+        let before = place.checked_sub(1).map(|at| self.kept[at].node.chip());
+        let bytes = self.body + snapshot.node.chip().host_bytes(before);
         self.bytes = self.bytes - snapshot.bytes + bytes;
         self.kept[place].bytes = bytes;
     }
@@ -161,8 +144,8 @@ impl Snapshots {
         let inner = 1..self.kept.len().checked_sub(1)?;
         let free = inner.filter(|&at| !self.kept[at].pinned);
         let cost = |at: usize| {
-            let gap = self.kept[at + 1].cycle - self.kept[at - 1].cycle;
-            let far = self.kept[at].cycle.abs_diff(focus) + 1;
+            let gap = self.kept[at + 1].cycle() - self.kept[at - 1].cycle();
+            let far = self.kept[at].cycle().abs_diff(focus) + 1;
             (gap, far)
         };
         free.min_by(|&a, &b| {

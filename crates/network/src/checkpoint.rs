@@ -169,7 +169,7 @@ pub fn inputs_of(path: &Path, text: &[u8], network: &Network) -> Result<Vec<Inpu
             what: format!("of the router `{}`, {}", node.name, input.what),
             ..input
         }));
-        let state = node.chip.chip().save();
+        let state = node.node.chip().save();
         start.extend(state.map_err(|error| Problem::new(error.to_string()))?);
     }
     list.push(Input::new(inputs::START, start));

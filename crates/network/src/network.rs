@@ -8,7 +8,7 @@
 //! - the outside does nothing before its next event, and what it sends then comes to a chip after
 //!   the link's delay;
 //! - a chip sends nothing before the cycle that it has come to, and where the engine has found
-//!   that its state recurs, nothing until something comes ([`NetworkedChip::silent_until`]);
+//!   that its state recurs, nothing until something comes ([`Node::silent_until`]);
 //! - when a chip sends, it stops before an answer could come.
 //!
 //! An idle chip is therefore run in long pieces or not at all, and the engine skips what recurs
@@ -16,7 +16,7 @@
 //! depends on where a window ends: frames come to chips in the order of their first bits and then
 //! of ports, events of one time from several chips are ordered by line.
 //!
-//! [`NetworkedChip::silent_until`]: npsim_session::networked::NetworkedChip::silent_until
+//! [`Node::silent_until`]: npsim_session::node::Node::silent_until
 
 use std::ops::ControlFlow;
 
@@ -138,7 +138,7 @@ impl Network {
     /// how much was saved, and nothing of what happened.
     #[must_use]
     pub fn skipped(&self) -> (Cycle, Cycle) {
-        let chips = self.chips.iter().map(|node| node.chip.skipped());
+        let chips = self.chips.iter().map(|node| node.skipped());
         chips.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
@@ -146,29 +146,29 @@ impl Network {
     /// the time of the network.
     #[must_use]
     pub fn chip(&self, chip: usize) -> Option<&Chip> {
-        self.chips.get(chip).map(|node| node.chip.chip())
+        self.chips.get(chip).map(|node| node.node.chip())
     }
 
     /// Lets an observer see all that a chip does from now on, which has no other; what the network
     /// does is the same. It is called from the threads that run chips.
     pub fn observe(&mut self, chip: usize, observer: Box<dyn Observer + Send>) {
         if let Some(node) = self.chips.get_mut(chip) {
-            node.chip.observe(observer);
+            node.observe(observer);
         }
     }
 
     /// What each chip is, in the order of nodes.
     pub fn systems(&self) -> impl Iterator<Item = (&str, &System, &Chip)> {
         let chips = self.chips.iter();
-        chips.map(|node| (node.name.as_str(), &node.system, node.chip.chip()))
+        chips.map(|node| (node.name.as_str(), &node.system, node.node.chip()))
     }
 
     /// What stopped a chip, with what it is and its state.
     #[must_use]
     pub fn fault(&self, chip: usize) -> Option<(&Fault, &System, Vec<String>)> {
         let node = self.chips.get(chip)?;
-        match node.chip.ending()? {
-            Ending::Fault(fault) => Some((&**fault, &node.system, node.chip.state_report())),
+        match node.node.ending()? {
+            Ending::Fault(fault) => Some((&**fault, &node.system, node.node.state_report())),
             _ => None,
         }
     }
@@ -181,7 +181,7 @@ impl Network {
     /// Bytes of all chips' memories.
     pub(crate) fn memory_bytes(&self) -> u64 {
         let chips = self.chips.iter();
-        chips.map(|node| node.chip.chip().memory_bytes()).sum()
+        chips.map(|node| node.node.chip().memory_bytes()).sum()
     }
 
     /// Its state between two runs, or where one was broken off.
@@ -296,7 +296,7 @@ impl Network {
         let chips = self
             .chips
             .iter()
-            .map(|node| node.time(node.acts().max(node.chip.now())));
+            .map(|node| node.time(node.acts().max(node.node.handled())));
         chips.fold(self.outside.next_at(), Time::min)
     }
 
@@ -310,7 +310,7 @@ impl Network {
         let late = self.chips.iter().enumerate();
         let late = late.map(|(number, node)| (number, node.cycle(until)));
         let late: Vec<_> = late
-            .filter(|(number, cycle)| self.chips[*number].chip.now() < *cycle)
+            .filter(|(number, cycle)| self.chips[*number].node.handled() < *cycle)
             .collect();
         self.run_chips(&late, progress)
     }
@@ -324,9 +324,9 @@ impl Network {
         let ran = self.catch_up(progress);
         self.tell_rest(tap);
         ran?;
-        self.chips.iter_mut().for_each(|node| node.chip.end());
+        self.chips.iter_mut().for_each(|node| node.node.end());
         let faulty = { self.chips.iter() }
-            .position(|node| matches!(node.chip.ending(), Some(Ending::Fault(_))));
+            .position(|node| matches!(node.node.ending(), Some(Ending::Fault(_))));
         faulty.map_or(Ok(()), |number| Err(Stopped::Fault(number)))
     }
 
@@ -346,7 +346,7 @@ impl Network {
             Some(pool) if chosen.len() > 1 => turns::run(chosen, pool, progress),
             _ => {
                 for (node, horizon) in chosen {
-                    node.chip.run_to(horizon, &mut |_| progress());
+                    node.run_to(horizon, &mut |_| progress());
                 }
             }
         }
@@ -360,7 +360,7 @@ impl Network {
         }
         self.deliver(onwards)?;
         for (number, _) in work {
-            match self.chips[*number].chip.ending() {
+            match self.chips[*number].node.ending() {
                 None => {}
                 Some(Ending::Fault(_)) => return Err(Stopped::Fault(*number)),
                 Some(_) => return Err(Stopped::Interrupted),
@@ -389,7 +389,7 @@ impl Network {
     /// of account: it stops when it does.
     fn earliest(&self, chip: Option<usize>) -> (Time, Time) {
         let now: Vec<Time> = { self.chips.iter() }
-            .map(|node| node.time(node.chip.now()))
+            .map(|node| node.time(node.node.handled()))
             .collect();
         // When each would next send of its own accord.
         let own = self

@@ -329,7 +329,7 @@ fn router(node: &ChipNode) -> RouterResult {
         settings: texts(&system.project.settings),
         routes: system.routes.iter().map(ToString::to_string).collect(),
         strange: node.strange,
-        node: node.chip.report(&system.project, &system.programs),
+        node: node.report(),
     }
 }
 

@@ -29,7 +29,7 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     fn new(node: &'a mut ChipNode, horizon: Cycle, slices: u64) -> Self {
-        let window = horizon.saturating_sub(node.chip.now());
+        let window = horizon.saturating_sub(node.node.handled());
         Self {
             slice: (window / slices).max(SHORTEST),
             node,
@@ -40,17 +40,19 @@ impl<'a> Turn<'a> {
 
     /// Runs a slice; whether there is another one to run.
     fn run(&mut self, progress: &mut dyn FnMut() -> ControlFlow<()>) -> bool {
-        let from = self.node.chip.now();
+        let from = self.node.node.handled();
         let until = from.saturating_add(self.slice).min(self.horizon);
         let progress = &mut |_| progress();
         if self.done == 0 {
-            self.node.chip.run_to(until, progress);
+            self.node.run_to(until, progress);
         } else {
-            self.node.chip.go_on_to(until, progress);
+            self.node.go_on_to(until, progress);
         }
         self.done += 1;
         // One that has sent stops before an answer could come.
-        self.node.chip.ending().is_none() && self.node.chip.now() == until && until < self.horizon
+        self.node.node.ending().is_none()
+            && self.node.node.handled() == until
+            && until < self.horizon
     }
 }
 

@@ -53,7 +53,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`networked`] chip is one node of a network whose other nodes are not of this crate.
+//! A [`node`] is one chip on its lines, which a session, a network and the debugger drive.
 //! Where a chip alone is enough, a [`simulation`] runs it between [`links`].
 
 pub mod checkpoint;
@@ -61,7 +61,7 @@ pub mod histogram;
 pub mod links;
 pub mod measure;
 pub mod memory_dump;
-pub mod networked;
+pub mod node;
 pub mod registers;
 pub mod remarks;
 pub mod report;

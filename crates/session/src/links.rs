@@ -1,7 +1,10 @@
 //! The outside of the chip in a run: frames come in one by one, departures go to
 //! a capture and are timed. However long a run is, it needs no more memory.
 
+mod chain;
 mod link;
+mod port;
+mod role;
 mod state;
 mod traffic;
 
@@ -20,10 +23,14 @@ use npsim_net::pace::Schedule;
 use npsim_net::{Frame, LineFrame};
 
 use crate::histogram::Histogram;
-use link::{Inlet, Next, Outlet};
+use chain::ChainLink;
+use link::Outlet;
+use role::{Next, Role, Stream};
 use state::Handed;
 
 pub use link::{Crossing, Origin};
+pub use port::Lost;
+pub(crate) use port::NetworkPort;
 pub use state::LinksState;
 pub use traffic::{PortTraffic, Tap, Traffic};
 
@@ -50,11 +57,14 @@ pub fn captured(frames: impl Into<Arc<[Frame]>>, schedule: impl Into<Arc<Schedul
     }))
 }
 
-/// Where frames come from.
+/// What the lines are connected to.
 enum Source {
-    Frames(Frames),
-    /// The node before.
-    Link(Inlet),
+    /// A capture or a generator.
+    Stream(Stream),
+    /// The node before in a chain.
+    Chain(ChainLink),
+    /// A network.
+    Network(NetworkPort),
 }
 
 /// Frames on their way in, and what becomes of them.
@@ -79,36 +89,12 @@ pub struct Links {
     exit: Option<Box<dyn Tap + Send>>,
     /// The way to the node behind.
     outlet: Option<Outlet>,
-    /// What the lines have to do with a network.
-    open: Option<Open>,
     /// Cycles since the last bit into the first node, where that is another one.
     since_entry: Histogram,
     output_failure: Option<io::Error>,
     input_failure: Option<CaptureError>,
     /// What came and went so far.
     pub traffic: Traffic,
-}
-
-/// A frame that was lost at the media interface of a node in a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// When.
-    pub cycle: Cycle,
-    /// Where it came from, if that is known.
-    pub origin: Option<Origin>,
-    /// Why.
-    pub reason: MediaDrop,
-}
-
-/// Lines that a network feeds while the node runs.
-#[derive(Debug, Default)]
-struct Open {
-    /// By port: the shortest time from a frame's first bit out to an answer's first bit in.
-    answer: Vec<Cycle>,
-    /// Before which cycle an answer to what has begun to leave may come.
-    latest: Cycle,
-    /// What was lost since it was asked for.
-    lost: Vec<Lost>,
 }
 
 impl fmt::Debug for Links {
@@ -139,26 +125,29 @@ impl Links {
     /// of departures.
     #[must_use]
     pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
-        Self::of(Source::Frames(frames), origin_ns, hertz, sink)
+        Self::of(Source::Stream(Stream(frames)), origin_ns, hertz, sink)
     }
 
-    /// Lines to which frames come from another node, after so many cycles.
-    pub(crate) fn linked(delay: Cycle, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
-        let source = Source::Link(Inlet::new(delay, hertz));
+    /// Lines to which frames come from the node before in a chain, after so many cycles.
+    pub(crate) fn chained(
+        delay: Cycle,
+        origin_ns: u64,
+        hertz: u64,
+        sink: Option<PcapSink>,
+    ) -> Self {
+        let source = Source::Chain(ChainLink::new(delay, hertz));
         Self::of(source, origin_ns, hertz, sink)
     }
 
     /// Lines that a network feeds while the node runs. `answer` has by port the shortest time
     /// from a frame's first bit out to the first bit in of what may answer it.
-    pub(crate) fn open(hertz: u64, answer: Vec<Cycle>) -> Self {
-        let mut links = Self::of(Source::Link(Inlet::open(hertz)), 0, hertz, None);
-        links.outlet = Some(Outlet::default());
-        links.open = Some(Open {
-            answer,
-            latest: Cycle::MAX,
-            lost: Vec::new(),
-        });
-        links
+    pub(crate) fn networked(hertz: u64, answer: Vec<Cycle>) -> Self {
+        Self::of(
+            Source::Network(NetworkPort::new(hertz, answer)),
+            0,
+            hertz,
+            None,
+        )
     }
 
     fn of(source: Source, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
@@ -176,7 +165,6 @@ impl Links {
             tap: None,
             exit: None,
             outlet: None,
-            open: None,
             since_entry: Histogram::default(),
             output_failure: None,
             input_failure: None,
@@ -209,78 +197,71 @@ impl Links {
         self.outlet = Some(Outlet::default());
     }
 
-    /// Whether another node is behind this one.
+    /// Whether another node of a chain is behind this one.
     pub(crate) fn leads_on(&self) -> bool {
         self.outlet.is_some()
     }
 
-    /// The frames for the node behind whose first bit left before `known`.
+    /// The frames for other nodes whose first bit left before `known`.
     pub(crate) fn release(&mut self, known: Cycle) -> Vec<Crossing> {
-        let outlet = self.outlet.as_mut();
+        let outlet = match &mut self.source {
+            Source::Network(port) => Some(&mut port.outlet),
+            Source::Stream(_) | Source::Chain(_) => self.outlet.as_mut(),
+        };
         outlet.map_or_else(Vec::new, |outlet| outlet.release(known))
     }
 
-    /// Frames from the node before; none come behind them if `closes`.
+    /// Frames from the node before in a chain; none come behind them if `closes`.
     pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
-        let Source::Link(inlet) = &mut self.source else {
+        let Source::Chain(link) = &mut self.source else {
             return;
         };
-        inlet.feed(frames);
+        link.feed(frames);
         if closes {
-            inlet.close();
+            link.close();
         }
         if self.starved {
             self.fetch();
         }
     }
 
-    /// A frame for open lines, whose first bit comes when the node has not come yet.
-    pub(crate) fn put(&mut self, frame: Crossing) {
-        if let Source::Link(inlet) = &mut self.source {
-            inlet.put(frame);
-        }
-    }
-
-    /// First bit of the next frame on open lines; `Cycle::MAX` if there is none.
-    pub(crate) fn next_start(&self) -> Cycle {
+    /// The ports to a network, if there is one.
+    pub(crate) fn network(&self) -> Option<&NetworkPort> {
         match &self.source {
-            Source::Frames(_) => Cycle::MAX,
-            Source::Link(inlet) => inlet.next_start(),
+            Source::Network(port) => Some(port),
+            Source::Stream(_) | Source::Chain(_) => None,
         }
     }
 
-    /// The node has come to this cycle, to which all frames are known.
-    pub(crate) fn come_to(&mut self, cycle: Cycle) {
-        if let Source::Link(inlet) = &mut self.source {
-            inlet.come_to(cycle);
+    /// The ports to a network, if there is one, to feed them.
+    pub(crate) fn network_mut(&mut self) -> Option<&mut NetworkPort> {
+        match &mut self.source {
+            Source::Network(port) => Some(port),
+            Source::Stream(_) | Source::Chain(_) => None,
         }
-    }
-
-    /// How far open lines know the node to have come.
-    pub(crate) fn come(&self) -> Cycle {
-        match &self.source {
-            Source::Frames(_) => 0,
-            Source::Link(inlet) => inlet.come(),
-        }
-    }
-
-    /// What has left is known to all whom it concerns: nothing holds up the node.
-    pub(crate) fn set_free(&mut self) {
-        if let Some(open) = &mut self.open {
-            open.latest = Cycle::MAX;
-        }
-    }
-
-    /// What was lost at the media interface since this was asked last.
-    pub(crate) fn take_lost(&mut self) -> Vec<Lost> {
-        { self.open.as_mut() }.map_or_else(Vec::new, |open| std::mem::take(&mut open.lost))
     }
 
     /// Frames from the node before that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
         match &self.source {
-            Source::Frames(_) => 0,
-            Source::Link(inlet) => inlet.backlog(),
+            Source::Chain(link) => link.backlog(),
+            Source::Stream(_) | Source::Network(_) => 0,
+        }
+    }
+
+    fn role(&self) -> &dyn Role {
+        match &self.source {
+            Source::Stream(stream) => stream,
+            Source::Chain(link) => link,
+            Source::Network(port) => port,
+        }
+    }
+
+    fn role_mut(&mut self) -> &mut dyn Role {
+        match &mut self.source {
+            Source::Stream(stream) => stream,
+            Source::Chain(link) => link,
+            Source::Network(port) => port,
         }
     }
 
@@ -293,10 +274,7 @@ impl Links {
     /// The chip may run up to this cycle without asking for a frame that is not
     /// known yet.
     pub(crate) fn known_until(&self) -> Cycle {
-        match &self.source {
-            Source::Frames(_) => Cycle::MAX,
-            Source::Link(inlet) => inlet.known_until(),
-        }
+        self.role().known_until()
     }
 
     /// Cycles from the last bit into the first node to the last bit out of this one,
@@ -304,35 +282,24 @@ impl Links {
     #[must_use]
     pub fn since_entry(&self) -> &Histogram {
         match &self.source {
-            Source::Frames(_) => &self.traffic.latencies,
-            Source::Link(_) => &self.since_entry,
+            Source::Stream(_) => &self.traffic.latencies,
+            Source::Chain(_) | Source::Network(_) => &self.since_entry,
         }
     }
 
-    /// Where a frame that leaves came into the network.
-    fn origin(&self, departure: &Departure<'_>) -> Option<Origin> {
-        match &self.source {
-            Source::Frames(_) => Some(Origin {
-                frame: departure.frame?,
-                arrived: departure.arrived?,
-            }),
-            Source::Link(inlet) => inlet.origin(departure.frame?),
-        }
-    }
-
-    /// Hands on a frame that has left.
-    fn goes_on(&mut self, departure: &Departure<'_>) {
-        let linked = matches!(self.source, Source::Link(_));
-        if !linked && self.outlet.is_none() && self.exit.is_none() {
+    /// Traces a frame that has left back to where it came into the network, and passes it
+    /// to what is behind this node.
+    fn pass_on(&mut self, departure: &Departure<'_>) {
+        let is_first = matches!(self.source, Source::Stream(_));
+        if is_first && self.outlet.is_none() && self.exit.is_none() {
             return;
         }
-        let origin = self.origin(departure);
-        if let Some(origin) = origin.filter(|_| linked) {
+        let origin = self.role().origin(departure);
+        if let Some(origin) = origin.filter(|_| !is_first) {
             let cycles = departure.end.saturating_sub(origin.arrived);
             self.since_entry.add(cycles);
         }
-        // What leaves by open lines has gone on with its first bit.
-        if let Some(outlet) = self.outlet.as_mut().filter(|_| self.open.is_none()) {
+        if let Some(outlet) = &mut self.outlet {
             outlet.take(departure, origin);
         }
         if let Some(exit) = &mut self.exit {
@@ -396,24 +363,14 @@ impl Links {
             return;
         }
         self.starved = false;
-        let next = match &mut self.source {
-            Source::Frames(frames) => frames.next(),
-            Source::Link(inlet) => match inlet.next() {
-                Next::Frame(frame) => Some(Ok(frame)),
-                Next::Nothing => None,
-                Next::Unknown => {
-                    self.starved = true;
-                    None
-                }
-            },
-        };
-        match next {
-            Some(Ok(frame)) => {
+        match self.role_mut().next() {
+            Next::Frame(Ok(frame)) => {
                 self.arrivals_end = self.arrivals_end.max(self.cycles(frame.end_ps));
                 self.ahead = Some(frame);
             }
-            Some(Err(error)) => self.input_failure = Some(error),
-            None => {}
+            Next::Frame(Err(error)) => self.input_failure = Some(error),
+            Next::Nothing => {}
+            Next::Unknown => self.starved = true,
         }
     }
 
@@ -446,7 +403,7 @@ impl Lines for Links {
     fn next_arrival(&mut self) -> Option<Arrival> {
         // The chip asks when the frame before has begun to come.
         self.count_handed();
-        if self.open.is_some() && self.ahead.is_none() {
+        if self.ahead.is_none() && self.role().is_polled() {
             self.fetch();
         }
         let LineFrame {
@@ -481,20 +438,11 @@ impl Lines for Links {
     }
 
     fn departing(&mut self, departure: Departure<'_>) {
-        if self.open.is_none() {
-            return;
-        }
-        let origin = self.origin(&departure);
-        if let (Some(outlet), Some(open)) = (&mut self.outlet, &mut self.open) {
-            outlet.take(&departure, origin);
-            let answer = open.answer.get(usize::from(departure.port));
-            let answer = answer.map_or(Cycle::MAX, |wait| departure.start.saturating_add(*wait));
-            open.latest = open.latest.min(answer);
-        }
+        self.role_mut().departing(&departure);
     }
 
     fn latest(&self) -> Cycle {
-        self.open.as_ref().map_or(Cycle::MAX, |open| open.latest)
+        self.role().latest()
     }
 
     fn departed(&mut self, departure: Departure<'_>) {
@@ -516,7 +464,7 @@ impl Lines for Links {
         if let Some(tap) = &mut self.tap {
             tap.departed(&departure);
         }
-        self.goes_on(&departure);
+        self.pass_on(&departure);
         if let Some(sink) = &mut self.sink
             && self.output_failure.is_none()
         {
@@ -530,17 +478,7 @@ impl Lines for Links {
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
         *self.traffic.drops.entry((port, reason)).or_default() += 1;
         self.traffic.port(port).dropped_frames += 1;
-        if let Some(open) = &mut self.open {
-            let origin = frame.and_then(|frame| match &self.source {
-                Source::Frames(_) => None,
-                Source::Link(inlet) => inlet.origin(frame),
-            });
-            open.lost.push(Lost {
-                cycle,
-                origin,
-                reason,
-            });
-        }
+        self.role_mut().dropped(cycle, frame, reason);
         if let Some(tap) = &mut self.tap {
             tap.dropped(cycle, port, frame, reason);
         }

@@ -9,7 +9,6 @@
 //! ([`Session::node`], [`Session::stats`]), [saved](Session::snapshot) and
 //! [restored](Session::restore) at any cycle. None of it changes what comes of it.
 
-mod node;
 mod schedule;
 
 use std::borrow::Cow;
@@ -25,17 +24,17 @@ use npsim_net::egress::{PcapSink, Position};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
 
-use crate::links::{Frames, Links, Tap, Traffic};
+use crate::links::{Frames, Links, Tap};
+use crate::node::{Goal, NodeState};
 use crate::report::Report;
 use crate::simulation::{Ending, Settings, Simulation};
-use node::{Goal, NodeState};
 use npsim_chip::kernel::lines::{Arrival, MediaDrop};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 use schedule::Halt;
 
-pub use node::Node;
+pub use crate::node::{Counts, Node};
 
 /// The most nodes that a network may have.
 pub const MOST_NODES: usize = 255;
@@ -92,15 +91,6 @@ pub struct Ends {
     /// Sees what leaves the last node. The numbers of frames and the times of their
     /// arrival are those of the first node.
     pub exit: Option<Box<dyn Tap + Send>>,
-}
-
-/// What was counted up to a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
-    /// By the chip.
-    pub stats: Stats,
-    /// On the lines.
-    pub traffic: Traffic,
 }
 
 /// Where a run stands.
@@ -228,7 +218,7 @@ impl Session {
                     None => links,
                 }
             } else {
-                Links::linked(delay, ends.origin_ns, hertz, sink)
+                Links::chained(delay, ends.origin_ns, hertz, sink)
             };
             if at == last {
                 links.set_exit(exit.take());

@@ -1,14 +1,18 @@
 //! A chip at its links.
 
+use std::fmt;
 use std::net::Ipv4Addr;
+use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_engine::ENGINE;
 use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
 use npsim_session::links::{Crossing, Lost, Origin};
-use npsim_session::networked::{NetworkedChip, NetworkedState};
+use npsim_session::node::{NetworkedState, Node};
+use npsim_session::report::NodeReport;
 use npsim_session::session::seed_of;
 use npsim_session::simulation::Settings;
 use npsim_transport::time::{SECOND, Time};
@@ -43,16 +47,29 @@ struct Port {
 }
 
 /// A chip in a network.
-#[derive(Debug)]
 pub(crate) struct ChipNode {
-    pub chip: NetworkedChip,
+    pub node: Node,
+    observer: Box<dyn Observer + Send>,
+    /// The cycle that it was restored at.
+    restored: Cycle,
     pub system: System,
     pub name: String,
+    seed: u64,
     hertz: u64,
     ports: Vec<Option<Port>>,
     inside: Inside,
     /// Frames that left and that the network does not carry.
     pub strange: u64,
+}
+
+impl fmt::Debug for ChipNode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ChipNode")
+            .field("name", &self.name)
+            .field("node", &self.node)
+            .field("inside", &self.inside)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a chip did, in its own cycles.
@@ -74,7 +91,7 @@ impl ChipNode {
     /// The state between two runs.
     pub fn save(&mut self) -> Result<NodeState, Problem> {
         Ok(NodeState {
-            chip: self.chip.save()?,
+            chip: self.node.save_networked()?,
             inside: self.inside.clone(),
             strange: self.strange,
         })
@@ -86,20 +103,54 @@ impl ChipNode {
         if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
             return Err(format!("frames in `{}` are none of the network", self.name));
         }
-        self.chip.restore(state.chip)?;
+        self.node.restore_networked(state.chip)?;
+        self.restored = self.node.handled();
         self.inside = state.inside;
         self.strange = state.strange;
         Ok(())
     }
 
+    /// Lets an observer see all that happens from now on. The run is the same with any.
+    pub fn observe(&mut self, observer: Box<dyn Observer + Send>) {
+        self.observer = observer;
+    }
+
+    /// Cycles that were skipped, and all, since it was made or restored.
+    pub fn skipped(&self) -> (Cycle, Cycle) {
+        let all = self.node.handled() - self.restored;
+        (self.node.chip().skipped(), all)
+    }
+
+    /// What it has counted so far, as the stats file has it.
+    pub fn report(&self) -> NodeReport {
+        let System {
+            project, programs, ..
+        } = &self.system;
+        NodeReport::of(&self.node, project, programs, Some(self.seed))
+    }
+
+    /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
+    /// `progress` is asked now and then whether to go on. What has left before is known to
+    /// all nodes.
+    pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        self.node.set_free();
+        self.go_on_to(until, progress);
+    }
+
+    /// Goes on to a later cycle, where no node has learnt yet what has left since
+    /// [`Self::run_to`].
+    pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        self.node.run_open(until, &mut *self.observer, progress);
+    }
+
     /// The first cycle at which it does something of its own accord, or a frame begins that it knows of.
     pub fn acts(&self) -> Cycle {
-        self.chip.next_start().min(self.chip.silent_until())
+        self.node.next_start().min(self.node.silent_until())
     }
 
     /// Whether it has anything to do before a cycle that it has not come to.
     pub fn could_run_before(&self, cycle: Cycle) -> bool {
-        self.chip.now() < cycle && self.acts() < cycle
+        self.node.handled() < cycle && self.acts() < cycle
     }
 
     /// A chip at cycle 0, the `number`th of the network.
@@ -131,12 +182,16 @@ impl ChipNode {
                 floor(u128::from(time) * u128::from(hertz) / u128::from(SECOND))
             })
             .collect();
+        let seed = seed_of(topology.seed, number);
         let settings = Settings {
-            seed: Some(seed_of(topology.seed, number)),
+            seed: Some(seed),
             ..Settings::new(ENGINE)
         };
         Ok(Self {
-            chip: NetworkedChip::new(project, &system.programs, settings, answer)?,
+            node: Node::networked(project, &system.programs, settings, answer)?,
+            observer: Box::new(NoObserver),
+            restored: 0,
+            seed,
             name: topology.nodes[node].name.clone(),
             system,
             hertz,
@@ -217,7 +272,7 @@ impl ChipNode {
             }
         });
         let (start, end) = (self.cycle(begins), self.cycle(ends));
-        self.chip.feed(Crossing {
+        self.node.put(Crossing {
             start,
             end,
             port: number as u8,
@@ -230,8 +285,8 @@ impl ChipNode {
     /// What the chip did since this was asked last.
     pub fn take(&mut self) -> Happened {
         Happened {
-            departures: self.chip.take_departures(),
-            lost: self.chip.take_lost(),
+            departures: self.node.take_departures(),
+            lost: self.node.take_lost(),
         }
     }
 

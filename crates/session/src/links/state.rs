@@ -97,6 +97,14 @@ impl Links {
         links
     }
 
+    /// Frames that are to go on to other nodes, where there are any.
+    fn outlet(&self) -> Option<&Outlet> {
+        match &self.source {
+            Source::Network(port) => Some(&port.outlet),
+            Source::Stream(_) | Source::Chain(_) => self.outlet.as_ref(),
+        }
+    }
+
     /// Where the lines stand. What was captured so far is safe on the disk then;
     /// the sink has to be one that can be gone on with.
     ///
@@ -116,24 +124,21 @@ impl Links {
             handed: self.handed,
             traffic: self.traffic.clone(),
             capture,
-            inlet: match &self.source {
-                Source::Frames(_) => None,
-                Source::Link(inlet) => Some(Linked {
-                    inlet: inlet.state().clone(),
-                    ahead: self.ahead.clone().map(|frame| {
-                        let LineFrame {
-                            start_ps,
-                            end_ps,
-                            port,
-                            bytes,
-                        } = frame;
-                        (start_ps, end_ps, port, bytes)
-                    }),
-                    arrivals_end: self.arrivals_end,
-                    since_entry: self.since_entry.clone(),
+            inlet: self.role().inlet().map(|inlet| Linked {
+                inlet: inlet.state().clone(),
+                ahead: self.ahead.clone().map(|frame| {
+                    let LineFrame {
+                        start_ps,
+                        end_ps,
+                        port,
+                        bytes,
+                    } = frame;
+                    (start_ps, end_ps, port, bytes)
                 }),
-            },
-            outlet: self.outlet.clone(),
+                arrivals_end: self.arrivals_end,
+                since_entry: self.since_entry.clone(),
+            }),
+            outlet: self.outlet().cloned(),
         })
     }
 
@@ -142,13 +147,13 @@ impl Links {
     /// not as many frames, or the state is of lines that lead elsewhere.
     #[must_use]
     pub fn restore(&mut self, state: LinksState) -> bool {
-        if state.outlet.is_some() != self.outlet.is_some() {
+        if state.outlet.is_some() != self.outlet().is_some() {
             return false;
         }
-        match (&mut self.source, state.inlet) {
-            (Source::Frames(_), None) => {}
-            (Source::Link(inlet), Some(linked)) if linked.inlet.is_sound() => {
-                inlet.restore(linked.inlet);
+        match (self.role_mut().inlet_mut(), state.inlet) {
+            (None, None) => {}
+            (Some(inlet), Some(linked)) if linked.inlet.is_sound() => {
+                *inlet.state_mut() = linked.inlet;
                 self.ahead = linked
                     .ahead
                     .map(|(start_ps, end_ps, port, bytes)| LineFrame {
@@ -161,14 +166,16 @@ impl Links {
                 self.since_entry = linked.since_entry;
                 self.next = state.next;
                 self.starved = false;
-                // What comes on open lines is looked at when the chip asks.
-                if self.ahead.is_none() && self.open.is_none() {
+                if self.ahead.is_none() && !self.role().is_polled() {
                     self.fetch();
                 }
             }
             _ => return false,
         }
-        self.outlet = state.outlet;
+        match &mut self.source {
+            Source::Network(port) => port.outlet = state.outlet.unwrap_or_default(),
+            Source::Stream(_) | Source::Chain(_) => self.outlet = state.outlet,
+        }
         while self.next < state.next {
             if self.ahead.take().is_none() {
                 return false;

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::histogram::Histogram;
 use crate::links::Traffic;
+use crate::node::Node;
 use crate::registers;
 use crate::session::{Session, project_of, seed_of};
 use crate::simulation::Ending;
@@ -22,14 +23,10 @@ impl Report {
     pub(crate) fn of(session: &Session) -> Self {
         let project = session.project();
         let nodes = session.nodes().iter().enumerate().map(|(at, node)| {
-            let (ending, traffic) = (node.ending(), node.traffic());
-            let programs = session.programs();
-            let stats = node.stats();
-            let mut report = NodeReport::of(ending, project, programs, traffic, stats, node.chip());
-            report.node = at + 1;
-            report.seed = session.seed().map(|seed| seed_of(seed, at));
+            let seed = session.seed().map(|seed| seed_of(seed, at));
             let own = project_of(project, at);
-            report.disturbances.clone_from(&own.boot.disturbances);
+            let mut report = NodeReport::of(node, &own, session.programs(), seed);
+            report.node = at + 1;
             report.latency_since_entry = latency(node.since_entry(), report.chip.mhz);
             report
         });
@@ -89,16 +86,13 @@ const RUNNING: &str = "running";
 
 impl NodeReport {
     /// Puts together what a node's lines and its chip have counted, with what only the chip
-    /// itself shows.
-    pub(crate) fn of(
-        ending: Option<&Ending>,
-        project: &Project,
-        programs: &[Program],
-        traffic: &Traffic,
-        stats: Stats,
-        chip: &Chip,
-    ) -> Self {
-        let mut report = Self::new(ending, place(ending, programs), traffic, stats);
+    /// itself shows. `project` and `programs` are what the node was made of, `seed` begins its
+    /// pseudo-random numbers.
+    #[must_use]
+    pub fn of(node: &Node, project: &Project, programs: &[Program], seed: Option<u64>) -> Self {
+        let (ending, chip) = (node.ending(), node.chip());
+        let place = place(ending, programs);
+        let mut report = Self::new(ending, place, node.traffic(), node.stats());
         if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, ending) {
             report.locate(fault, chip);
         }
@@ -108,6 +102,8 @@ impl NodeReport {
         }
         report.halts = halts(chip);
         name_levels(&mut report.chip, project);
+        report.seed = seed;
+        report.disturbances.clone_from(&project.boot.disturbances);
         report
     }
 

@@ -14,8 +14,8 @@ use std::thread;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
-use super::node::{Goal, Node};
 use crate::links::Crossing;
+use crate::node::{Goal, Node};
 
 /// Frames that may wait at a node before the one before it stops for a while. It
 /// bounds what is kept in memory.

@@ -1,7 +1,7 @@
 //! What runs owns what it runs, so that an embedder may keep it and move it to a thread.
 
 use npsim_session::links::Links;
-use npsim_session::networked::NetworkedChip;
+use npsim_session::node::Node;
 use npsim_session::report::Report;
 use npsim_session::session::{Ends, Plan, Session, Snapshot};
 use npsim_session::simulation::Simulation;
@@ -18,7 +18,7 @@ fn sessions_and_what_they_are_made_of_move_to_a_thread() {
     moves_to_a_thread::<Ends>();
     moves_to_a_thread::<Links>();
     moves_to_a_thread::<Simulation>();
-    moves_to_a_thread::<NetworkedChip>();
+    moves_to_a_thread::<Node>();
     is_shared_by_threads::<Plan>();
     is_shared_by_threads::<Simulation>();
     is_shared_by_threads::<Snapshot>();

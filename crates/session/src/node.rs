@@ -1,4 +1,13 @@
-//! One node of a session: a chip between its lines, and how far it has come.
+//! A chip on its lines, and how far it has come: the one driver of a chip, for an ordinary
+//! run, a chain, a network and the debugger.
+//!
+//! A node is driven in one of three ways, which do not mix: a [session](crate::session) runs
+//! it as far as is known of the node before ([`Node::advance`]), a network feeds it while it
+//! runs ([`Node::run_open`]), and a debugger brings it to exact cycles ([`Node::run_exactly`])
+//! and [forks](Node::fork) it.
+
+mod exact;
+mod networked;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,19 +20,20 @@ use npsim_inspect::stats::{CheckStats, Stats};
 use npsim_net::egress::PcapSink;
 use serde::{Deserialize, Serialize};
 
-use super::Counts;
 use crate::histogram::Histogram;
-use crate::links::Crossing;
-use crate::links::{Links, LinksState, Traffic};
+use crate::links::{Crossing, Links, LinksState, Traffic};
 use crate::simulation::{Came, Ending, Simulation};
 use npsim_project::problem::Problem;
+
+pub use exact::NodeCopy;
+pub use networked::NetworkedState;
 
 /// Cycles between two times at which what has left is handed on.
 const WINDOW: Cycle = 60_000;
 
 /// How far a session is to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(crate) enum Goal {
     /// To the first event at this cycle or later, which changes nothing in the chips:
     /// microengines may have run ahead of it.
     Pause(Cycle),
@@ -39,7 +49,16 @@ impl Goal {
     }
 }
 
-/// A chip of a session.
+/// What was counted up to a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// By the chip.
+    pub stats: Stats,
+    /// On the lines.
+    pub traffic: Traffic,
+}
+
+/// A chip on its lines.
 #[derive(Debug)]
 pub struct Node {
     simulation: Simulation,
@@ -52,11 +71,14 @@ pub struct Node {
     handled: Cycle,
     /// Whether it cannot go on before more is known of what comes.
     waits: bool,
+    /// Before which cycle nothing leaves unless a frame comes, as far as skipping has shown it.
+    /// Not saved: how much was skipped depends on how the run was cut.
+    silent: Cycle,
 }
 
-/// The state of a node: what [`Session::snapshot`](super::Session::snapshot) has of it.
+/// The state of a node: what [`Session::snapshot`](crate::session::Session::snapshot) has of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct NodeState {
+pub(crate) struct NodeState {
     handled: Cycle,
     undecided: bool,
     pub links: LinksState,
@@ -64,7 +86,10 @@ pub(super) struct NodeState {
 }
 
 impl Node {
-    pub(super) fn new(
+    /// A chip at cycle 0 on lines on which nothing has come. It runs until `until` at the
+    /// latest, and what it has counted at `mark` is [kept](Self::mark).
+    #[must_use]
+    pub fn new(
         simulation: Simulation,
         links: Links,
         until: Option<Cycle>,
@@ -79,6 +104,7 @@ impl Node {
             ending: None,
             handled: 0,
             waits: false,
+            silent: 0,
         }
     }
 
@@ -88,7 +114,12 @@ impl Node {
         self.simulation.chip()
     }
 
-    /// The cycle that it has come to.
+    /// The chip, for changes from outside between two steps of a run.
+    pub fn chip_mut(&mut self) -> &mut Chip {
+        self.simulation.chip_mut()
+    }
+
+    /// The cycle that the chip has come to, which may lie beyond [`Self::handled`].
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.simulation.now()
@@ -120,7 +151,7 @@ impl Node {
         &self.links.traffic
     }
 
-    /// What was counted up to the [mark](super::Plan::mark), if the run has come so
+    /// What was counted up to the [mark](crate::session::Plan::mark), if the run has come so
     /// far.
     #[must_use]
     pub fn mark(&self) -> Option<&Counts> {
@@ -161,42 +192,44 @@ impl Node {
         }
     }
 
-    pub(super) fn handled(&self) -> Cycle {
+    /// The cycle before which nothing is left to happen.
+    #[must_use]
+    pub fn handled(&self) -> Cycle {
         self.handled
     }
 
-    pub(super) fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         self.waits
     }
 
-    pub(super) fn backlog(&self) -> usize {
+    pub(crate) fn backlog(&self) -> usize {
         self.links.backlog()
     }
 
     /// A node that was broken off can go on.
-    pub(super) fn take_up(&mut self) {
+    pub(crate) fn take_up(&mut self) {
         if self.ending == Some(Ending::Interrupted) {
             self.ending = None;
         }
     }
 
-    pub(super) fn interrupt(&mut self) {
+    pub(crate) fn interrupt(&mut self) {
         self.ending.get_or_insert(Ending::Interrupted);
     }
 
     /// Whether its time is up; with a later end it could go on.
-    pub(super) fn is_out_of_time(&self) -> bool {
+    pub(crate) fn is_out_of_time(&self) -> bool {
         self.ending == Some(Ending::Reached)
     }
 
     /// Whether its run has ended for good, so that it takes no more frames.
-    pub(super) fn is_deaf(&self) -> bool {
+    pub(crate) fn is_deaf(&self) -> bool {
         let on = [Ending::Reached, Ending::Interrupted];
         { self.ending.as_ref() }.is_some_and(|ending| !on.contains(ending))
     }
 
     /// Frames from the node before; none come behind them if `closes`.
-    pub(super) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
+    pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
         if !frames.is_empty() || closes {
             self.waits = false;
         }
@@ -208,7 +241,7 @@ impl Node {
     /// Runs on, as far as the goal, a window or what is known of the node before
     /// lets it. Gives the frames that go on to the node behind: those before which no other can
     /// come any more.
-    pub(super) fn advance(
+    pub(crate) fn advance(
         &mut self,
         goal: Goal,
         observer: &mut dyn Watcher,
@@ -275,20 +308,20 @@ impl Node {
 
     /// The frames that have left and were not given yet, since others that began to leave before
     /// them may still be on the line.
-    pub(super) fn give_the_rest(&mut self) -> Vec<Crossing> {
+    pub(crate) fn give_the_rest(&mut self) -> Vec<Crossing> {
         self.links.release(Cycle::MAX)
     }
 
-    pub(super) fn capture_to(&mut self, sink: PcapSink) {
+    pub(crate) fn capture_to(&mut self, sink: PcapSink) {
         self.links.capture_to(sink);
     }
 
     /// Completes the capture of departures.
-    pub(super) fn complete(&mut self) -> io::Result<()> {
+    pub(crate) fn complete(&mut self) -> io::Result<()> {
         self.links.complete(self.simulation.now())
     }
 
-    pub(super) fn save(&mut self) -> Result<NodeState, Problem> {
+    pub(crate) fn save(&mut self) -> Result<NodeState, Problem> {
         let links = self.links.save().map_err(|error| {
             Problem::new(format!("the state of the links cannot be saved: {error}"))
         })?;
@@ -301,7 +334,7 @@ impl Node {
         })
     }
 
-    pub(super) fn restore(&mut self, state: &NodeState) -> Result<(), String> {
+    pub(crate) fn restore(&mut self, state: &NodeState) -> Result<(), String> {
         self.simulation
             .restore(&state.chip)
             .map_err(|error| error.to_string())?;

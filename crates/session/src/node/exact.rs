@@ -1,0 +1,129 @@
+//! A node that a debugger brings to exact cycles and forks, fed by a stream of frames.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::watch::Watcher;
+
+use super::Node;
+use crate::links::{Frames, Links, LinksState, Traffic};
+use crate::simulation::{Ending, Simulation};
+
+/// A copy of a node between two cycles, which shares unchanged memory with it.
+#[derive(Clone, Debug)]
+pub struct NodeCopy {
+    simulation: Simulation,
+    lines: LinksState,
+    /// When the last frame that was known had arrived.
+    arrivals_end: Cycle,
+    until: Option<Cycle>,
+    ending: Option<Ending>,
+    handled: Cycle,
+}
+
+impl NodeCopy {
+    /// The cycle before which nothing is left to happen.
+    #[must_use]
+    pub fn handled(&self) -> Cycle {
+        self.handled
+    }
+
+    /// The chip.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        self.simulation.chip()
+    }
+
+    /// The number of the frame that comes in next.
+    #[must_use]
+    pub fn next_frame(&self) -> u64 {
+        self.lines.next_frame()
+    }
+
+    /// Lets these checks pass and no others.
+    pub fn set_allowed(&mut self, allowed: &[Check]) {
+        self.simulation.set_allowed(allowed);
+    }
+
+    /// A node that goes on from here. `rest` are the frames from number [`Self::next_frame`]
+    /// on, `hertz` is the frequency of the microengines.
+    #[must_use]
+    pub fn resume(self, rest: Frames, hertz: u64) -> Node {
+        let links = Links::resumed(rest, 0, hertz, self.lines, self.arrivals_end);
+        let mut node = Node::new(self.simulation, links, self.until, None);
+        node.ending = self.ending;
+        node.handled = self.handled;
+        node
+    }
+}
+
+impl Node {
+    /// What a run does before its first cycle: the chip takes the first frame.
+    pub fn begin(&mut self) {
+        self.simulation.run_until(Some(0));
+        let go_on = &mut |_, _: &Traffic| ControlFlow::Continue(());
+        self.simulation
+            .run_watched(&mut self.links, &mut NoObserver, go_on);
+    }
+
+    /// Runs until everything before a cycle has happened, or to the end; whether it can go
+    /// on. At an end [`Self::handled`] is the last cycle of the run that can be asked for.
+    pub fn run_exactly(&mut self, to: Cycle, watcher: &mut dyn Watcher) -> bool {
+        let to = to.min(self.until.unwrap_or(Cycle::MAX));
+        if self.ending.is_some() || to <= self.handled {
+            return self.ending.is_none();
+        }
+        self.simulation.run_until(Some(to));
+        let go_on = &mut |_, _: &Traffic| ControlFlow::Continue(());
+        let ending = self.simulation.run_watched(&mut self.links, watcher, go_on);
+        match ending {
+            Ending::Reached => {
+                self.handled = to;
+                self.ending = (Some(to) == self.until).then(|| self.simulation.timed_out());
+            }
+            Ending::Drained => {
+                self.handled = self.simulation.now();
+                self.ending = Some(ending);
+            }
+            _ => {
+                let fault = match &ending {
+                    Ending::Fault(fault) => fault.cycle,
+                    _ => 0,
+                };
+                // It ends with something that happens in this cycle.
+                let last = self.simulation.now().max(fault).saturating_add(1);
+                self.handled = last.min(to);
+                self.ending = Some(ending);
+            }
+        }
+        self.ending.is_none()
+    }
+
+    /// A copy from which others go on, of a node that is not captured.
+    #[must_use]
+    pub fn fork(&self) -> NodeCopy {
+        NodeCopy {
+            simulation: self.simulation.clone(),
+            lines: self.links.standing(),
+            arrivals_end: self.links.arrivals_end(),
+            until: self.until,
+            ending: self.ending.clone(),
+            handled: self.handled,
+        }
+    }
+
+    /// Where the lines stand, of a node that is not captured.
+    #[must_use]
+    pub fn lines(&self) -> LinksState {
+        self.links.standing()
+    }
+
+    /// Changes the chip here and now. A run that had ended can go on.
+    pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
+        change(self.simulation.chip_mut());
+        self.ending = None;
+    }
+}
