@@ -52,11 +52,6 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     {
         check_window(window)?;
     }
-    for (name, metric) in &study.metric {
-        if let Some(mistake) = metric.mistake() {
-            return Err(Problem::new(format!("metric `{name}`: {mistake}")));
-        }
-    }
     for (name, sweep) in &study.sweep {
         check_sweep(study, name, sweep)?;
     }

@@ -12,7 +12,7 @@ use npsim_session::links::{Frames, captured};
 use npsim_session::simulation::{Ending, Settings};
 
 use crate::hops;
-use crate::metric::{Metric, Quantity};
+use crate::metric::{Measure, Metric};
 use crate::observation::Observation;
 use crate::observed::PointFiles;
 use crate::ordering::Ordering as FrameOrder;
@@ -45,12 +45,12 @@ pub fn execute(
     files.refuse_chain(ready.hops)?;
     let hertz = ready.project.capacity.hertz;
     let window = ready.window;
-    if !metrics.is_empty() && metrics.values().all(|metric| code::is_static(metric)) {
+    if !metrics.is_empty() && metrics.values().all(|metric| metric.is_static()) {
         let mut outcome = Outcome::new(&ready.key);
         "not run".clone_into(&mut outcome.ending);
         outcome.hertz = hertz;
         for (&name, metric) in metrics {
-            let value = code::value(metric, &ready.programs, &ready.project.stages);
+            let value = static_value(ready, metric);
             outcome
                 .metrics
                 .insert(name.to_owned(), Reading::from(value));
@@ -83,7 +83,7 @@ pub fn execute(
         from: if window.detected { 0 } else { window.warm_up },
         stamps: metrics
             .values()
-            .any(|metric| metric.measure == Quantity::Order),
+            .any(|metric| matches!(metric.measure, Measure::Order { .. })),
         seen: Arc::default(),
     };
     let Ran {
@@ -170,13 +170,9 @@ pub fn execute(
     };
     for (&name, metric) in metrics {
         let value = match &outcome.fault {
-            _ if code::is_static(metric) => {
-                code::value(metric, &ready.programs, &ready.project.stages)
-            }
+            _ if metric.is_static() => static_value(ready, metric),
             Some(fault) => Err(format!("the run was stopped: {fault}")),
-            None if metric.measure.is_counted() => {
-                counted.clone().and_then(|()| observation.value(metric))
-            }
+            None if metric.is_counted() => counted.clone().and_then(|()| observation.value(metric)),
             None => observation.value(metric),
         };
         outcome
@@ -184,6 +180,14 @@ pub fn execute(
             .insert(name.to_owned(), Reading::from(value));
     }
     Ok(Some(outcome))
+}
+
+/// The value of a metric that is counted in the programs.
+fn static_value(ready: &Ready, metric: &Metric) -> Result<f64, String> {
+    match &metric.measure {
+        Measure::Code(count) => code::value(count, &ready.programs, &ready.project.stages),
+        _ => Err("it is counted in runs, not in programs".into()),
+    }
 }
 
 fn json(stats: &Stats) -> Result<serde_json::Value, Problem> {

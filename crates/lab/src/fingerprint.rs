@@ -1,5 +1,6 @@
 //! What a point's key is made from: hashes of its inputs, as far as a run depends on them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use npsim_project::Project;
@@ -8,11 +9,22 @@ use npsim_project::problem::Problem;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::metric::Metric;
+
 /// The digits that name an outcome: enough that no two inputs ever share them.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let digits: Vec<_> = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
     digits.concat()
+}
+
+/// What metrics are, without their titles: these change no value.
+pub(crate) fn metrics_data(metrics: &BTreeMap<&str, &Metric>) -> Value {
+    let data = metrics.iter().map(|(name, metric)| {
+        let measure = format!("{:?}", metric.measure);
+        ((*name).to_owned(), Value::String(measure))
+    });
+    Value::Object(data.collect())
 }
 
 /// All that a system is, as far as a run depends on it.

@@ -7,8 +7,8 @@ use npsim_project::problem::Problem;
 use npsim_protocols::xcp::fluid::{Fluid, State};
 use serde_json::json;
 
-use crate::fingerprint::hash;
-use crate::metric::{Metric, Quantity, Statistic};
+use crate::fingerprint::{hash, metrics_data};
+use crate::metric::{Measure, Metric, Utilisation};
 use crate::points::Point;
 use crate::store::{Outcome, Reading};
 use crate::study::{Study, Sweep};
@@ -55,8 +55,11 @@ pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
         return Err("the fluid model has no capture, no checks and no chip".into());
     }
     for (name, metric) in study.metrics_of(sweep) {
-        let known = matches!(metric.measure, Quantity::Queue | Quantity::Utilisation);
-        if !known || !metric.fits_networks() {
+        let known = matches!(
+            metric.measure,
+            Measure::Queue { .. } | Measure::Utilisation(Utilisation::Link(_))
+        );
+        if !known {
             return Err(format!(
                 "of the fluid model `{name}` cannot be measured; the queue and the utilisation of its one link can"
             ));
@@ -137,7 +140,7 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready
         "model": env!("NPSIM_MODEL"),
         "fluid": format!("{model:?}"),
         "window": [window.start, window.end],
-        "metrics": study.metrics_of(sweep),
+        "metrics": metrics_data(&study.metrics_of(sweep)),
     });
     Ok(Ready {
         key: hash(inputs.to_string().as_bytes()),
@@ -184,12 +187,12 @@ fn value(model: &Fluid, states: &[State], metric: &Metric) -> Result<f64, String
     }
     let mean =
         |of: &dyn Fn(&State) -> f64| states.iter().map(of).sum::<f64>() / states.len() as f64;
-    match (metric.measure, metric.statistic) {
-        (Quantity::Queue, Some(Statistic::Max)) => {
+    match metric.measure {
+        Measure::Queue { longest: true, .. } => {
             let queues = states.iter().map(|state| state.queue);
             Ok(queues.fold(0.0, f64::max) / 1e3)
         }
-        (Quantity::Queue, _) => Ok(mean(&|state| state.queue) / 1e3),
+        Measure::Queue { .. } => Ok(mean(&|state| state.queue) / 1e3),
         // The link sends all that comes, and as much as it can while something waits.
         _ => Ok(100.0
             * mean(&|state| {

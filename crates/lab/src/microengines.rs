@@ -26,18 +26,20 @@ pub fn named(me: &str, stages: &Stages) -> Result<Vec<u8>, String> {
     parse_ids(me, u8::MAX)
 }
 
-/// What is wrong with the text, whatever the project.
-#[must_use]
-pub fn mistake(me: &str) -> Option<String> {
+/// Checks a text whatever the project.
+///
+/// # Errors
+/// It is neither a name nor a list of indices.
+pub fn check(me: &str) -> Result<(), String> {
     if is_name(me) {
-        return None;
+        return Ok(());
     }
-    parse_ids(me, u8::MAX).err()
+    parse_ids(me, u8::MAX).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{mistake, named};
+    use super::{check, named};
 
     #[test]
     fn stages_and_indices() {
@@ -46,6 +48,6 @@ mod tests {
         assert_eq!(named("0-1,3", &stages), Ok(vec![0, 1, 3]));
         assert!(named("rx", &stages).unwrap_err().contains("there are work"));
         assert!(named("rx", &[]).unwrap_err().contains("names no stage"));
-        assert!(mistake("rx").is_none() && mistake("2-1").is_some());
+        assert!(check("rx").is_ok() && check("2-1").is_err());
     }
 }

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::assemblies::Assemblies;
 use crate::counters::fits;
-use crate::fingerprint::{hash, system_data};
+use crate::fingerprint::{hash, metrics_data, system_data};
 use crate::metric::Metric;
 use crate::places::Places;
 use crate::points::Point;
@@ -128,7 +128,7 @@ fn make_ready(
         "systems": data?,
     });
     let run = hash(run.to_string().as_bytes());
-    let inputs = json!({ "run": run, "window": [from, until], "metrics": metrics });
+    let inputs = json!({ "run": run, "window": [from, until], "metrics": metrics_data(&metrics) });
     Ok(Network {
         key: hash(inputs.to_string().as_bytes()),
         run,
@@ -171,11 +171,11 @@ fn window(
 /// The flows that a metric means.
 fn flows(file: &NetworkFile, metric: &Metric) -> Result<Vec<usize>, Problem> {
     let all = &file.topology.flows;
-    if metric.flow.is_empty() {
+    if metric.flows().is_empty() {
         return Ok((0..all.len()).collect());
     }
     let mut found = Vec::new();
-    for pattern in &metric.flow {
+    for pattern in metric.flows() {
         let group = |flow: usize| {
             let mut groups = file.flows.iter();
             groups.find_map(|(name, flows)| flows.contains(&flow).then_some(name.as_str()))
@@ -199,7 +199,7 @@ fn flows(file: &NetworkFile, metric: &Metric) -> Result<Vec<usize>, Problem> {
 
 /// The line that a metric means.
 fn line(topology: &Topology, metric: &Metric) -> Result<Option<usize>, Problem> {
-    let Some(wanted) = &metric.link else {
+    let Some(wanted) = metric.link() else {
         return Ok(None);
     };
     let names: Vec<String> = { 0..2 * topology.links.len() }

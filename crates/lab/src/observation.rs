@@ -6,7 +6,9 @@ use npsim_net::ethernet::{FCS_BYTES, MIN_FRAME_BYTES};
 use serde_json::Value;
 
 use crate::counters::growth;
-use crate::metric::{LossPlace, Metric, Per, Quantity};
+use crate::metric::{
+    Count, Delay, LossPlace, LossShare, Measure, Metric, Only, Per, Ratio, Stamp, Utilisation,
+};
 use crate::microengines;
 use crate::ordering::Ordering;
 
@@ -36,6 +38,10 @@ impl Left {
             head,
             length: bytes.len() as u32,
         }
+    }
+
+    fn counts(&self, only: Option<Only>) -> bool {
+        only.is_none_or(|only| only.accepts(self.bytes()))
     }
 
     fn bytes(&self) -> &[u8] {
@@ -90,14 +96,13 @@ impl Observation {
     /// # Errors
     /// Nothing was there to be measured, in words.
     pub fn value(&self, metric: &Metric) -> Result<f64, String> {
-        let sent = self.left.len() as u64;
-        match metric.measure {
-            Quantity::EgressRate => self.mega_per_second(sent),
-            Quantity::OfferedRate => self.mega_per_second(self.offered),
-            Quantity::EgressBitRate => {
+        match &metric.measure {
+            Measure::EgressRate => self.mega_per_second(self.left.len() as u64),
+            Measure::OfferedRate => self.mega_per_second(self.offered),
+            Measure::EgressBitRate { fcs } => {
                 let of = |frame: &Left| {
                     let length = u64::from(frame.length);
-                    if metric.whole_frames() {
+                    if *fcs {
                         length.max(MIN_FRAME_BYTES) + FCS_BYTES
                     } else {
                         length
@@ -107,48 +112,64 @@ impl Observation {
                 // Bits a second are a thousandth as many Gb/s as Mb/s.
                 self.mega_per_second(bits).map(|mega| mega / 1000.0)
             }
-            Quantity::LossRate => self.mega_per_second(self.lost(metric.place)),
-            Quantity::LossShare if self.offered == 0 => Err("no frame came in the window".into()),
-            Quantity::LossShare => Ok(self.lost(metric.place) as f64 * 100.0 / self.offered as f64),
-            Quantity::Latency => {
-                let frames = self.left.iter().filter(|frame| meant(metric, frame));
-                let cycles: Vec<u64> = frames.filter_map(|frame| frame.latency).collect();
-                let value = metric.statistic.unwrap_or_default().of(&cycles);
-                let cycles = value.ok_or("no frame that could be traced left in the window")?;
-                Ok(self.microseconds(cycles))
-            }
-            Quantity::StampDelay => self.stamps(metric),
-            Quantity::Order => self.ordering.share(metric),
-            Quantity::Utilisation => self.utilisation(metric),
-            Quantity::Count => {
-                let sum = self.growth(metric, &metric.of)?;
-                match metric.per {
-                    None => Ok(sum),
-                    Some(Per::Packet) if sent == 0 => Err("no frame left in the window".into()),
-                    Some(Per::Packet) => Ok(sum / sent as f64),
-                    Some(Per::Cycle) => self.not_empty().map(|cycles| sum / cycles),
-                    Some(Per::Second) => self
-                        .not_empty()
-                        .map(|cycles| sum * self.hertz as f64 / cycles),
-                }
-            }
-            Quantity::Ratio => {
-                let under = self.growth(metric, &metric.over)?;
-                if under == 0.0 {
-                    return Err(format!("{} did not grow", metric.over.join(" + ")));
-                }
-                Ok(self.growth(metric, &metric.of)? / under)
-            }
-            Quantity::Code => Err("it is counted in programs, not in runs".into()),
+            Measure::LossRate { place } => self.mega_per_second(self.lost(*place)),
+            Measure::LossShare(LossShare::Everywhere) => self.lost_share(None),
+            Measure::LossShare(LossShare::At(place)) => self.lost_share(Some(*place)),
+            Measure::Latency(delay) => self.latency(*delay),
+            Measure::StampDelay { delay, stamp } => self.stamps(*delay, *stamp),
+            Measure::Order { counter, flows } => self.ordering.share(*counter, *flows),
+            Measure::Utilisation(Utilisation::Running) => self.utilisation(None),
+            Measure::Utilisation(Utilisation::Microengines(me)) => self.utilisation(Some(me)),
+            Measure::Count(count) => self.count(count),
+            Measure::Ratio(ratio) => self.ratio(ratio),
+            Measure::Code(_) => Err("it is counted in programs, not in runs".into()),
             _ => Err("a chip has no such quantity".into()),
         }
     }
 
-    /// How much the counts at these paths have grown together.
-    fn growth(&self, metric: &Metric, paths: &[String]) -> Result<f64, String> {
+    fn lost_share(&self, place: Option<LossPlace>) -> Result<f64, String> {
+        if self.offered == 0 {
+            return Err("no frame came in the window".into());
+        }
+        Ok(self.lost(place) as f64 * 100.0 / self.offered as f64)
+    }
+
+    fn latency(&self, delay: Delay) -> Result<f64, String> {
+        let frames = self.left.iter().filter(|frame| frame.counts(delay.only));
+        let cycles: Vec<u64> = frames.filter_map(|frame| frame.latency).collect();
+        let cycles = { delay.statistic.of(&cycles) }
+            .ok_or("no frame that could be traced left in the window")?;
+        Ok(self.microseconds(cycles))
+    }
+
+    fn count(&self, count: &Count) -> Result<f64, String> {
+        let sent = self.left.len() as f64;
+        let sum = self.growth(count.me.as_deref(), &count.of)?;
+        match count.per {
+            None => Ok(sum),
+            Some(Per::Packet) if self.left.is_empty() => Err("no frame left in the window".into()),
+            Some(Per::Packet) => Ok(sum / sent),
+            Some(Per::Cycle) => self.not_empty().map(|cycles| sum / cycles),
+            Some(Per::Second) => self
+                .not_empty()
+                .map(|cycles| sum * self.hertz as f64 / cycles),
+        }
+    }
+
+    fn ratio(&self, ratio: &Ratio) -> Result<f64, String> {
+        let me = ratio.me.as_deref();
+        let under = self.growth(me, &ratio.over)?;
+        if under == 0.0 {
+            return Err(format!("{} did not grow", ratio.over.join(" + ")));
+        }
+        Ok(self.growth(me, &ratio.of)? / under)
+    }
+
+    /// How much the counts at these paths, below these microengines, have grown together.
+    fn growth(&self, me: Option<&str>, paths: &[String]) -> Result<f64, String> {
         let mut sum = 0.0;
         for path in paths {
-            let Some(me) = &metric.me else {
+            let Some(me) = me else {
                 sum += growth(&self.before, &self.after, path)?;
                 continue;
             };
@@ -190,12 +211,12 @@ impl Observation {
     }
 
     /// A stamp is a time that has passed in the run; anything longer is no stamp.
-    fn stamps(&self, metric: &Metric) -> Result<f64, String> {
-        let (at, length) = metric.stamp();
+    fn stamps(&self, delay: Delay, stamp: Stamp) -> Result<f64, String> {
+        let (at, length) = (stamp.at, stamp.bytes);
         let longest = u128::from(self.run_cycles());
         let mut cycles = Vec::new();
         let mut others = 0_u64;
-        for frame in self.left.iter().filter(|frame| meant(metric, frame)) {
+        for frame in self.left.iter().filter(|frame| frame.counts(delay.only)) {
             let Some(bytes) = frame.bytes().get(at..at + length) else {
                 others += 1;
                 continue;
@@ -203,7 +224,7 @@ impl Observation {
             let ticks = bytes
                 .iter()
                 .fold(0_u64, |sum, &b| (sum << 8) | u64::from(b));
-            match u128::from(ticks) * u128::from(metric.ticks()) {
+            match u128::from(ticks) * u128::from(stamp.tick) {
                 delay if delay <= longest => cycles.push(delay as u64),
                 _ => others += 1,
             }
@@ -215,7 +236,7 @@ impl Observation {
                 at + length - 1
             ));
         }
-        let value = metric.statistic.unwrap_or_default().of(&cycles);
+        let value = delay.statistic.of(&cycles);
         let cycles = value.ok_or("no such frame left in the window")?;
         Ok(self.microseconds(cycles))
     }
@@ -225,10 +246,10 @@ impl Observation {
         self.after["cycles"].as_u64().unwrap_or(self.cycles)
     }
 
-    fn utilisation(&self, metric: &Metric) -> Result<f64, String> {
+    fn utilisation(&self, me: Option<&str>) -> Result<f64, String> {
         let cycles = self.not_empty()?;
         let list = self.after["microengines"].as_array();
-        let running: Vec<usize> = match &metric.me {
+        let running: Vec<usize> = match me {
             Some(me) => microengines::named(me, &self.stages)?
                 .into_iter()
                 .map(usize::from)
@@ -251,10 +272,6 @@ impl Observation {
         }
         Ok(sum * 100.0 / cycles / running.len() as f64)
     }
-}
-
-fn meant(metric: &Metric, frame: &Left) -> bool {
-    metric.only.is_none_or(|only| only.means(frame.bytes()))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use npsim_chip::Cycle;
 use npsim_net::load::{Kind, Stamp};
-use npsim_net::order::{Sequences, THRESHOLD};
+use npsim_net::order::{Counter, Sequences, THRESHOLD};
 
-use crate::metric::{Metric, Observed};
+use crate::metric::ObservedFlows;
 
 /// The order of the stamped frames of a run.
 ///
@@ -50,15 +50,14 @@ impl Ordering {
         Self { left, flow_slots }
     }
 
-    /// What the metric's counter counted, in per cent of the packets.
+    /// What a counter counted, in per cent of the packets.
     ///
     /// # Errors
     /// No frame that is meant left in the window; or the traffic has no flows that take the place of others.
-    pub(crate) fn share(&self, metric: &Metric) -> Result<f64, String> {
-        let counter = metric.counter().ok_or("no counter of order is named")?;
-        let order = match metric.flows.unwrap_or_default() {
-            Observed::All => self.left.total(THRESHOLD),
-            Observed::One => {
+    pub(crate) fn share(&self, counter: Counter, flows: ObservedFlows) -> Result<f64, String> {
+        let order = match flows {
+            ObservedFlows::All => self.left.total(THRESHOLD),
+            ObservedFlows::One => {
                 let slots = self
                     .flow_slots
                     .ok_or("one flow can be told only in generated traffic")?;
@@ -94,9 +93,14 @@ mod tests {
         frames.iter().map(stamp).collect()
     }
 
-    fn share(ordering: &Ordering, of: &str) -> Result<f64, String> {
-        let text = format!("measure = \"order\"\nof = {of}");
-        ordering.share(&toml::from_str(&text).expect("a metric"))
+    fn share(ordering: &Ordering, counter: &str) -> Result<f64, String> {
+        let counter = counter.parse().expect("a counter");
+        ordering.share(counter, ObservedFlows::All)
+    }
+
+    fn share_of_one(ordering: &Ordering) -> Result<f64, String> {
+        let counter = "reordered".parse().expect("a counter");
+        ordering.share(counter, ObservedFlows::One)
     }
 
     #[test]
@@ -112,20 +116,20 @@ mod tests {
             (80, 0, 5),
         ];
         let whole = Ordering::new(stamps(&frames), 0, 80, Some(2));
-        assert_eq!(share(&whole, "\"duplicate-acks\""), Ok(50.0));
-        assert_eq!(share(&whole, "\"late-by-three\""), Ok(12.5));
+        assert_eq!(share(&whole, "duplicate-acks"), Ok(50.0));
+        assert_eq!(share(&whole, "late-by-three"), Ok(12.5));
         let window = Ordering::new(stamps(&frames), 40, 70, Some(2));
-        assert_eq!(share(&window, "\"late-by-three\""), Ok(100.0 / 3.0));
+        assert_eq!(share(&window, "late-by-three"), Ok(100.0 / 3.0));
         // 5 leaves after the window, so nothing was overtaken by 6.
-        assert_eq!(share(&window, "\"duplicate-acks\""), Ok(0.0));
-        assert_eq!(share(&window, "\"reordered\"\nflows = \"one\""), Ok(50.0));
+        assert_eq!(share(&window, "duplicate-acks"), Ok(0.0));
+        assert_eq!(share_of_one(&window), Ok(50.0));
     }
 
     #[test]
     fn frames_are_ordered_by_their_last_bits() {
         let frames = [(30, 0, 1), (20, 0, 0), (40, 0, 2)];
         let ordering = Ordering::new(stamps(&frames), 0, 50, None);
-        assert_eq!(share(&ordering, "\"reordered\""), Ok(0.0));
+        assert_eq!(share(&ordering, "reordered"), Ok(0.0));
     }
 
     #[test]
@@ -133,7 +137,7 @@ mod tests {
         let frames = [(1, 0, 0), (2, 1, 1), (3, 3, 1), (4, 1, 0), (5, 3, 0)];
         let one = |slots| {
             let ordering = Ordering::new(stamps(&frames), 0, 9, slots);
-            share(&ordering, "\"reordered\"\nflows = \"one\"")
+            share_of_one(&ordering)
         };
         assert_eq!(one(Some(3)), Ok(100.0 / 3.0));
         assert_eq!(one(Some(4)), Ok(0.0));
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn without_packets_there_is_no_share() {
-        let why = |ordering: &Ordering| share(ordering, "\"reordered\"").unwrap_err();
+        let why = |ordering: &Ordering| share(ordering, "reordered").unwrap_err();
         assert!(why(&Ordering::default()).contains("stamp"));
         let before = Ordering::new(stamps(&[(1, 0, 0)]), 5, 9, None);
         assert!(why(&before).contains("window"));

@@ -8,8 +8,8 @@ use npsim_petri::parameters::Parameters;
 use npsim_project::problem::Problem;
 use serde_json::json;
 
-use crate::fingerprint::hash;
-use crate::metric::{Metric, Observed, Quantity};
+use crate::fingerprint::{hash, metrics_data};
+use crate::metric::{Measure, Metric, ObservedFlows};
 use crate::points::Point;
 use crate::store::{Outcome, Reading};
 use crate::study::{Study, Sweep};
@@ -42,7 +42,7 @@ pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
         return Err("a net plays no capture".into());
     }
     for (name, metric) in study.metrics_of(sweep) {
-        if !is_of_nets(metric.measure) {
+        if !is_of_nets(&metric.measure) {
             return Err(format!(
                 "of a net `{name}` cannot be measured; rates, lost packets and order can"
             ));
@@ -51,10 +51,13 @@ pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
     Ok(())
 }
 
-fn is_of_nets(measure: Quantity) -> bool {
+fn is_of_nets(measure: &Measure) -> bool {
     matches!(
         measure,
-        Quantity::EgressRate | Quantity::EgressBitRate | Quantity::LossShare | Quantity::Order
+        Measure::EgressRate
+            | Measure::EgressBitRate { .. }
+            | Measure::LossShare(_)
+            | Measure::Order { .. }
     )
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Net, 
         "model": env!("NPSIM_MODEL"),
         "net": format!("{parameters:?}"),
         "hops": hops,
-        "metrics": metrics,
+        "metrics": metrics.map(|metrics| metrics_data(&metrics)),
     });
     Ok(Net {
         key: hash(inputs.to_string().as_bytes()),
@@ -132,16 +135,17 @@ impl Net {
 }
 
 fn reading(chain: &Chain, metric: &Metric, flows: u64) -> Result<f64, String> {
-    match metric.measure {
-        Quantity::EgressRate => Ok(chain.mpps()),
+    match &metric.measure {
+        Measure::EgressRate => Ok(chain.mpps()),
         // Packets are counted whole, check sequence included, as the paper counts them.
-        Quantity::EgressBitRate => Ok(chain.gbps()),
-        Quantity::LossShare => Ok(chain.lost as f64 * 100.0 / chain.offered as f64),
-        Quantity::Order => {
-            let counter = metric.counter().ok_or("no counter of order is named")?;
-            let observed = metric.flows.unwrap_or_default();
+        Measure::EgressBitRate { .. } => Ok(chain.gbps()),
+        Measure::LossShare(_) => Ok(chain.lost as f64 * 100.0 / chain.offered as f64),
+        Measure::Order {
+            counter,
+            flows: observed,
+        } => {
             let order = chain.order.total_of(THRESHOLD, |&(place, _)| {
-                observed == Observed::All || flows == 1 || place == 0
+                *observed == ObservedFlows::All || flows == 1 || place == 0
             });
             let share = order.percent(counter.of(&order));
             share.ok_or_else(|| "no such packet left in the window".into())

@@ -16,7 +16,7 @@ use npsim_project::{Overrides, Project};
 use serde_json::{Value, json};
 
 use crate::assemblies::Assemblies;
-use crate::fingerprint::{hash, system_data};
+use crate::fingerprint::{hash, metrics_data, system_data};
 use crate::places::Places;
 use crate::points::Point;
 use crate::study::{Study, Sweep, TraceText, WindowText};
@@ -183,7 +183,7 @@ fn make_ready(
         "seed": point.seed,
         "hops": point.hops.unwrap_or(1),
         "allow": sweep.allow,
-        "metrics": study.metrics_of(sweep),
+        "metrics": metrics_data(&study.metrics_of(sweep)),
     });
     Ok(Ready {
         key: hash(inputs.to_string().as_bytes()),

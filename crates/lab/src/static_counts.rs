@@ -5,45 +5,23 @@ use npsim_image::Image;
 use npsim_isa::{Instruction, Unit, decode_in};
 use npsim_project::assemble::Program;
 
-use crate::metric::{MemoryUnit, Metric, Quantity};
+use crate::metric::{Counted, MemoryUnit, StaticCount};
 use crate::microengines::{Stages, named};
-
-/// What a metric counts in programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
-    /// Words of the control store.
-    Instructions,
-    /// Commands to memories, or to one unit.
-    References(Option<MemoryUnit>),
-}
-
-/// What can be counted in code, for `of`.
-pub const COUNTED: [&str; 2] = ["instructions", "references"];
-
-/// Whether a metric needs no run.
-#[must_use]
-pub(crate) fn is_static(metric: &Metric) -> bool {
-    metric.measure == Quantity::Code
-}
 
 /// The value of a metric of code.
 ///
 /// # Errors
 /// There is no such microengine or label, or the microengines that it names run
 /// different programs in which the numbers differ.
-pub fn value(metric: &Metric, programs: &[Program], stages: &Stages) -> Result<f64, String> {
-    let counted = match metric.of.first().map(String::as_str) {
-        Some("references") => Counted::References(metric.unit),
-        _ => Counted::Instructions,
-    };
-    let me = metric.me.as_deref().unwrap_or_default();
+pub fn value(wanted: &StaticCount, programs: &[Program], stages: &Stages) -> Result<f64, String> {
+    let me = wanted.me.as_str();
     let mut found = None;
     for index in named(me, stages)? {
         let program = programs
             .iter()
             .find(|program| program.me == index)
             .ok_or_else(|| format!("microengine {index} runs nothing"))?;
-        let number = count(&program.image, metric, counted)?;
+        let number = count(&program.image, wanted)?;
         if *found.get_or_insert(number) != number {
             return Err(format!(
                 "the microengines {me} run different programs: microengine {index} has {number} of them"
@@ -70,7 +48,7 @@ fn label_address(image: &Image, name: &str) -> Result<usize, String> {
     }
 }
 
-fn count(image: &Image, metric: &Metric, counted: Counted) -> Result<usize, String> {
+fn count(image: &Image, wanted: &StaticCount) -> Result<usize, String> {
     let place = |label: &Option<String>, else_at: usize| match label {
         None => Ok(else_at),
         Some(label) => {
@@ -78,20 +56,20 @@ fn count(image: &Image, metric: &Metric, counted: Counted) -> Result<usize, Stri
             label_address(image, name)
         }
     };
-    let from = place(&metric.from, 0)?;
-    let until = place(&metric.until, image.words.len())?;
+    let from = place(&wanted.from, 0)?;
+    let until = place(&wanted.until, image.words.len())?;
     let Some(words) = image.words.get(from..until) else {
         return Err(format!(
             "it begins at word {from} and ends before it, at {until}"
         ));
     };
-    Ok(match counted {
+    Ok(match wanted.of {
         Counted::Instructions => words.len(),
         Counted::References(unit) => words
             .iter()
             .filter_map(|&word| decode_in(word, image.contexts.encoding()).ok())
             .filter_map(|instruction| unit_of(&instruction))
-            .filter(|&found| means(unit, found))
+            .filter(|&found| is_wanted(unit, found))
             .count(),
     })
 }
@@ -104,7 +82,7 @@ fn unit_of(instruction: &Instruction) -> Option<Unit> {
     }
 }
 
-fn means(wanted: Option<MemoryUnit>, unit: Unit) -> bool {
+fn is_wanted(wanted: Option<MemoryUnit>, unit: Unit) -> bool {
     match wanted {
         None => matches!(unit, Unit::Scratch | Unit::Sram | Unit::Dram),
         Some(MemoryUnit::Scratch) => unit == Unit::Scratch,

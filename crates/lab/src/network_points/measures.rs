@@ -6,8 +6,10 @@ use npsim_transport::time::{SECOND, Time};
 use serde_json::Value;
 
 use crate::counters::growth;
-use crate::metric::Varies;
-use crate::metric::{Metric, Quantity, Statistic};
+use crate::metric::{
+    Count, DropsPer, FlowState, LossShare, Measure, Metric, Settles, Statistic, Utilisation,
+    Variation,
+};
 
 /// Samples without which nothing can be said of settling.
 const LEAST_TO_SETTLE: usize = 8;
@@ -28,6 +30,40 @@ pub(super) struct Seen<'a> {
     pub scale: u64,
 }
 
+/// What is sampled of a network.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sampled {
+    /// Bytes that have reached a flow's receiver.
+    Reached,
+    /// Data that was delivered to a flow's receiver.
+    Delivered,
+    /// A sender's congestion window.
+    Window,
+    /// A sender's smoothed round-trip time.
+    RoundTrip,
+    /// What has waited before a line, summed over time.
+    Waited,
+    /// The time in which a line has sent.
+    Busy,
+}
+
+impl Sampled {
+    /// What is sampled for a measure.
+    pub fn of(measure: &Measure) -> Self {
+        match measure {
+            Measure::Cov { .. } => Self::Reached,
+            Measure::Settling { of, .. } => match of {
+                Settles::Goodput(_) => Self::Delivered,
+                Settles::Window(_) => Self::Window,
+                Settles::Queue(_) => Self::Waited,
+                Settles::Utilisation(_) => Self::Busy,
+            },
+            Measure::RoundTrip(_) => Self::RoundTrip,
+            _ => Self::Window,
+        }
+    }
+}
+
 /// Samples of one metric: of each flow, or of the line.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
@@ -38,24 +74,22 @@ impl Samples {
     /// Takes one of each.
     pub fn take(
         &mut self,
-        (measure, settles): (Quantity, &str),
+        quantity: Sampled,
         simulation: &Simulation,
         census: &Census,
         (flows, line): (&[usize], Option<usize>),
     ) {
-        let flow = |flow: usize| {
-            let view = simulation.view(flow);
-            match (measure, settles) {
-                (Quantity::Cov, _) => Some(census.flows[flow].reached.bytes as f64),
-                (Quantity::Settling, "goodput") => Some(census.flows[flow].delivered as f64),
-                // A flow that has not begun has no window yet.
-                _ if simulation.topology().flows[flow].start > simulation.now() => None,
-                (Quantity::RoundTrip, _) => view.srtt.map(|srtt| srtt as f64),
-                _ => view.window.map(|window| window as f64),
-            }
+        let has_begun = |flow: usize| simulation.topology().flows[flow].start <= simulation.now();
+        let flow = |flow: usize| match quantity {
+            Sampled::Reached => Some(census.flows[flow].reached.bytes as f64),
+            Sampled::Delivered => Some(census.flows[flow].delivered as f64),
+            // A flow that has not begun has no window yet.
+            Sampled::Window | Sampled::RoundTrip if !has_begun(flow) => None,
+            Sampled::RoundTrip => simulation.view(flow).srtt.map(|srtt| srtt as f64),
+            _ => simulation.view(flow).window.map(|window| window as f64),
         };
-        let of_line = line.map(|line| match settles {
-            "queue" => census.lines[line].waited as f64,
+        let of_line = line.map(|line| match quantity {
+            Sampled::Waited => census.lines[line].waited as f64,
             _ => census.lines[line].busy as f64,
         });
         let taken: Vec<Option<f64>> = match of_line {
@@ -75,7 +109,7 @@ impl Samples {
     }
 }
 
-/// A metric's value, or why there is none. `flows` and `line` are those that it means; samples
+/// A metric's value, or why there is none. `flows` and `line` are those that it is about; samples
 /// come with the simulated time between them.
 pub(super) fn value(
     seen: &Seen<'_>,
@@ -84,100 +118,118 @@ pub(super) fn value(
     samples: Option<(&Samples, Time)>,
 ) -> Result<f64, String> {
     let (census, scale) = (seen.census, seen.scale as f64);
-    let seconds = |time: f64| time * scale / SECOND as f64;
     let of_line = || line.ok_or("no link is named");
     let sampled = || samples.ok_or("`delta` is missing");
-    match metric.measure {
-        Quantity::Goodput => {
+    match &metric.measure {
+        Measure::Goodput { statistic, .. } => {
             let rate = |flow: &usize| census.goodput(*flow) / scale;
-            match metric.statistic {
+            match statistic {
                 None => Ok(flows.iter().map(rate).sum::<f64>() / 1e6),
                 Some(statistic) => {
                     let rates: Vec<u64> = flows.iter().map(|it| rate(it) as u64).collect();
-                    let value = statistic.of(&rates);
-                    value
-                        .map(|rate| rate / 1e6)
-                        .ok_or_else(|| "there is no flow".into())
+                    one_of_flows(*statistic, &rates).map(|rate| rate / 1e6)
                 }
             }
         }
-        Quantity::Share => {
-            let all: u64 = census.flows.iter().map(|flow| flow.delivered).sum();
-            let part: u64 = flows.iter().map(|&flow| census.flows[flow].delivered).sum();
-            if all == 0 {
-                return Err("nothing was delivered".into());
-            }
-            Ok(part as f64 * 100.0 / all as f64)
+        Measure::Share { .. } => share(census, flows),
+        Measure::Jain { .. } => Ok(census.jain(flows.iter().copied())),
+        Measure::Utilisation(Utilisation::Link(_)) => {
+            Ok(census.lines[of_line()?].utilisation() * 100.0)
         }
-        Quantity::Jain => Ok(census.jain(flows.iter().copied())),
-        Quantity::Utilisation => Ok(census.lines[of_line()?].utilisation() * 100.0),
-        Quantity::Queue if metric.statistic == Some(Statistic::Max) => {
-            Ok(seen.longest[of_line()?] as f64 / 1e3)
-        }
-        Quantity::Queue => Ok(census.lines[of_line()?].mean_queue() / 1e3),
-        Quantity::Drops => {
+        Measure::Queue { longest: true, .. } => Ok(seen.longest[of_line()?] as f64 / 1e3),
+        Measure::Queue { .. } => Ok(census.lines[of_line()?].mean_queue() / 1e3),
+        Measure::Drops { per, .. } => {
             let drops = census.lines[of_line()?].drops() as f64;
-            let time = seconds(census.time as f64);
-            match (metric.rtt(), metric.per) {
-                (Some(rtt), _) => Ok(drops * (rtt as f64 / SECOND as f64) / time),
-                (None, Some(_)) => Ok(drops / time),
-                (None, None) => Ok(drops),
-            }
-        }
-        Quantity::LossShare if line.is_some() => {
-            let line = &census.lines[of_line()?];
-            let gone = line.drops() + line.lost.packets;
-            if line.offered.packets == 0 {
-                return Err("nothing came to the line".into());
-            }
-            Ok(gone as f64 * 100.0 / line.offered.packets as f64)
-        }
-        Quantity::LossShare => {
-            let sent: u64 = flows.iter().map(|&it| census.flows[it].sent.packets).sum();
-            let gone: u64 = flows.iter().map(|&it| census.flows[it].gone.packets).sum();
-            if sent == 0 {
-                return Err("nothing was sent".into());
-            }
-            Ok(gone as f64 * 100.0 / sent as f64)
-        }
-        Quantity::Count => {
-            let results = seen.results.ok_or("there are no results")?;
-            let mut sum = 0.0;
-            for path in &metric.of {
-                sum += growth(seen.counted, results, path)?;
-            }
-            let time = seconds(census.time as f64);
-            Ok(if metric.per.is_some() {
-                sum / time
-            } else {
-                sum
+            let time = seen.seconds(census.time as f64);
+            Ok(match per {
+                DropsPer::RoundTrip(rtt) => drops * (rtt.picoseconds as f64 / SECOND as f64) / time,
+                DropsPer::Second => drops / time,
+                DropsPer::Window => drops,
             })
         }
-        Quantity::Cov => {
+        Measure::LossShare(LossShare::Link(_)) => lost_by_line(census, of_line()?),
+        Measure::LossShare(_) => lost_by_flows(census, flows),
+        Measure::Count(count) => seen.growth(count),
+        Measure::Cov { of, .. } => {
             let (samples, _) = sampled()?;
-            cov(&samples.growth(), metric.varies())
+            cov(&samples.growth(), *of)
         }
-        Quantity::Completion => completion(seen, metric, flows, &seconds),
-        Quantity::Settling => {
+        Measure::Completion { statistic, .. } => completion(seen, *statistic, flows),
+        Measure::Settling { of, within, .. } => {
             let (samples, every) = sampled()?;
-            let series = match metric.settles() {
-                "window" => samples.series.clone(),
+            let series = match of {
+                Settles::Window(_) => samples.series.clone(),
                 _ => samples.growth(),
             };
-            settling(&series, metric.within()).map(|steps| seconds(steps as f64 * every as f64))
+            let steps = settling(&series, *within)?;
+            Ok(seen.seconds(steps as f64 * every as f64))
         }
-        Quantity::Window => instant(seen, metric, flows, samples).map(|bytes| bytes / 1e3),
-        Quantity::RoundTrip => {
-            instant(seen, metric, flows, samples).map(|time| seconds(time) * 1e3)
+        Measure::Window(state) => {
+            let quantity = (Sampled::Window, state);
+            instant(seen, quantity, flows, samples).map(|bytes| bytes / 1e3)
+        }
+        Measure::RoundTrip(state) => {
+            let quantity = (Sampled::RoundTrip, state);
+            instant(seen, quantity, flows, samples).map(|time| seen.seconds(time) * 1e3)
         }
         _ => Err("a network has no such quantity".into()),
     }
 }
 
-/// A statistic of what flows show of themselves: at the window's end, or as it was sampled.
+impl Seen<'_> {
+    /// A simulated time in seconds of the network's file.
+    fn seconds(&self, time: f64) -> f64 {
+        time * self.scale as f64 / SECOND as f64
+    }
+
+    fn growth(&self, count: &Count) -> Result<f64, String> {
+        let results = self.results.ok_or("there are no results")?;
+        let mut sum = 0.0;
+        for path in &count.of {
+            sum += growth(self.counted, results, path)?;
+        }
+        let time = self.seconds(self.census.time as f64);
+        Ok(if count.per.is_some() { sum / time } else { sum })
+    }
+}
+
+fn one_of_flows(statistic: Statistic, values: &[u64]) -> Result<f64, String> {
+    let value = statistic.of(values);
+    value.ok_or_else(|| "there is no flow".into())
+}
+
+/// The part of all delivered data that flows have, in percent.
+fn share(census: &Census, flows: &[usize]) -> Result<f64, String> {
+    let all: u64 = census.flows.iter().map(|flow| flow.delivered).sum();
+    let part: u64 = flows.iter().map(|&flow| census.flows[flow].delivered).sum();
+    if all == 0 {
+        return Err("nothing was delivered".into());
+    }
+    Ok(part as f64 * 100.0 / all as f64)
+}
+
+fn lost_by_line(census: &Census, line: usize) -> Result<f64, String> {
+    let line = &census.lines[line];
+    let gone = line.drops() + line.lost.packets;
+    if line.offered.packets == 0 {
+        return Err("nothing came to the line".into());
+    }
+    Ok(gone as f64 * 100.0 / line.offered.packets as f64)
+}
+
+fn lost_by_flows(census: &Census, flows: &[usize]) -> Result<f64, String> {
+    let sent: u64 = flows.iter().map(|&it| census.flows[it].sent.packets).sum();
+    let gone: u64 = flows.iter().map(|&it| census.flows[it].gone.packets).sum();
+    if sent == 0 {
+        return Err("nothing was sent".into());
+    }
+    Ok(gone as f64 * 100.0 / sent as f64)
+}
+
+/// What senders know of their flows: at the window's end, or as it was sampled.
 fn instant(
     seen: &Seen<'_>,
-    metric: &Metric,
+    (quantity, state): (Sampled, &FlowState),
     flows: &[usize],
     samples: Option<(&Samples, Time)>,
 ) -> Result<f64, String> {
@@ -185,23 +237,17 @@ fn instant(
     let samples = if let Some((samples, _)) = samples {
         samples
     } else {
-        let measured = (metric.measure, "");
-        now.take(measured, seen.simulation, seen.census, (flows, None));
+        now.take(quantity, seen.simulation, seen.census, (flows, None));
         &now
     };
     let values: Vec<u64> = { samples.series.iter().flatten() }
         .map(|&value| value as u64)
         .collect();
-    let value = metric.statistic.unwrap_or_default().of(&values);
+    let value = state.statistic.of(&values);
     value.ok_or_else(|| "no flow shows that of itself".into())
 }
 
-fn completion(
-    seen: &Seen<'_>,
-    metric: &Metric,
-    flows: &[usize],
-    seconds: &dyn Fn(f64) -> f64,
-) -> Result<f64, String> {
+fn completion(seen: &Seen<'_>, statistic: Statistic, flows: &[usize]) -> Result<f64, String> {
     let topology = seen.simulation.topology();
     let mut times = Vec::new();
     for &flow in flows {
@@ -213,12 +259,11 @@ fn completion(
         };
         times.push(at.saturating_sub(topology.flows[flow].start));
     }
-    let value = metric.statistic.unwrap_or_default().of(&times);
-    value.map(seconds).ok_or_else(|| "there is no flow".into())
+    one_of_flows(statistic, &times).map(|time| seen.seconds(time))
 }
 
 /// Standard deviation over mean: averaged over the series, or of their sum.
-fn cov(series: &[Vec<f64>], varies: Varies) -> Result<f64, String> {
+fn cov(series: &[Vec<f64>], of: Variation) -> Result<f64, String> {
     let one = |values: &[f64]| {
         if values.len() < 2 {
             return Err("the window is shorter than two `delta`".to_owned());
@@ -231,13 +276,13 @@ fn cov(series: &[Vec<f64>], varies: Varies) -> Result<f64, String> {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Ok((squares / count).sqrt() / mean)
     };
-    match varies {
-        Varies::Sum => {
+    match of {
+        Variation::Sum => {
             let length = series.iter().map(Vec::len).min().unwrap_or(0);
             let sum = |at: usize| series.iter().map(|values| values[at]).sum();
             one(&(0..length).map(sum).collect::<Vec<f64>>())
         }
-        Varies::Flow => {
+        Variation::Flow => {
             let each = series.iter().map(|values| one(values));
             let each = each.collect::<Result<Vec<f64>, _>>()?;
             Ok(each.iter().sum::<f64>() / each.len().max(1) as f64)
@@ -268,15 +313,15 @@ fn settling(series: &[Vec<f64>], within: f64) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Varies, cov, settling};
+    use super::{Variation, cov, settling};
 
     #[test]
     fn variation_is_of_each_or_of_the_sum() {
         let apart = [vec![1.0, 3.0, 1.0, 3.0], vec![3.0, 1.0, 3.0, 1.0]];
-        assert_eq!(cov(&apart, Varies::Flow), Ok(0.5));
-        assert_eq!(cov(&apart, Varies::Sum), Ok(0.0));
-        assert!(cov(&[vec![1.0]], Varies::Flow).is_err());
-        assert!(cov(&[vec![0.0, 0.0]], Varies::Flow).is_err());
+        assert_eq!(cov(&apart, Variation::Flow), Ok(0.5));
+        assert_eq!(cov(&apart, Variation::Sum), Ok(0.0));
+        assert!(cov(&[vec![1.0]], Variation::Flow).is_err());
+        assert!(cov(&[vec![0.0, 0.0]], Variation::Flow).is_err());
     }
 
     #[test]

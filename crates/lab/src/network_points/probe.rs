@@ -10,8 +10,8 @@ use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 use serde_json::Value;
 
-use super::measures::{Samples, Seen, value};
-use crate::metric::{Metric, Quantity};
+use super::measures::{Sampled, Samples, Seen, value};
+use crate::metric::{Measure, Metric};
 
 /// A metric with the flows and the line that it means.
 type Chosen<'a> = (&'a str, &'a Metric, Vec<usize>, Option<usize>);
@@ -55,7 +55,7 @@ impl<'a> Probe<'a> {
         let mut metrics = Vec::new();
         for chosen in chosen {
             let (name, metric, ..) = &chosen;
-            let sampler = match metric.delta() {
+            let sampler = match metric.sampling_interval() {
                 None => None,
                 Some(delta) if delta < scale => {
                     let message =
@@ -83,7 +83,7 @@ impl<'a> Probe<'a> {
 
     /// Whether something is counted that chips count.
     pub fn counts(&self) -> bool {
-        let counts = |(_, metric, ..): &Chosen<'_>| metric.measure == Quantity::Count;
+        let counts = |(_, metric, ..): &Chosen<'_>| matches!(metric.measure, Measure::Count(_));
         self.metrics.iter().any(|(chosen, _)| counts(chosen))
     }
 
@@ -130,10 +130,10 @@ impl<'a> Probe<'a> {
             let Some(sampler) = sampler.as_mut().filter(|it| it.next <= now) else {
                 continue;
             };
-            let measured = (metric.measure, metric.settles());
+            let quantity = Sampled::of(&metric.measure);
             sampler
                 .samples
-                .take(measured, simulation, census, (flows, *line));
+                .take(quantity, simulation, census, (flows, *line));
             sampler.next = sampler.next.saturating_add(sampler.every);
         }
         if now >= self.window.end
