@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use npsim::debug::machine::{Machine, NoDebug, STRETCH, Setup};
+use npsim::debug::timeline::{NoDebug, STRETCH, Setup, Timeline};
 use npsim::debug::{Debugger, Direction, Step};
 use npsim::engine::ENGINE;
 use npsim::simulation::{Settings, Simulation};
@@ -63,23 +63,23 @@ fn travel(_: &mut Criterion) {
         budget: BUDGET,
     };
     let last = hertz / 100;
-    let mut machine = Machine::new(setup()).expect("the budget is enough");
-    machine.goto(last);
+    let mut timeline = Timeline::new(setup()).expect("the budget is enough");
+    timeline.goto(last);
     let stretch = {
         let mut at = last;
         let times = Times::of(|| {
             at += STRETCH;
-            machine.goto(at);
+            timeline.goto(at);
         });
         times.within(50)
     };
     let end = last + STRETCH * TIMES as u64;
     let mut random = Random::new(1, 0);
     let jumps = Times::of(|| {
-        machine.goto(end - random.below(hertz / 1000));
-        black_box(machine.chip().now());
+        timeline.goto(end - random.below(hertz / 1000));
+        black_box(timeline.chip().now());
     });
-    let (bytes, states) = machine.memory();
+    let (bytes, states) = timeline.memory();
     println!(
         "debugger: a stretch of {STRETCH} cycles takes {:.1} ms; a jump costs at most {:.1} \
          stretches, half of them {:.1}; {states} states in {} MiB",
@@ -88,7 +88,7 @@ fn travel(_: &mut Criterion) {
         jumps.within(50) / stretch,
         bytes >> 20
     );
-    drop(machine);
+    drop(timeline);
     let mut debugger = Debugger::new(setup(), &project, &[]).expect("the budget is enough");
     debugger.goto(last);
     let steps = Times::of(|| {

@@ -90,7 +90,7 @@ fn alu(criterion: &mut Criterion) {
     let run_microcode = |simulation: &mut Simulation| {
         let mut links = Links::idle(project.capacity.hertz);
         let ending = simulation.run(&mut links, &mut |_, _| {});
-        assert_eq!(ending, Ending::Quiet);
+        assert_eq!(ending, Ending::NoEvents);
         simulation.result()
     };
     let microcode = run_microcode(&mut make());

@@ -11,16 +11,16 @@ use npsim_image::{Image, Point};
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
-use crate::breakpoints::{Said, Stops};
-use crate::complaint::Complaint;
+use crate::breakpoints::{BreakpointSet, LogOutput};
+use crate::error::DebugError;
 use crate::expression::{Expression, Scope};
-use crate::machine::{Machine, Moment};
 use crate::names::Names;
 use crate::search::{Direction, Place};
 use crate::snapshots::BudgetTooSmall;
 use crate::source::{self, Frame};
 use crate::step::Step;
 use crate::thread::Thread;
+use crate::timeline::{TimePoint, Timeline};
 
 /// Why the run stands where it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Stop {
     /// The context that is looked at.
     pub thread: Thread,
     /// What log points said on the way.
-    pub said: Vec<Said>,
+    pub said: Vec<LogOutput>,
 }
 
 /// A context that can run.
@@ -72,14 +72,14 @@ pub struct ThreadView {
 struct Made {
     step: Step,
     direction: Direction,
-    from: Look,
-    to: Look,
+    from: Selection,
+    to: Selection,
 }
 
 /// Where the debugger looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
-    moment: Moment,
+struct Selection {
+    moment: TimePoint,
     thread: Thread,
     place: Option<Place>,
     level: usize,
@@ -91,14 +91,14 @@ pub type WordsOfLine = (Vec<(u8, u16)>, String, u32);
 /// Steps that can be taken back one by one.
 const MOST_MADE: usize = 100_000;
 
-/// What a debugger is made of besides its [machine](crate::machine::Setup).
+/// What a debugger is made of besides its [timeline](crate::timeline::Setup).
 #[derive(Debug)]
 pub struct Debugger {
-    machine: Machine,
+    timeline: Timeline,
     names: Names,
     stages: Vec<(String, Vec<u8>)>,
-    stops: Stops,
-    look: Look,
+    stops: BreakpointSet,
+    look: Selection,
     made: Vec<Made>,
     allowed: Vec<Check>,
     reason: Reason,
@@ -121,18 +121,18 @@ impl Debugger {
     /// # Errors
     /// The budget of memory is too small.
     pub fn new(
-        setup: crate::machine::Setup,
+        setup: crate::timeline::Setup,
         project: &Project,
         allowed: &[Check],
     ) -> Result<Self, BudgetTooSmall> {
-        let machine = Machine::new(setup)?;
+        let timeline = Timeline::new(setup)?;
         let names = Names::of(project);
         let mut debugger = Self {
-            stops: Stops::new(names.clone()),
+            stops: BreakpointSet::new(names.clone()),
             names,
             stages: project.stages.clone(),
-            look: Look {
-                moment: Moment::default(),
+            look: Selection {
+                moment: TimePoint::default(),
                 thread: Thread::default(),
                 place: None,
                 level: 0,
@@ -140,7 +140,7 @@ impl Debugger {
             made: Vec::new(),
             allowed: allowed.to_vec(),
             reason: Reason::Entry,
-            machine,
+            timeline,
             stop: None,
         };
         if let Some(first) = debugger.threads().first().map(|it| it.thread) {
@@ -158,25 +158,25 @@ impl Debugger {
 
     /// The run.
     #[must_use]
-    pub fn machine(&self) -> &Machine {
-        &self.machine
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// The run, to go through it otherwise. [`Self::goto`] tells the debugger where it is.
-    pub(crate) fn machine_mut(&mut self) -> &mut Machine {
-        &mut self.machine
+    pub(crate) fn timeline_mut(&mut self) -> &mut Timeline {
+        &mut self.timeline
     }
 
     /// The chip as it stands.
     #[must_use]
     pub fn chip(&self) -> &Chip {
-        self.machine.chip()
+        self.timeline.chip()
     }
 
     /// The cycle before which everything has happened.
     #[must_use]
     pub fn cycle(&self) -> Cycle {
-        self.machine.moment().cycle
+        self.timeline.moment().cycle
     }
 
     /// What the project calls things.
@@ -201,7 +201,7 @@ impl Debugger {
     ///
     /// # Errors
     /// It does not run.
-    pub fn look_at(&mut self, thread: Thread) -> Result<(), Complaint> {
+    pub fn select(&mut self, thread: Thread) -> Result<(), DebugError> {
         self.known(thread)?;
         if thread != self.look.thread {
             self.look.thread = thread;
@@ -211,11 +211,11 @@ impl Debugger {
         Ok(())
     }
 
-    fn known(&self, thread: Thread) -> Result<(), Complaint> {
+    fn known(&self, thread: Thread) -> Result<(), DebugError> {
         if self.threads().iter().any(|it| it.thread == thread) {
             return Ok(());
         }
-        Err(Complaint::new(format!("context {thread} does not run"))
+        Err(DebugError::new(format!("context {thread} does not run"))
             .help("`contexts` lists those that do"))
     }
 
@@ -357,13 +357,13 @@ impl Debugger {
     ///
     /// # Errors
     /// It is no expression, or names something that is not there.
-    pub fn evaluate(&self, text: &str, thread: Thread) -> Result<u64, Complaint> {
+    pub fn evaluate(&self, text: &str, thread: Thread) -> Result<u64, DebugError> {
         text.parse::<Expression>()?.value(&self.scope(thread))
     }
 }
 
-fn image_of<'m>(machine: &'m Machine, thread: Thread) -> &'m Image {
-    machine.chip().microengines()[usize::from(thread.me)]
+fn image_of<'m>(timeline: &'m Timeline, thread: Thread) -> &'m Image {
+    timeline.chip().microengines()[usize::from(thread.me)]
         .program()
         .image()
 }

@@ -6,11 +6,10 @@
 
 mod access;
 pub mod breakpoints;
-pub mod complaint;
 pub mod console;
 pub mod debugger;
+pub mod error;
 pub mod expression;
-pub mod machine;
 pub mod names;
 pub mod questions;
 mod recording;
@@ -19,9 +18,10 @@ mod snapshots;
 pub mod source;
 pub mod step;
 pub mod thread;
+pub mod timeline;
 
-pub use complaint::Complaint;
 pub use debugger::{Debugger, Reason, Stop};
+pub use error::DebugError;
 pub use search::Direction;
 pub use snapshots::BudgetTooSmall;
 pub use step::Step;

@@ -6,7 +6,7 @@ use npsim_inspect::Inspect;
 use npsim_observe::series::{PlaceKind, Series};
 use npsim_project::Project;
 
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 
 /// A memory of the chip. Addresses are those of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,7 +134,7 @@ impl Names {
     ///
     /// # Errors
     /// There is none.
-    pub fn ring(&self, name: &str) -> Result<Ring, Complaint> {
+    pub fn ring(&self, name: &str) -> Result<Ring, DebugError> {
         if let Some((_, ring)) = self.rings.iter().find(|it| it.0 == name) {
             return Ok(*ring);
         }
@@ -149,7 +149,7 @@ impl Names {
         }
         let names = self.rings.iter().map(|it| it.0.as_str());
         Err(
-            Complaint::new(format!("no ring or queue is called `{name}`"))
+            DebugError::new(format!("no ring or queue is called `{name}`"))
                 .or_similar(name, names)
                 .or_help("`rings` lists them"),
         )
@@ -231,7 +231,7 @@ pub fn argument<'a>(image: &'a Image, name: &str, point: Point) -> Option<&'a st
 ///
 /// # Errors
 /// Nothing is called so, or not there.
-pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>, Complaint> {
+pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>, DebugError> {
     let name = argument(image, name, point).unwrap_or(name);
     if let Some(it) = image.registers_named(name, point).first() {
         return Ok(Named::Register(it.symbol, it.side));
@@ -253,13 +253,13 @@ pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>
     let Some(first) = live.map(|range| range.first).min() else {
         let names = here.iter().map(Named::name);
         return Err(
-            Complaint::new(format!("nothing is called `{name}` at {place}"))
+            DebugError::new(format!("nothing is called `{name}` at {place}"))
                 .or_similar(name, names)
                 .or_help("`names` lists what is live here"),
         );
     };
     Err(
-        Complaint::new(format!("`{name}` is not live at {place}")).help(format!(
+        DebugError::new(format!("`{name}` is not live at {place}")).help(format!(
             "its register is used otherwise here; it is live at {}, for one",
             image.place(first.address)
         )),

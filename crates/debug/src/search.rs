@@ -12,7 +12,7 @@ use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_session::node::Node;
 
-use crate::machine::{Machine, Moment, STRETCH};
+use crate::timeline::{STRETCH, TimePoint, Timeline};
 
 /// Into the future or into the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     /// When.
-    pub moment: Moment,
+    pub moment: TimePoint,
     /// The condition's own mark.
     pub mark: usize,
     /// Who does what is looked for, if a context does.
@@ -94,7 +94,7 @@ pub trait Condition {
 
     /// All candidates between two moments, the first included, have been named in order;
     /// told before any of them is judged. Others may be added, also for later moments.
-    fn covered(&mut self, from: Moment, to: Moment, candidates: &mut Vec<Candidate>) {
+    fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
         let _ = (from, to, candidates);
     }
 }
@@ -102,11 +102,11 @@ pub trait Condition {
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The machine is there: what was found, all marks of this moment.
+    /// The timeline is there: what was found, all marks of this moment.
     Hit(Vec<Candidate>),
-    /// There is no such moment; the machine is at the end or the beginning of the run.
+    /// There is no such moment; the timeline is at the end or the beginning of the run.
     Nothing,
-    /// The search was broken off; the machine is where it had come to.
+    /// The search was broken off; the timeline is where it had come to.
     Interrupted,
 }
 
@@ -127,7 +127,7 @@ impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
 
 impl<C: ?Sized> Sampler for Spotter<'_, C> {}
 
-impl Machine {
+impl Timeline {
     /// Goes to the next or last moment for which the condition holds, but this one.
     /// `limit` is the last moment to look at; `stop` is asked between stretches whether
     /// to break off.
@@ -135,7 +135,7 @@ impl Machine {
         &mut self,
         direction: Direction,
         condition: &mut dyn Condition,
-        limit: Option<Moment>,
+        limit: Option<TimePoint>,
         stop: &mut dyn FnMut(Cycle) -> bool,
     ) -> Found {
         match direction {
@@ -147,11 +147,11 @@ impl Machine {
     fn search_forward(
         &mut self,
         condition: &mut dyn Condition,
-        limit: Option<Moment>,
+        limit: Option<TimePoint>,
         stop: &mut dyn FnMut(Cycle) -> bool,
     ) -> Found {
         let from = self.moment();
-        let last = limit.unwrap_or(Moment {
+        let last = limit.unwrap_or(TimePoint {
             cycle: Cycle::MAX,
             rank: u8::MAX,
         });
@@ -160,10 +160,10 @@ impl Machine {
             let beyond = last.cycle.saturating_add(1);
             let to = self.next_stop(start).min(beyond);
             let live = self.fork_here();
-            let within = |moment: Moment| moment > from && moment <= last;
+            let within = |moment: TimePoint| moment > from && moment <= last;
             let (hit, live) = self.look_through(live, to, condition, &within, Direction::Forward);
             if let Some(hit) = hit {
-                self.goto_moment(hit[0].moment);
+                self.goto_point(hit[0].moment);
                 return Found::Hit(hit);
             }
             if live.ending().is_some() || to == beyond {
@@ -180,14 +180,14 @@ impl Machine {
     fn search_back(
         &mut self,
         condition: &mut dyn Condition,
-        limit: Option<Moment>,
+        limit: Option<TimePoint>,
         stop: &mut dyn FnMut(Cycle) -> bool,
     ) -> Found {
         let from = self.moment();
         let last = limit.unwrap_or_default();
         // What happens in the last cycle is seen when it is over.
         let mut to = from.cycle + u64::from(from.rank > 0);
-        let within = |moment: Moment| moment < from && moment >= last;
+        let within = |moment: TimePoint| moment < from && moment >= last;
         loop {
             let Some(before) = to.checked_sub(1) else {
                 self.goto(0);
@@ -202,11 +202,11 @@ impl Machine {
             let live = self.fork_before(start);
             let (hit, _) = self.look_through(live, to, condition, &within, Direction::Back);
             if let Some(hit) = hit {
-                self.goto_moment(hit[0].moment);
+                self.goto_point(hit[0].moment);
                 return Found::Hit(hit);
             }
             if start <= last.cycle {
-                self.goto_moment(last);
+                self.goto_point(last);
                 return Found::Nothing;
             }
             if stop(start) {
@@ -224,7 +224,7 @@ impl Machine {
         mut live: Node,
         to: Cycle,
         condition: &mut dyn Condition,
-        within: &dyn Fn(Moment) -> bool,
+        within: &dyn Fn(TimePoint) -> bool,
         direction: Direction,
     ) -> (Option<Vec<Candidate>>, Node) {
         let start = live.handled();
@@ -262,11 +262,11 @@ impl Machine {
             condition,
             mut candidates,
         } = spotter;
-        let end = Moment::before(live.handled());
+        let end = TimePoint::before(live.handled());
         // What a microengine was to do after the end is no part of the run.
         candidates.retain(|it| it.moment <= end);
         candidates.sort();
-        condition.covered(Moment::before(start), end, &mut candidates);
+        condition.covered(TimePoint::before(start), end, &mut candidates);
         candidates.sort();
         candidates.retain(|it| within(it.moment));
         (

@@ -6,10 +6,10 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
 use npsim_image::Image;
 
-use crate::machine::Moment;
 use crate::search::{Candidate, Condition, Place};
 use crate::source::{Stand, uses};
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 /// The mark of candidates that end a step.
 pub(crate) const STEP: usize = usize::MAX;
@@ -74,7 +74,11 @@ impl Ahead {
 }
 
 /// The instructions of a context in an event, each with its cycle.
-fn issued(event: &TraceEvent, at: Cycle, thread: Thread) -> impl Iterator<Item = (Moment, Place)> {
+fn issued(
+    event: &TraceEvent,
+    at: Cycle,
+    thread: Thread,
+) -> impl Iterator<Item = (TimePoint, Place)> {
     let (first, count) = match *event {
         TraceEvent::Issued {
             me,
@@ -90,11 +94,11 @@ fn issued(event: &TraceEvent, at: Cycle, thread: Thread) -> impl Iterator<Item =
             context: thread.context,
             pc: first + n,
         };
-        (Moment::of(at + Cycle::from(n), thread.me), place)
+        (TimePoint::of(at + Cycle::from(n), thread.me), place)
     })
 }
 
-fn candidate((moment, place): (Moment, Place)) -> Candidate {
+fn candidate((moment, place): (TimePoint, Place)) -> Candidate {
     Candidate {
         moment,
         mark: STEP,
@@ -119,20 +123,20 @@ impl Condition for Ahead {
 /// The beginnings of lines, or of instructions, that a context executed before a moment.
 pub(crate) struct Behind {
     thread: Thread,
-    before: Moment,
+    before: TimePoint,
     /// By address: the same number for what is one step.
     stands: Vec<usize>,
     /// What a stretch had, in order.
-    seen: Vec<(Moment, Place)>,
+    seen: Vec<(TimePoint, Place)>,
     /// The first instruction of the stretch after the one that comes next: whether it begins a
     /// line is not known before that is.
-    pending: Option<(Moment, Place)>,
+    pending: Option<(TimePoint, Place)>,
     every: bool,
 }
 
 impl Behind {
     /// All instructions before a moment.
-    pub fn instruction(thread: Thread, before: Moment) -> Self {
+    pub fn instruction(thread: Thread, before: TimePoint) -> Self {
         Self {
             thread,
             before,
@@ -144,7 +148,7 @@ impl Behind {
     }
 
     /// The beginnings of lines with `depth` macros open.
-    pub fn line(thread: Thread, before: Moment, image: &Image, depth: usize) -> Self {
+    pub fn line(thread: Thread, before: TimePoint, image: &Image, depth: usize) -> Self {
         let mut known = HashMap::new();
         let mut number = |pc| {
             let count = known.len();
@@ -174,7 +178,7 @@ impl Condition for Behind {
         self.seen.extend(those);
     }
 
-    fn covered(&mut self, from: Moment, _: Moment, candidates: &mut Vec<Candidate>) {
+    fn covered(&mut self, from: TimePoint, _: TimePoint, candidates: &mut Vec<Candidate>) {
         let seen = std::mem::take(&mut self.seen);
         for pair in seen.windows(2) {
             if self.differ(pair[0].1, pair[1].1) {
@@ -189,7 +193,7 @@ impl Condition for Behind {
         if let Some(first) = seen.first() {
             self.pending = Some(*first);
         }
-        if from == Moment::default()
+        if from == TimePoint::default()
             && let Some(first) = self.pending
         {
             candidates.push(candidate(first));
@@ -219,7 +223,7 @@ impl Condition for Turns {
             && self.context.is_none_or(|it| it == context)
         {
             let place = Place { me, context, pc };
-            candidates.push(candidate((Moment::of(at, me), place)));
+            candidates.push(candidate((TimePoint::of(at, me), place)));
         }
     }
 }
@@ -262,7 +266,7 @@ impl Condition for Both<'_> {
         candidate.mark == STEP || self.stops.judge(candidate, chip)
     }
 
-    fn covered(&mut self, from: Moment, to: Moment, candidates: &mut Vec<Candidate>) {
+    fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
         self.step.covered(from, to, candidates);
         self.stops.covered(from, to, candidates);
     }

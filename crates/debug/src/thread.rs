@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 
 /// A context of a microengine, written `4.3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,11 +21,11 @@ impl fmt::Display for Thread {
 }
 
 impl FromStr for Thread {
-    type Err = Complaint;
+    type Err = DebugError;
 
-    fn from_str(text: &str) -> Result<Self, Complaint> {
+    fn from_str(text: &str) -> Result<Self, DebugError> {
         let wrong = || {
-            Complaint::new(format!("`{text}` names no context"))
+            DebugError::new(format!("`{text}` names no context"))
                 .help("write microengine and context, such as `4.3`")
         };
         let (me, context) = text.split_once('.').ok_or_else(wrong)?;

@@ -11,7 +11,7 @@ use npsim_observe::set::Wanted;
 use npsim_observe::timeline::Window;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, Traffic};
-use npsim_session::session::{Counts, Ends, Node, Plan, Session};
+use npsim_session::session::{Counts, Endpoints, Node, Plan, Session};
 use npsim_session::simulation::{Ending, Settings};
 
 use crate::observation::{Lost, microcode_losses};
@@ -41,11 +41,11 @@ pub(crate) fn run(
         nodes: ready.hops,
         threads,
     };
-    let ends = Ends {
+    let ends = Endpoints {
         frames: Some(frames),
         entry: Some(Box::new(watch.clone())),
         exit: Some(Box::new(watch.clone())),
-        ..Ends::default()
+        ..Endpoints::default()
     };
     let mut session = Session::new(&plan, ends)?;
     // The files of a point are about one chip.
@@ -103,7 +103,7 @@ fn ending(session: &Session) -> Ending {
             Ending::Fault(fault)
         }
         Some((_, ending)) => ending.clone(),
-        None => Ending::Quiet,
+        None => Ending::NoEvents,
     }
 }
 

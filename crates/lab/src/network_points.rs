@@ -287,7 +287,7 @@ pub(crate) fn execute(
                 break;
             }
         }
-        let census = running.outside().census();
+        let census = running.outside().counters();
         for probe in &mut probes {
             probe.look(file, &running, &census);
         }

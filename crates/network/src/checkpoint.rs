@@ -15,19 +15,9 @@ use npsim_session::checkpoint::{Kind, Origin, Packed, foreign};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::census::Census;
-use crate::chips::NodeState;
-use crate::held::Held;
+use crate::counters::NetworkCounters;
 use crate::network::Network;
-use crate::simulation::Simulation;
-
-/// The state of a network, from which another one of the same file goes on.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Snapshot {
-    pub(crate) outside: Simulation,
-    pub(crate) chips: Vec<NodeState>,
-    pub(crate) held: Held,
-}
+pub use crate::snapshot::Snapshot;
 
 /// Where a run stands besides its network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +27,9 @@ pub struct Standing {
     /// Time from one sample of series to the next.
     pub every: Time,
     /// What was counted when the measurement began, or at the beginning.
-    pub begin: Census,
+    pub begin: NetworkCounters,
     /// What was counted at the last sample.
-    pub sampled: Option<Census>,
+    pub sampled: Option<NetworkCounters>,
 }
 
 /// How far the outputs of a run have come that are written while it runs.
@@ -135,10 +125,14 @@ impl Checkpoint {
         let parts = network.chips().len() as u64 + 1;
         let (snapshot, standing): (Snapshot, Standing) =
             self.0.state(network.memory_bytes(), parts)?;
-        let census = network.outside().census();
-        let like = |other: &Census| {
+        let counters = network.outside().counters();
+        let like = |other: &NetworkCounters| {
             (other.lines.len(), other.flows.len(), other.cpus.len())
-                == (census.lines.len(), census.flows.len(), census.cpus.len())
+                == (
+                    counters.lines.len(),
+                    counters.flows.len(),
+                    counters.cpus.len(),
+                )
         };
         if standing.every == 0 || !like(&standing.begin) || !standing.sampled.iter().all(like) {
             return Err(foreign("what it counted is of another network"));

@@ -1,6 +1,6 @@
 //! Whole chips as nodes of a network.
 
-mod inside;
+mod in_transit;
 mod node;
 mod system;
 

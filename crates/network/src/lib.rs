@@ -2,7 +2,7 @@
 //! deterministic simulation of packets.
 //!
 //! A [`Topology`](topology::Topology) says what there is, a [`Simulation`] runs it to one time after
-//! the other, and what happened in between is the difference of two [`Census`](census::Census). All
+//! the other, and what happened in between is the difference of two [`NetworkCounters`](counters::NetworkCounters). All
 //! events stand in one order, by time, node and kind, so that a run gives the same bytes on every
 //! machine and in steps of any size; all state can be saved with serde.
 //!
@@ -40,32 +40,33 @@
 //! };
 //! let mut simulation = Simulation::new(topology).expect("hosts that reach each other");
 //! simulation.run_to(5 * time::SECOND, &mut NoTap);
-//! let begin = simulation.census();
+//! let begin = simulation.counters();
 //! simulation.run_to(20 * time::SECOND, &mut NoTap);
-//! let line = simulation.census().since(&begin).lines[0];
+//! let line = simulation.counters().since(&begin).lines[0];
 //! assert!(line.utilisation() > 0.9, "{}", line.utilisation());
 //! ```
 
-pub mod census;
 pub mod checkpoint;
 pub mod chips;
+pub mod counters;
 pub mod ethernet;
 mod event;
 pub mod file;
 mod frame;
-mod held;
 mod host;
 mod law;
 mod line;
 mod network;
 pub mod remarks;
+mod reorder_buffer;
 pub mod results;
 mod routes;
 pub mod series;
 mod simulation;
+mod snapshot;
 mod tap;
 pub mod topology;
-mod turns;
+mod work_slices;
 
 pub use frame::{Content, Frame};
 pub use host::{FlowState, FlowView};

@@ -1,5 +1,6 @@
 //! One direction of a link: a queue, a line that sends one frame at a time, and what gets lost on it.
 
+mod drop_reason;
 mod queue;
 mod red;
 
@@ -7,10 +8,10 @@ use npsim_net::Random;
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::census::LineCensus;
+use crate::counters::LineCounters;
 use crate::frame::Frame;
 use crate::topology::{LineParameters, Loss};
-pub use queue::DropReason;
+pub use drop_reason::DropReason;
 use queue::Queue;
 
 /// The random streams of lines under the seed of a network.
@@ -32,7 +33,7 @@ pub struct Line {
     /// Whether an event is posted for that time.
     pub awaited: bool,
     random: Random,
-    census: LineCensus,
+    counters: LineCounters,
 }
 
 /// A frame that has begun to leave.
@@ -57,7 +58,7 @@ impl Line {
         let mut random = Random::new(seed, STREAM + number);
         let queue = Queue::new(parameters.queue, parameters.capacity(), random.next());
         Self {
-            census: LineCensus::new(parameters.rate),
+            counters: LineCounters::new(parameters.rate),
             parameters,
             from,
             to,
@@ -105,16 +106,16 @@ impl Line {
     /// # Errors
     /// It is dropped, and why.
     pub fn admit(&mut self, now: Time, frame: &Frame) -> Result<(), DropReason> {
-        self.census.waited(now, self.queue.bytes());
+        self.counters.waited(now, self.queue.bytes());
         let bytes = u64::from(frame.bytes);
-        self.census.offered.add(bytes);
+        self.counters.offered.add(bytes);
         // What goes out at once finds no queue, whatever its limit.
         let passes = self.is_free(now) && self.queue.packets() == 0;
         let admitted = self.queue.admit(now, bytes, passes);
         match admitted {
             Ok(()) if passes => {}
-            Ok(()) => self.census.longest = self.census.longest.max(self.queue.bytes() + bytes),
-            Err(reason) => self.census.dropped[reason as usize].add(bytes),
+            Ok(()) => self.counters.longest = self.counters.longest.max(self.queue.bytes() + bytes),
+            Err(reason) => self.counters.dropped[reason as usize].add(bytes),
         }
         admitted
     }
@@ -126,15 +127,15 @@ impl Line {
 
     /// A frame that its router gives to the slow path, which is lost here.
     pub fn refuse(&mut self, now: Time, frame: &Frame) -> DropReason {
-        self.census.waited(now, self.queue.bytes());
-        self.census.offered.add(frame.bytes.into());
-        self.census.dropped[DropReason::SlowPath as usize].add(frame.bytes.into());
+        self.counters.waited(now, self.queue.bytes());
+        self.counters.offered.add(frame.bytes.into());
+        self.counters.dropped[DropReason::SlowPath as usize].add(frame.bytes.into());
         DropReason::SlowPath
     }
 
     /// Begins to send the first frame that waits; the line is free.
     pub fn send(&mut self, now: Time) -> Option<Sending> {
-        self.census.waited(now, self.queue.bytes());
+        self.counters.waited(now, self.queue.bytes());
         let frame = self.queue.take(now)?;
         let sent = now.saturating_add(self.parameters.time(frame.bytes));
         self.busy_until = sent;
@@ -149,16 +150,16 @@ impl Line {
 
     /// A frame goes over the line; whether it is lost.
     fn carry(&mut self, bytes: u32) -> bool {
-        self.census.busy += self.parameters.time(bytes);
-        let number = self.census.sent.packets;
-        self.census.sent.add(bytes.into());
+        self.counters.busy += self.parameters.time(bytes);
+        let number = self.counters.sent.packets;
+        self.counters.sent.add(bytes.into());
         let lost = match &self.parameters.loss {
             Loss::None => false,
             Loss::Random(chance) => self.random.below(MILLION) < u64::from(*chance),
             Loss::Numbers(numbers) => numbers.contains(&number),
         };
         if lost {
-            self.census.lost.add(bytes.into());
+            self.counters.lost.add(bytes.into());
         }
         lost
     }
@@ -170,39 +171,39 @@ impl Line {
 
     /// A frame comes to the chip that the line leaves, and is to go on by it.
     pub fn expect(&mut self, bytes: u32) {
-        self.census.offered.add(bytes.into());
+        self.counters.offered.add(bytes.into());
     }
 
     /// A chip begins to send a frame of so many bytes, which waited in it for so long while at most
     /// so many bytes were there, itself among them: whether it is lost on the line.
     pub fn depart(&mut self, begins: Time, bytes: u32, waited: Time, longest: u64) -> bool {
-        self.census.waited += u128::from(waited) * u128::from(bytes);
-        self.census.longest = self.census.longest.max(longest);
+        self.counters.waited += u128::from(waited) * u128::from(bytes);
+        self.counters.longest = self.counters.longest.max(longest);
         self.busy_until = begins.saturating_add(self.parameters.time(bytes));
         self.carry(bytes)
     }
 
     /// A chip has lost a frame that was to go on by the line.
     pub fn lose(&mut self, bytes: u32, reason: DropReason) {
-        self.census.dropped[reason as usize].add(bytes.into());
+        self.counters.dropped[reason as usize].add(bytes.into());
     }
 
     /// A frame that was thought lost in a chip leaves it.
     pub fn find(&mut self, bytes: u32, reason: DropReason) {
-        self.census.dropped[reason as usize].take_back(bytes.into());
+        self.counters.dropped[reason as usize].take_back(bytes.into());
     }
 
     /// What was counted until now.
-    pub fn census(&self, now: Time) -> LineCensus {
-        let mut census = self.census;
-        census.waited(now, self.queue.bytes());
+    pub fn counters(&self, now: Time) -> LineCounters {
+        let mut counters = self.counters;
+        counters.waited(now, self.queue.bytes());
         // What it has still to do of the frame that it sends.
-        census.busy -= self.busy_until.saturating_sub(now);
-        census
+        counters.busy -= self.busy_until.saturating_sub(now);
+        counters
     }
 
     /// The longest queue is that from now on.
     pub fn forget_longest(&mut self) {
-        self.census.longest = self.queue.bytes();
+        self.counters.longest = self.queue.bytes();
     }
 }

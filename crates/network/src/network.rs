@@ -29,12 +29,12 @@ use npsim_session::simulation::Ending;
 use npsim_transport::time::Time;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::checkpoint::Snapshot;
 use crate::chips::{ChipNode, System};
-use crate::held::{Held, Holding, Watched};
+use crate::reorder_buffer::{RecordingTap, ReorderBuffer, Watched};
 use crate::simulation::{Simulation, ToChip};
+use crate::snapshot::Snapshot;
 use crate::tap::Tap;
-use crate::turns;
+use crate::work_slices;
 
 /// Whether to go on; asked from any thread.
 pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
@@ -51,7 +51,7 @@ pub struct Network {
     /// Runs several chips at a time.
     pool: Option<ThreadPool>,
     /// What was seen on lines and not told yet.
-    held: Held,
+    held: ReorderBuffer,
     /// What the tap watches.
     watched: Watched,
 }
@@ -108,7 +108,7 @@ impl Network {
             ways,
             at,
             pool: None,
-            held: Held::default(),
+            held: ReorderBuffer::default(),
             watched: Watched::default(),
         })
     }
@@ -267,7 +267,7 @@ impl Network {
             if self.outside.next_at() < limit {
                 let (held, watched) = (&mut self.held, &self.watched);
                 self.outside
-                    .run_to(limit - 1, &mut Holding { held, watched });
+                    .run_to(limit - 1, &mut RecordingTap { held, watched });
                 let coming: Vec<_> = self.outside.take_to_chips().collect();
                 self.deliver(coming)?;
                 continue;
@@ -287,7 +287,8 @@ impl Network {
             self.run_chips(&work, progress)?;
         }
         let (held, watched) = (&mut self.held, &self.watched);
-        self.outside.run_to(until, &mut Holding { held, watched });
+        self.outside
+            .run_to(until, &mut RecordingTap { held, watched });
         Ok(())
     }
 
@@ -343,7 +344,7 @@ impl Network {
             }
         }
         match &self.pool {
-            Some(pool) if chosen.len() > 1 => turns::run(chosen, pool, progress),
+            Some(pool) if chosen.len() > 1 => work_slices::run(chosen, pool, progress),
             _ => {
                 for (node, horizon) in chosen {
                     node.run_to(horizon, &mut |_| progress());
@@ -355,7 +356,7 @@ impl Network {
             let node = &mut self.chips[*number];
             let happened = node.take();
             let (held, watched) = (&mut self.held, &self.watched);
-            let tap = &mut Holding { held, watched };
+            let tap = &mut RecordingTap { held, watched };
             onwards.extend(node.tell(happened, &mut self.outside, tap));
         }
         self.deliver(onwards)?;

@@ -6,8 +6,8 @@ use serde::Serialize;
 use npsim_project::Setting;
 use npsim_session::report::NodeReport;
 
-use crate::census::{Census, FlowCensus, LineCensus, MessageCensus};
 use crate::chips::ChipNode;
+use crate::counters::{FlowCounters, LineCounters, MessageCounters, NetworkCounters};
 use crate::file::NetworkFile;
 use crate::line::DropReason;
 use crate::network::Network;
@@ -69,15 +69,15 @@ pub struct MessageResult {
 
 impl MessageResult {
     /// What was counted; none if that is nothing.
-    fn of(census: &MessageCensus) -> Option<Self> {
-        let MessageCensus {
+    fn of(counters: &MessageCounters) -> Option<Self> {
+        let MessageCounters {
             time_exceeded,
             unreachable,
             too_big,
             echo_replies,
             arp,
             others,
-        } = census;
+        } = counters;
         let counted = Self {
             time_exceeded: time_exceeded.packets,
             unreachable: unreachable.packets,
@@ -86,7 +86,7 @@ impl MessageResult {
             arp: arp.packets,
             others: others.packets,
         };
-        (*census != MessageCensus::default()).then_some(counted)
+        (*counters != MessageCounters::default()).then_some(counted)
     }
 
     /// What there was, in words: `2 unreachable, 1 time exceeded`.
@@ -237,14 +237,14 @@ impl Unscaled {
 impl Results {
     /// What happened between two times of a run; `begin` is what was counted at the first.
     #[must_use]
-    pub fn of(file: &NetworkFile, network: &Network, begin: &Census) -> Self {
+    pub fn of(file: &NetworkFile, network: &Network, begin: &NetworkCounters) -> Self {
         let simulation = network.outside();
-        let census = simulation.census().since(begin);
+        let counters = simulation.counters().since(begin);
         let topology = simulation.topology();
         let unscaled = Unscaled(file.scale);
-        let all: u64 = census.flows.iter().map(|flow| flow.delivered).sum();
+        let all: u64 = counters.flows.iter().map(|flow| flow.delivered).sum();
         let name = |node: usize| topology.nodes[node].name.clone();
-        let flow = |(number, counted): (usize, &FlowCensus)| {
+        let flow = |(number, counted): (usize, &FlowCounters)| {
             let flow = &topology.flows[number];
             FlowResult {
                 name: flow.name.clone(),
@@ -253,7 +253,7 @@ impl Results {
                 transport: transport(&flow.transport),
                 start_s: unscaled.seconds(flow.start),
                 delivered: counted.delivered,
-                goodput_bps: unscaled.rate(census.goodput(number)),
+                goodput_bps: unscaled.rate(counters.goodput(number)),
                 share: if all == 0 {
                     0.0
                 } else {
@@ -270,7 +270,7 @@ impl Results {
                 messages: MessageResult::of(&counted.messages),
             }
         };
-        let line = |(number, counted): (usize, &LineCensus)| {
+        let line = |(number, counted): (usize, &LineCounters)| {
             let link = &topology.links[number / 2];
             let dropped = DropReason::ALL.map(|reason| Dropped {
                 reason: reason.name(),
@@ -301,14 +301,14 @@ impl Results {
             network: file.name.clone(),
             scale: file.scale,
             seed: topology.seed,
-            from_s: unscaled.seconds(census.at - census.time),
-            until_s: unscaled.seconds(census.at),
-            jain: census.jain(0..topology.flows.len()),
-            flows: census.flows.iter().enumerate().map(flow).collect(),
-            lines: census.lines.iter().enumerate().map(line).collect(),
-            messages: MessageResult::of(&census.messages),
+            from_s: unscaled.seconds(counters.at - counters.time),
+            until_s: unscaled.seconds(counters.at),
+            jain: counters.jain(0..topology.flows.len()),
+            flows: counters.flows.iter().enumerate().map(flow).collect(),
+            lines: counters.lines.iter().enumerate().map(line).collect(),
+            messages: MessageResult::of(&counters.messages),
             routers: network.chips().iter().map(router).collect(),
-            cpus: { census.cpus.iter() }
+            cpus: { counters.cpus.iter() }
                 .zip(&topology.cpus)
                 .map(|(counted, cpu)| CpuResult {
                     host: name(cpu.node),
@@ -328,7 +328,7 @@ fn router(node: &ChipNode) -> RouterResult {
         project: system.project.name.clone(),
         settings: texts(&system.project.settings),
         routes: system.routes.iter().map(ToString::to_string).collect(),
-        strange: node.strange,
+        strange: node.unknown_frames,
         node: node.report(),
     }
 }

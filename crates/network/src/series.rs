@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::census::Census;
+use crate::counters::NetworkCounters;
 use crate::results::Unscaled;
 use crate::simulation::Simulation;
 
@@ -47,7 +47,7 @@ pub struct Sample<'a> {
 pub struct Sampler {
     unscaled: Unscaled,
     /// What was counted at the sample before.
-    last: Option<Census>,
+    last: Option<NetworkCounters>,
 }
 
 impl Sampler {
@@ -62,7 +62,7 @@ impl Sampler {
 
     /// The sampler of a run that goes on, of which `last` was counted at the sample before.
     #[must_use]
-    pub fn resumed(scale: u64, last: Option<Census>) -> Self {
+    pub fn resumed(scale: u64, last: Option<NetworkCounters>) -> Self {
         Self {
             last,
             ..Self::new(scale)
@@ -71,7 +71,7 @@ impl Sampler {
 
     /// What was counted at the last sample.
     #[must_use]
-    pub const fn last(&self) -> Option<&Census> {
+    pub const fn last(&self) -> Option<&NetworkCounters> {
         self.last.as_ref()
     }
 
@@ -86,8 +86,8 @@ impl Sampler {
         see: &mut dyn FnMut(&Sample<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let seconds = self.unscaled.seconds(simulation.now());
-        let census = simulation.census();
-        let since = self.last.as_ref().map(|last| census.since(last));
+        let counters = simulation.counters();
+        let since = self.last.as_ref().map(|last| counters.since(last));
         let topology = simulation.topology();
         for (number, flow) in topology.flows.iter().enumerate() {
             let mut row = |quantity, value: f64| {
@@ -147,7 +147,7 @@ impl Sampler {
                 row("drops", since.lines[number].drops() as f64)?;
             }
         }
-        self.last = Some(census);
+        self.last = Some(counters);
         Ok(())
     }
 }

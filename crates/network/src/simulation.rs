@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::NetworkError;
 
-use crate::census::{Census, CpuCensus, FlowCensus, MessageCensus};
+use crate::counters::{CpuCounters, FlowCounters, MessageCounters, NetworkCounters};
 use crate::event::{Event, Events};
 use crate::frame::Frame;
 use crate::host::{Endpoint, FlowView, Output};
@@ -62,13 +62,13 @@ pub struct Simulation {
     laws: Vec<Option<Law>>,
     /// Those of flow n at 2 n, which sends, and 2 n + 1.
     ends: Vec<End>,
-    flows: Vec<FlowCensus>,
+    flows: Vec<FlowCounters>,
     /// What has begun to go to chips and was not taken yet.
     to_chips: Vec<ToChip>,
     /// The CPU of each node that has one.
     cpus: Vec<Option<Cpu>>,
     /// Messages that have reached hosts.
-    messages: MessageCensus,
+    messages: MessageCounters,
     #[serde(skip)]
     out: Output,
 }
@@ -110,11 +110,11 @@ impl Simulation {
             flows: Vec::new(),
             to_chips: Vec::new(),
             cpus: vec![None; topology.nodes.len()],
-            messages: MessageCensus::default(),
+            messages: MessageCounters::default(),
             out: Output::default(),
             topology,
         };
-        it.lay_lines()?;
+        it.connect()?;
         for cpu in &it.topology.cpus {
             it.cpus[cpu.node] = Some(Cpu::new(cpu.cores, cpu.cost));
         }
@@ -130,9 +130,9 @@ impl Simulation {
                     armed: None,
                 });
             }
-            it.flows.push(FlowCensus {
+            it.flows.push(FlowCounters {
                 start: flow.start,
-                ..FlowCensus::default()
+                ..FlowCounters::default()
             });
             let open = Event::Open {
                 flow: number as u32,
@@ -142,7 +142,7 @@ impl Simulation {
         Ok(it)
     }
 
-    fn lay_lines(&mut self) -> Result<(), NetworkError> {
+    fn connect(&mut self) -> Result<(), NetworkError> {
         for link in &self.topology.links {
             for (parameters, (from, to)) in { link.lines.iter() }.zip([(0, 1), (1, 0)]) {
                 let ends = (link.ends[from], link.ends[to]);
@@ -272,7 +272,7 @@ impl Simulation {
 
     /// Everything that was counted until now.
     #[must_use]
-    pub fn census(&self) -> Census {
+    pub fn counters(&self) -> NetworkCounters {
         let flows = { self.flows.iter() }.enumerate().map(|(flow, counted)| {
             let mut counted = *counted;
             if let Some(sender) = self.ends[2 * flow].endpoint.sender() {
@@ -286,13 +286,13 @@ impl Simulation {
         });
         let cpus = { self.topology.cpus.iter() }.map(|cpu| {
             let busy = self.cpus[cpu.node].as_ref().map_or(0, Cpu::busy);
-            CpuCensus {
+            CpuCounters {
                 cores: cpu.cores as u64,
                 time: self.now,
                 busy,
             }
         });
-        Census {
+        NetworkCounters {
             at: self.now,
             time: self.now,
             cpus: cpus.collect(),
@@ -300,7 +300,7 @@ impl Simulation {
             lines: self
                 .lines
                 .iter()
-                .map(|line| line.census(self.now))
+                .map(|line| line.counters(self.now))
                 .collect(),
             flows: flows.collect(),
         }

@@ -24,7 +24,7 @@ use npsim::load::{generator, resolved};
 use npsim::net::load::Load;
 use npsim::project::{Overrides, Project};
 use npsim::registry;
-use npsim::session::{Ends, Plan, Session};
+use npsim::session::{Endpoints, Plan, Session};
 use npsim::simulation::Settings;
 
 /// What becomes of frames, a row each time.
@@ -76,10 +76,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         until: Some(60_000),
         ..Settings::new(ENGINE)
     };
-    let ends = Ends {
+    let ends = Endpoints {
         frames: Some(Box::new(frames)),
         load: Some(load),
-        ..Ends::default()
+        ..Endpoints::default()
     };
     let mut session = Session::new(&Plan::one(project, programs, settings), ends)?;
 

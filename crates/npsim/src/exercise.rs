@@ -22,7 +22,7 @@ use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 use npsim_session::links::Tap;
 use npsim_session::memory_dump;
 use npsim_session::report::{FaultReport, Report};
-use npsim_session::session::{Ends, Plan, Session};
+use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::{Ending, Settings};
 use serde::Serialize;
 
@@ -168,14 +168,14 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
     let comes = load.is_some();
     let departures = Departures::default();
     let wants = |kind| goals.iter().any(|goal| goal.kind == kind);
-    let ends = Ends {
+    let ends = Endpoints {
         frames: match &load {
             Some(load) => Some(Box::new(generator(load, project)?.map(Ok))),
             None => None,
         },
         exit: wants(MeasureKind::Reordered).then(|| Box::new(departures.clone()) as Box<_>),
         load,
-        ..Ends::default()
+        ..Endpoints::default()
     };
     let plan = Plan::one(project.clone(), programs, settings(project, comes));
     let mut session = Session::new(&plan, ends)?;

@@ -31,6 +31,6 @@ pub use npsim_protocols as protocols;
 pub use npsim_protocols::registry;
 pub use npsim_report::{bottleneck, chart, flame, page, profile_text};
 pub use npsim_session::{
-    checkpoint, histogram, links, measure, memory_dump, registers, remarks, report, session,
+    advisories, checkpoint, histogram, links, measure, memory_dump, registers, report, session,
     simulation, stats_file, summary,
 };

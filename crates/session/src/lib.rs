@@ -10,7 +10,7 @@
 //!
 //! use npsim_project::assemble::assemble_project;
 //! use npsim_project::{Overrides, Project};
-//! use npsim_session::session::{Ends, Plan, Session};
+//! use npsim_session::session::{Endpoints, Plan, Session};
 //! use npsim_engine::ENGINE;
 //! use npsim_session::simulation::Settings;
 //! use npsim_session::summary::summary;
@@ -31,7 +31,7 @@
 //!
 //! let settings = Settings { drain: Some(60_000), ..Settings::new(ENGINE) };
 //! let plan = Plan { nodes: 3, threads: 2, ..Plan::one(Arc::clone(&project), programs, settings) };
-//! let ends = Ends { frames: Some(Box::new(frames)), load: Some(load), ..Ends::default() };
+//! let ends = Endpoints { frames: Some(Box::new(frames)), load: Some(load), ..Endpoints::default() };
 //! let mut session = Session::new(&plan, ends)?;
 //!
 //! // To the first frame that leaves the first node, in steps of 100 cycles.
@@ -46,7 +46,7 @@
 //!
 //! // Back to where it was: the same from there on.
 //! let frames = npsim_project::load::generator(session.load().unwrap(), &project)?.map(Ok);
-//! let ends = Ends { frames: Some(Box::new(frames)), ..Ends::default() };
+//! let ends = Endpoints { frames: Some(Box::new(frames)), ..Endpoints::default() };
 //! let mut again = Session::new(&plan, ends)?;
 //! again.restore(&moment)?;
 //! again.step(1000);
@@ -56,6 +56,7 @@
 //! A [`node`] is one chip on its lines, which a session, a network and the debugger drive.
 //! Where a chip alone is enough, a [`simulation`] runs it between [`links`].
 
+pub mod advisories;
 pub mod checkpoint;
 pub mod histogram;
 pub mod links;
@@ -63,7 +64,6 @@ pub mod measure;
 pub mod memory_dump;
 pub mod node;
 pub mod registers;
-pub mod remarks;
 pub mod report;
 pub mod session;
 pub mod simulation;

@@ -6,6 +6,7 @@
 pub mod bandwidth;
 mod feedback;
 pub mod latency;
+mod rate;
 
 use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;

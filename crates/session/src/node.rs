@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 use crate::links::{Crossing, Links, LinksState, Traffic};
-use crate::simulation::{Came, Ending, Simulation};
+use crate::simulation::{Advance, Ending, Simulation};
 use npsim_project::problem::Problem;
 
 pub use exact::NodeCopy;
@@ -33,7 +33,7 @@ const WINDOW: Cycle = 60_000;
 
 /// How far a session is to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub(crate) enum RunTarget {
     /// To the first event at this cycle or later, which changes nothing in the chips:
     /// microengines may have run ahead of it.
     Pause(Cycle),
@@ -41,7 +41,7 @@ pub(crate) enum Goal {
     Exactly(Cycle),
 }
 
-impl Goal {
+impl RunTarget {
     pub fn cycle(self) -> Cycle {
         match self {
             Self::Pause(cycle) | Self::Exactly(cycle) => cycle,
@@ -223,7 +223,7 @@ impl Node {
     }
 
     /// Whether its run has ended for good, so that it takes no more frames.
-    pub(crate) fn is_deaf(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         let on = [Ending::Reached, Ending::Interrupted];
         { self.ending.as_ref() }.is_some_and(|ending| !on.contains(ending))
     }
@@ -233,17 +233,17 @@ impl Node {
         if !frames.is_empty() || closes {
             self.waits = false;
         }
-        if !self.is_deaf() {
+        if !self.is_closed() {
             self.links.feed(frames, closes);
         }
     }
 
-    /// Runs on, as far as the goal, a window or what is known of the node before
+    /// Runs on, as far as the target, a window or what is known of the node before
     /// lets it. Gives the frames that go on to the node behind: those before which no other can
     /// come any more.
     pub(crate) fn advance(
         &mut self,
-        goal: Goal,
+        target: RunTarget,
         observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
@@ -251,15 +251,15 @@ impl Node {
             self.marked = Some(self.counts());
         }
         let mark = self.mark.filter(|_| self.marked.is_none());
-        // A node that the one behind waits for goes beyond the goal.
-        let exactly = match goal {
-            Goal::Exactly(cycle) => Some(cycle).filter(|cycle| *cycle > self.handled),
-            Goal::Pause(_) => None,
+        // A node that the one behind waits for goes beyond the target.
+        let exactly = match target {
+            RunTarget::Exactly(cycle) => Some(cycle).filter(|cycle| *cycle > self.handled),
+            RunTarget::Pause(_) => None,
         };
         let stops = [self.until, mark, exactly];
         let until = stops.into_iter().flatten().min();
-        let mut pause = match goal {
-            Goal::Pause(cycle) if cycle > self.handled => cycle,
+        let mut pause = match target {
+            RunTarget::Pause(cycle) if cycle > self.handled => cycle,
             _ if exactly.is_some() => Cycle::MAX,
             _ => self.handled.saturating_add(WINDOW),
         };
@@ -274,23 +274,23 @@ impl Node {
             });
         self.waits = false;
         let known = match came {
-            Came::Ended(Ending::Reached) if until != self.until => {
+            Advance::Ended(Ending::Reached) if until != self.until => {
                 self.handled = self.simulation.now();
                 self.handled
             }
-            Came::Ended(ending) => {
+            Advance::Ended(ending) => {
                 self.ending = Some(match ending {
                     Ending::Reached => self.simulation.timed_out(),
                     other => other,
                 });
                 self.handled = self.handled.max(self.simulation.now());
-                if self.is_deaf() {
+                if self.is_closed() {
                     Cycle::MAX
                 } else {
                     self.handled
                 }
             }
-            Came::To(cycle) => {
+            Advance::To(cycle) => {
                 self.handled = self.handled.max(cycle);
                 self.waits = cycle < pause;
                 self.handled

@@ -19,13 +19,12 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::watch::Watcher;
-use npsim_inspect::stats::Stats;
 use npsim_net::egress::{PcapSink, Position};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
 
 use crate::links::{Frames, Links, Tap};
-use crate::node::{Goal, NodeState};
+use crate::node::{NodeState, RunTarget};
 use crate::report::Report;
 use crate::simulation::{Ending, Settings, Simulation};
 use npsim_chip::kernel::lines::{Arrival, MediaDrop};
@@ -77,7 +76,7 @@ impl Plan {
 
 /// The two ends of a network.
 #[derive(Default)]
-pub struct Ends {
+pub struct Endpoints {
     /// What comes in at the first node; nothing if absent.
     pub frames: Option<Frames>,
     /// The load that the frames are of, for the report.
@@ -95,11 +94,11 @@ pub struct Ends {
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stand {
+pub enum RunStatus {
     /// Nothing is left to happen before the pause.
     Paused,
-    /// A node waits for one whose time is up: [`Session::wait_no_more`].
-    HeldUp,
+    /// A node waits for one whose time is up: [`Session::release_waiting`].
+    Stalled,
     /// At its end, the [worst](Session::ending) of all nodes.
     Ended(Ending),
 }
@@ -175,7 +174,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no such network, or as in [`Simulation::new`].
-    pub fn new(plan: &Plan, ends: Ends) -> Result<Self, Problem> {
+    pub fn new(plan: &Plan, ends: Endpoints) -> Result<Self, Problem> {
         let Plan {
             project, programs, ..
         } = plan;
@@ -262,7 +261,7 @@ impl Session {
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     ) -> Option<Ending> {
-        self.drive(Goal::Pause(pause), observers, progress)
+        self.drive(RunTarget::Pause(pause), observers, progress)
     }
 
     /// Runs the next `cycles` cycles; the [worst](Self::ending) ending if all nodes have
@@ -276,10 +275,10 @@ impl Session {
     /// nodes those that others come behind may have gone further, as in
     /// [`Self::run_to`].
     pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {
-        let goal = Goal::Exactly(self.now().saturating_add(cycles));
+        let target = RunTarget::Exactly(self.now().saturating_add(cycles));
         let mut nobody = vec![NoObserver; self.nodes.len()];
         let go_on = &mut |_| ControlFlow::Continue(());
-        self.drive(goal, &mut nobody, go_on)
+        self.drive(target, &mut nobody, go_on)
     }
 
     /// [Steps](Self::step) of `every` cycles, at least one, until the condition holds or
@@ -304,13 +303,13 @@ impl Session {
         pause: Cycle,
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-    ) -> Stand {
-        self.drive_as_known(Goal::Pause(pause), observers, progress)
+    ) -> RunStatus {
+        self.drive_as_known(RunTarget::Pause(pause), observers, progress)
     }
 
     /// Lets nodes that wait for one whose time is up go on to their own ends, without what it would
     /// send later. The state is no longer one that goes on as with a later end.
-    pub fn wait_no_more(&mut self) {
+    pub fn release_waiting(&mut self) {
         for at in 1..self.nodes.len() {
             if self.nodes[at - 1].is_out_of_time() {
                 let rest = self.nodes[at - 1].give_the_rest();
@@ -321,41 +320,41 @@ impl Session {
 
     fn drive<P: Watcher + Send>(
         &mut self,
-        goal: Goal,
+        target: RunTarget,
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     ) -> Option<Ending> {
         loop {
-            match self.drive_as_known(goal, observers, progress) {
-                Stand::Ended(ending) => return Some(ending),
-                Stand::Paused => return None,
-                Stand::HeldUp => self.wait_no_more(),
+            match self.drive_as_known(target, observers, progress) {
+                RunStatus::Ended(ending) => return Some(ending),
+                RunStatus::Paused => return None,
+                RunStatus::Stalled => self.release_waiting(),
             }
         }
     }
 
     fn drive_as_known<P: Watcher + Send>(
         &mut self,
-        goal: Goal,
+        target: RunTarget,
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
-    ) -> Stand {
+    ) -> RunStatus {
         debug_assert_eq!(observers.len(), self.nodes.len(), "an observer a node");
         self.nodes.iter_mut().for_each(Node::take_up);
-        let halt = schedule::drive(&mut self.nodes, observers, goal, self.threads, progress);
+        let halt = schedule::drive(&mut self.nodes, observers, target, self.threads, progress);
         match halt {
-            Halt::HeldUp => return Stand::HeldUp,
-            Halt::BrokenOff => self.nodes.iter_mut().for_each(Node::interrupt),
-            Halt::Through => {}
+            Halt::Stalled => return RunStatus::Stalled,
+            Halt::Interrupted => self.nodes.iter_mut().for_each(Node::interrupt),
+            Halt::Complete => {}
         }
         let all = self.nodes.iter().all(|node| node.ending().is_some());
         match self.ending().filter(|_| all) {
-            Some((_, ending)) => Stand::Ended(ending.clone()),
-            None => Stand::Paused,
+            Some((_, ending)) => RunStatus::Ended(ending.clone()),
+            None => RunStatus::Paused,
         }
     }
 
-    /// Captures what leaves the last node from now on, as [`Ends::sink`] does from the
+    /// Captures what leaves the last node from now on, as [`Endpoints::sink`] does from the
     /// beginning.
     pub fn capture_to(&mut self, sink: PcapSink) {
         if let Some(last) = self.nodes.last_mut() {

@@ -63,7 +63,7 @@ pub enum Ending {
     /// drain time.
     Drained,
     /// No events are pending.
-    Quiet,
+    NoEvents,
     /// The time that was asked for is up.
     Reached,
     /// The microcode did what a check forbids, or what no chip could do.
@@ -82,7 +82,7 @@ impl Ending {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Drained => "drained",
-            Self::Quiet => "quiet",
+            Self::NoEvents => "quiet",
             Self::Reached => "reached",
             Self::Fault(_) => "fault",
             Self::OutputFailed => "output-failed",
@@ -94,7 +94,7 @@ impl Ending {
     /// How bad it is, for the ending of several nodes.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
-            Self::Quiet => 0,
+            Self::NoEvents => 0,
             Self::Drained => 1,
             Self::Reached => 2,
             Self::Interrupted => 3,
@@ -106,9 +106,9 @@ impl Ending {
 }
 
 /// Cycles after which the caller is told of the progress.
-const BREATH: Cycle = 60_000;
+const PROGRESS_CYCLES: Cycle = 60_000;
 /// The same in a network, whose windows are short.
-const FAR_BREATH: Cycle = 6_000_000;
+const NETWORK_PROGRESS_CYCLES: Cycle = 6_000_000;
 
 /// Refuses a program whose constants are not all known.
 fn linked(program: &Program) -> Result<(), Problem> {
@@ -140,7 +140,7 @@ pub struct Simulation {
 
 /// How far a run came that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum Advance {
     /// To its end.
     Ended(Ending),
     /// Nothing is left to happen before this cycle.
@@ -234,8 +234,8 @@ impl Simulation {
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         match self.advance(pause, links, observer, progress) {
-            Came::Ended(ending) => Some(ending),
-            Came::To(_) => None,
+            Advance::Ended(ending) => Some(ending),
+            Advance::To(_) => None,
         }
     }
 
@@ -247,7 +247,7 @@ impl Simulation {
         links: &mut Links,
         observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
-    ) -> Came {
+    ) -> Advance {
         loop {
             let now = self.chip.now();
             let until = self.settings.until.unwrap_or(Cycle::MAX);
@@ -263,25 +263,25 @@ impl Simulation {
                 // it is, it need not be asked for so often.
                 let next = self.chip.next_event().max(now);
                 let arrival = self.chip.units().msf.next_arrival();
-                let breath = next.saturating_add(BREATH);
-                let breath = if target.saturating_sub(breath) > BREATH {
-                    breath
+                let report_at = next.saturating_add(PROGRESS_CYCLES);
+                let report_at = if target.saturating_sub(report_at) > PROGRESS_CYCLES {
+                    report_at
                 } else {
-                    arrival.clamp(next, breath).saturating_add(1)
+                    arrival.clamp(next, report_at).saturating_add(1)
                 };
-                match self.chip.run_for(target, pause, breath, links, observer) {
-                    None if self.chip.next_event() >= pause => return Came::To(pause),
+                match self.chip.run_for(target, pause, report_at, links, observer) {
+                    None if self.chip.next_event() >= pause => return Advance::To(pause),
                     None => {
                         if links.has_failed() {
-                            return Came::Ended(Ending::OutputFailed);
+                            return Advance::Ended(Ending::OutputFailed);
                         }
                         if progress(self.chip.now(), &links.traffic).is_break() {
-                            return Came::Ended(Ending::Interrupted);
+                            return Advance::Ended(Ending::Interrupted);
                         }
                         continue;
                     }
-                    Some(Stop::Fault(fault)) => return Came::Ended(self.faulted(fault)),
-                    Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
+                    Some(Stop::Fault(fault)) => return Advance::Ended(self.faulted(fault)),
+                    Some(Stop::Quiet) => return Advance::Ended(self.rested(Ending::NoEvents)),
                     Some(Stop::Reached) => {}
                 }
                 if target == due {
@@ -290,22 +290,22 @@ impl Simulation {
             }
             self.undecided = links.is_starved();
             if self.undecided {
-                return Came::To(target);
+                return Advance::To(target);
             }
             if links.has_failed() {
-                return Came::Ended(Ending::OutputFailed);
+                return Advance::Ended(Ending::OutputFailed);
             }
             if links.input_failure().is_some() && links.all_offered() {
-                return Came::Ended(Ending::InputFailed);
+                return Advance::Ended(Ending::InputFailed);
             }
             if links.all_offered() && target >= self.rest_end(links) {
-                return Came::Ended(self.rested(Ending::Drained));
+                return Advance::Ended(self.rested(Ending::Drained));
             }
             if target >= until {
-                return Came::Ended(Ending::Reached);
+                return Advance::Ended(Ending::Reached);
             }
             if progress(target, &links.traffic).is_break() {
-                return Came::Ended(Ending::Interrupted);
+                return Advance::Ended(Ending::Interrupted);
             }
         }
     }
@@ -328,8 +328,8 @@ impl Simulation {
         loop {
             let next = links.network().map_or(Cycle::MAX, NetworkPort::next_start);
             let target = next.min(until);
-            let breath = { self.chip.next_event() }.saturating_add(FAR_BREATH);
-            let stop = { &mut self.chip }.run_for(target, Cycle::MAX, breath, links, observer);
+            let report_at = { self.chip.next_event() }.saturating_add(NETWORK_PROGRESS_CYCLES);
+            let stop = { &mut self.chip }.run_for(target, Cycle::MAX, report_at, links, observer);
             *silent = (*silent).max(self.chip.take_silence());
             match stop {
                 Some(Stop::Fault(fault)) => return Err(self.faulted(fault)),
@@ -376,7 +376,7 @@ impl Simulation {
     fn rested(&mut self, ending: Ending) -> Ending {
         // Who allows that all sleep for ever has nothing against some. What a context holds
         // that does is no leak of its own.
-        if ending != Ending::Quiet || !self.settings.allow.contains(&Check::Deadlock) {
+        if ending != Ending::NoEvents || !self.settings.allow.contains(&Check::Deadlock) {
             liveness::raise_never_woken(&mut self.chip);
         }
         self.chip.raise_leaks();

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_debug::breakpoints::Breakpoint;
 use npsim_debug::console::{Sources, completions, execute};
-use npsim_debug::machine::Moment;
 use npsim_debug::search::Place;
+use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Reason, Thread};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
+use crate::history::History;
 use crate::keys::{Action, Motion, action, interrupts};
 use crate::layout::{LEAST, Layout, Pane};
-use crate::panes::{Choice, Look, contexts, items, source};
-use crate::past::Past;
+use crate::panes::{Choice, PaneContext, contexts, items, source};
 use crate::progress::Progress;
 use crate::screen;
 use crate::theme::Theme;
@@ -29,7 +29,7 @@ pub struct Interface<'s> {
     view: View,
     /// What was on the screen last.
     area: Rect,
-    past: Option<(Cycle, Past)>,
+    past: Option<(Cycle, History)>,
     progress: Option<Arc<Progress>>,
     quits: bool,
 }
@@ -113,15 +113,15 @@ impl<'s> Interface<'s> {
         let from = now.saturating_sub(cycles);
         let known = self.past.as_ref();
         if known.is_none_or(|(known, past)| *known != from || past.lanes.until() != now) {
-            self.past = Some((from, Past::of(&self.debugger, from)));
+            self.past = Some((from, History::of(&self.debugger, from)));
         }
     }
 
-    fn look<'l>(&'l self, past: &'l Past) -> Look<'l>
+    fn look<'l>(&'l self, past: &'l History) -> PaneContext<'l>
     where
         's: 'l,
     {
-        Look {
+        PaneContext {
             debugger: &self.debugger,
             sources: self.sources,
             view: &self.view,
@@ -241,10 +241,10 @@ impl<'s> Interface<'s> {
         self.past = None;
     }
 
-    fn stands(&self) -> (Moment, Place) {
+    fn stands(&self) -> (TimePoint, Place) {
         let Thread { me, context } = self.debugger.thread();
         let pc = self.debugger.pc(self.debugger.thread());
-        (self.debugger.machine().moment(), Place { me, context, pc })
+        (self.debugger.timeline().moment(), Place { me, context, pc })
     }
 
     /// To where one stood before a jump, or forth again.
@@ -425,7 +425,7 @@ impl<'s> Interface<'s> {
             && view.thread != here
         {
             self.view.line = None;
-            if let Err(complaint) = self.debugger.look_at(view.thread) {
+            if let Err(complaint) = self.debugger.select(view.thread) {
                 self.mistake(complaint.to_string());
             }
         }

@@ -5,12 +5,12 @@
 //! comes to, a script comes to as well. What is shown follows from the debugger and a
 //! [`View`], and from nothing else. [`run()`] alone knows a real terminal.
 
+mod history;
 mod input;
 mod interface;
 mod keys;
 mod layout;
 mod panes;
-mod past;
 mod progress;
 mod run;
 mod screen;

@@ -10,11 +10,11 @@ use ratatui::text::{Line, Span};
 
 use crate::keys::KEYS;
 use crate::layout::{LEAST, Layout, Pane};
-use crate::panes::{Look, console, contexts, cut, help, items, packets, source};
+use crate::panes::{PaneContext, console, contexts, cut, help, items, packets, source};
 use crate::view::Mode;
 
 /// Draws all of it.
-pub(crate) fn draw(frame: &mut Frame<'_>, look: &Look<'_>, layout: &Layout) {
+pub(crate) fn draw(frame: &mut Frame<'_>, look: &PaneContext<'_>, layout: &Layout) {
     let area = frame.area();
     let buffer = frame.buffer_mut();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -75,7 +75,7 @@ fn below(area: Rect) -> Rect {
 
 fn heading(
     buffer: &mut Buffer,
-    look: &Look<'_>,
+    look: &PaneContext<'_>,
     area: Rect,
     name: &str,
     text: &str,
@@ -100,7 +100,7 @@ fn heading(
     put(buffer, area, 0, &line);
 }
 
-fn draw_pane(buffer: &mut Buffer, look: &Look<'_>, pane: Pane, area: Rect) {
+fn draw_pane(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect) {
     let inner = below(area);
     let text = match pane {
         Pane::Source => source::heading(look),
@@ -141,7 +141,7 @@ fn draw_pane(buffer: &mut Buffer, look: &Look<'_>, pane: Pane, area: Rect) {
 }
 
 /// A list, with the chosen entry in sight.
-fn list(buffer: &mut Buffer, look: &Look<'_>, pane: Pane, area: Rect) {
+fn list(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect) {
     let items = items(look, pane, area.width);
     let chosen = look.view.chosen(pane).min(items.len().max(1) - 1);
     let marks = look.view.focus == pane;
@@ -170,7 +170,7 @@ fn list(buffer: &mut Buffer, look: &Look<'_>, pane: Pane, area: Rect) {
 }
 
 /// Why the run stands here, in a few words.
-fn reason(look: &Look<'_>) -> String {
+fn reason(look: &PaneContext<'_>) -> String {
     match look.debugger.reason() {
         Reason::Entry | Reason::Beginning => "the beginning of the run".to_owned(),
         Reason::Step | Reason::Goto => String::new(),
@@ -187,10 +187,10 @@ fn reason(look: &Look<'_>) -> String {
     }
 }
 
-fn title(buffer: &mut Buffer, look: &Look<'_>, area: Rect) {
+fn title(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let debugger = look.debugger;
     let thread = debugger.thread();
-    let time = time_text(debugger.cycle(), debugger.machine().hertz());
+    let time = time_text(debugger.cycle(), debugger.timeline().hertz());
     let mut parts = vec![
         format!(" {thread} {}", debugger.stage(thread.me)),
         contexts::doing(look, thread),
@@ -206,7 +206,7 @@ fn title(buffer: &mut Buffer, look: &Look<'_>, area: Rect) {
 }
 
 /// As many keys as there is room for.
-fn keys(buffer: &mut Buffer, look: &Look<'_>, area: Rect) {
+fn keys(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let mut row = 0;
     let mut spans = Vec::new();
     let mut used = 0;
@@ -233,7 +233,7 @@ fn keys(buffer: &mut Buffer, look: &Look<'_>, area: Rect) {
     put(buffer, area, row, &Line::from(spans));
 }
 
-fn helps(buffer: &mut Buffer, look: &Look<'_>, area: Rect) {
+fn helps(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let inner = below(area);
     let lines = help::lines(look, inner.width);
     let last_top = lines.len().saturating_sub(inner.height.into());

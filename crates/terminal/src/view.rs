@@ -1,8 +1,8 @@
 //! How the debugger is looked at.
 
-use npsim_debug::machine::Moment;
 use npsim_debug::questions::Trail;
 use npsim_debug::search::Place;
+use npsim_debug::timeline::TimePoint;
 
 use crate::input::Input;
 use crate::layout::Pane;
@@ -56,7 +56,7 @@ pub struct View {
     /// The packet that is looked at.
     pub(crate) trail: Option<Trail>,
     /// Where one stood before jumps, and which of these one has come back to.
-    pub(crate) places: Vec<(Moment, Place)>,
+    pub(crate) places: Vec<(TimePoint, Place)>,
     pub(crate) place: usize,
     /// Ctrl-C was pressed where nothing was under way.
     pub(crate) leaving: bool,

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::complaint::Complaint;
-use crate::machine::Moment;
+use crate::error::DebugError;
+use crate::timeline::TimePoint;
 
 /// Which hits count, by their number from the beginning of the run, 1 for the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl Hits {
 }
 
 impl FromStr for Hits {
-    type Err = Complaint;
+    type Err = DebugError;
 
-    fn from_str(text: &str) -> Result<Self, Complaint> {
+    fn from_str(text: &str) -> Result<Self, DebugError> {
         let text = text.trim();
         let wrong = || {
-            Complaint::new(format!("`{text}` is no number of hits"))
+            DebugError::new(format!("`{text}` is no number of hits"))
                 .help("write `5` for the fifth, `>=5` from the fifth on, `%5` for each fifth")
         };
         let number = |digits: &str| {
@@ -71,23 +71,23 @@ impl std::fmt::Display for Hits {
 /// The hits of the run from its beginning up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
-    hits: Vec<Moment>,
+    hits: Vec<TimePoint>,
     /// All at or before this moment are known.
-    through: Moment,
+    through: TimePoint,
 }
 
 impl Counted {
-    pub fn through(&self) -> Moment {
+    pub fn through(&self) -> TimePoint {
         self.through
     }
 
     /// All at or before a moment are known now.
-    pub fn known_through(&mut self, moment: Moment) {
+    pub fn known_through(&mut self, moment: TimePoint) {
         self.through = self.through.max(moment);
     }
 
     /// There is a hit, after all that are known or among them; its number.
-    pub fn note(&mut self, moment: Moment) -> u64 {
+    pub fn note(&mut self, moment: TimePoint) -> u64 {
         let place = self.hits.partition_point(|it| *it < moment);
         if self.hits.get(place) != Some(&moment) {
             self.hits.insert(place, moment);
@@ -96,12 +96,12 @@ impl Counted {
     }
 
     /// How many are known at or before a moment.
-    pub fn until(&self, moment: Moment) -> usize {
+    pub fn until(&self, moment: TimePoint) -> usize {
         self.hits.partition_point(|it| *it <= moment)
     }
 
     /// The run will be another one after a moment.
-    pub fn forget_after(&mut self, moment: Moment) {
+    pub fn forget_after(&mut self, moment: TimePoint) {
         let keep = self.until(moment);
         self.hits.truncate(keep);
         self.through = self.through.min(moment);

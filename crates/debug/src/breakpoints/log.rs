@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::expression::{Expression, Scope};
 
 /// Text with expressions: `got {bytes} bytes at {buffer:x}`.
@@ -20,15 +20,15 @@ enum Part {
 }
 
 impl FromStr for Template {
-    type Err = Complaint;
+    type Err = DebugError;
 
-    fn from_str(text: &str) -> Result<Self, Complaint> {
+    fn from_str(text: &str) -> Result<Self, DebugError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, inside)) = rest.split_once('{') {
             let (inside, after) = inside
                 .split_once('}')
-                .ok_or_else(|| Complaint::new(format!("`{{{inside}` has no closing brace")))?;
+                .ok_or_else(|| DebugError::new(format!("`{{{inside}` has no closing brace")))?;
             let (expression, hex) = match inside.strip_suffix(":x") {
                 Some(expression) => (expression, true),
                 None => (inside, false),

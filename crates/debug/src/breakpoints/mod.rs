@@ -1,21 +1,21 @@
 //! Where a run stops: breakpoints, watchpoints, log points. They belong to the debugger
 //! and not to the chip, so no way through time loses them.
 
+mod breakpoint_set;
 mod hits;
 mod log;
-mod stops;
 
 use std::collections::BTreeSet;
 
+pub use breakpoint_set::{BreakpointSet, LogOutput};
 pub use hits::Hits;
 pub use log::Template;
-pub use stops::{Said, Stops};
 
 use npsim_image::Point;
 
 use crate::expression::{Expression, Location};
-use crate::machine::Moment;
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 /// What a watchpoint looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct Breakpoint {
     /// Hits from the beginning of the run on, as far as they are known.
     counted: hits::Counted,
     /// Moments for which the line was said.
-    said: BTreeSet<Moment>,
+    said: BTreeSet<TimePoint>,
 }
 
 impl Breakpoint {

@@ -1,7 +1,7 @@
 //! Commands as text: what a script, a terminal and the console of an editor take.
 
 mod complete;
-mod look;
+mod inspect;
 mod place;
 mod show;
 mod table;
@@ -15,8 +15,8 @@ use npsim_chip::kernel::check::Check;
 use npsim_project::quantity::Time;
 
 use crate::breakpoints::{Access, Breakpoint};
-use crate::complaint::Complaint;
 use crate::debugger::{Debugger, Stop};
+use crate::error::DebugError;
 use crate::expression::Expression;
 use crate::search::Direction;
 use crate::step::Step;
@@ -63,14 +63,14 @@ pub fn execute(
     debugger: &mut Debugger,
     sources: Sources<'_>,
     line: &str,
-) -> Result<Answer, Complaint> {
+) -> Result<Answer, DebugError> {
     let line = line.trim();
     if line.is_empty() || line.starts_with(';') || line.starts_with("//") {
         return Ok(Answer::default());
     }
     let (word, rest) = first_word(line);
     match find(word) {
-        Ok(info) if info.arguments.is_empty() && !rest.is_empty() => Err(Complaint::new(format!(
+        Ok(info) if info.arguments.is_empty() && !rest.is_empty() => Err(DebugError::new(format!(
             "`{}` takes nothing, and here stands `{rest}`",
             info.name
         ))
@@ -90,7 +90,7 @@ pub fn execute(
             if let Some(info) = reversed(word) {
                 return call.go(info.verb, Direction::Back);
             }
-            let complaint = Complaint::new(format!("there is no command `{word}`"));
+            let complaint = DebugError::new(format!("there is no command `{word}`"));
             Err(if begins.is_empty() {
                 let names = COMMANDS.iter().map(|it| it.name);
                 complaint
@@ -131,7 +131,7 @@ struct Call<'c, 's> {
 }
 
 impl Call<'_, '_> {
-    fn verb(&mut self, verb: Verb) -> Result<Answer, Complaint> {
+    fn verb(&mut self, verb: Verb) -> Result<Answer, DebugError> {
         match verb {
             verb if verb.goes() => self.go(verb, Direction::Forward),
             Verb::Back => self.back(),
@@ -166,11 +166,11 @@ impl Call<'_, '_> {
         }
     }
 
-    fn nothing_more(&self) -> Result<(), Complaint> {
+    fn nothing_more(&self) -> Result<(), DebugError> {
         if self.rest.is_empty() {
             Ok(())
         } else {
-            Err(Complaint::new(format!(
+            Err(DebugError::new(format!(
                 "nothing is expected where `{}` stands",
                 self.rest
             )))
@@ -178,7 +178,7 @@ impl Call<'_, '_> {
     }
 
     /// The context that is named, or the one that is looked at.
-    fn thread(&self) -> Result<Thread, Complaint> {
+    fn thread(&self) -> Result<Thread, DebugError> {
         if self.rest.is_empty() {
             return Ok(self.debugger.thread());
         }
@@ -187,7 +187,7 @@ impl Call<'_, '_> {
         if known.iter().any(|it| it.thread == thread) {
             Ok(thread)
         } else {
-            Err(Complaint::new(format!("context {thread} does not run"))
+            Err(DebugError::new(format!("context {thread} does not run"))
                 .help("`contexts` lists those that do"))
         }
     }
@@ -200,18 +200,18 @@ impl Call<'_, '_> {
         }
     }
 
-    fn back(&mut self) -> Result<Answer, Complaint> {
+    fn back(&mut self) -> Result<Answer, DebugError> {
         let (word, rest) = first_word(self.rest);
         let info = find(word).ok().filter(|it| it.verb.goes());
         let info = info.ok_or_else(|| {
-            Complaint::new(format!("`{word}` cannot be done backwards"))
+            DebugError::new(format!("`{word}` cannot be done backwards"))
                 .help("`back` goes before continue, next, step, out, instruction, run and any")
         })?;
         self.rest = rest;
         self.go(info.verb, Direction::Back)
     }
 
-    fn go(&mut self, verb: Verb, direction: Direction) -> Result<Answer, Complaint> {
+    fn go(&mut self, verb: Verb, direction: Direction) -> Result<Answer, DebugError> {
         let step = match verb {
             Verb::Next => Step::Line,
             Verb::Step => Step::Into,
@@ -230,14 +230,14 @@ impl Call<'_, '_> {
             rest => { rest.parse().ok() }
                 .filter(|it| (1..=MOST_STEPS).contains(it))
                 .ok_or_else(|| {
-                    Complaint::new(format!("`{rest}` is no number of steps"))
+                    DebugError::new(format!("`{rest}` is no number of steps"))
                         .help(format!("give one from 1 to {MOST_STEPS}"))
                 })?,
         };
         let forward = direction == Direction::Forward;
         if forward && step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
             return Err(
-                Complaint::new("the context is in no macro").help("`next` goes to the next line")
+                DebugError::new("the context is in no macro").help("`next` goes to the next line")
             );
         }
         let mut said = Vec::new();
@@ -256,17 +256,17 @@ impl Call<'_, '_> {
         Ok(self.arrived(stop))
     }
 
-    fn goto(&mut self) -> Result<Answer, Complaint> {
+    fn goto(&mut self) -> Result<Answer, DebugError> {
         let (word, rest) = first_word(self.rest);
         if word == "packet" {
             self.rest = rest;
             return self.goto_packet();
         }
         let now = self.debugger.cycle();
-        let hertz = self.debugger.machine().hertz();
-        let time = |text: &str| -> Result<u64, Complaint> {
+        let hertz = self.debugger.timeline().hertz();
+        let time = |text: &str| -> Result<u64, DebugError> {
             let time: Time = text.parse().map_err(|message: String| {
-                Complaint::new(message)
+                DebugError::new(message)
                     .help("write a cycle, a time such as `1.25ms`, `+100`, `start` or `end`")
             })?;
             Ok(time.cycles(hertz))
@@ -283,23 +283,23 @@ impl Call<'_, '_> {
         // Without an end the run would go on for ever.
         let patience = self
             .debugger
-            .machine()
-            .furthest()
+            .timeline()
+            .recorded_to()
             .max(now)
             .saturating_add(hertz);
         let stop = self.debugger.goto(cycle.min(patience));
         Ok(self.arrived(stop))
     }
 
-    fn goto_packet(&mut self) -> Result<Answer, Complaint> {
+    fn goto_packet(&mut self) -> Result<Answer, DebugError> {
         let (number, station) = self.rest.split_once('@').unwrap_or((self.rest, "0"));
         let wrong =
-            || Complaint::new("which packet and which station?").help("write `goto packet 17 @3`");
+            || DebugError::new("which packet and which station?").help("write `goto packet 17 @3`");
         let number = number.trim().parse().map_err(|_| wrong())?;
         let station: usize = station.trim().parse().map_err(|_| wrong())?;
         let trail = self.debugger.packet(number)?;
         let Some(at) = trail.stations.get(station) else {
-            return Err(Complaint::new(format!(
+            return Err(DebugError::new(format!(
                 "packet {number} has {} stations, numbered from 0",
                 trail.stations.len()
             )));
@@ -310,19 +310,19 @@ impl Call<'_, '_> {
                 me: place.me,
                 context: place.context,
             };
-            self.debugger.look_at(stop.thread)?;
+            self.debugger.select(stop.thread)?;
         }
         Ok(self.arrived(stop))
     }
 
-    fn context(&mut self) -> Result<Answer, Complaint> {
+    fn context(&mut self) -> Result<Answer, DebugError> {
         let thread = self.rest.parse()?;
-        self.debugger.look_at(thread)?;
+        self.debugger.select(thread)?;
         Ok(Answer::lines(show::where_text(self.debugger, thread)))
     }
 
-    fn check(&mut self, passes: bool) -> Result<Answer, Complaint> {
-        let check: Check = self.rest.parse().map_err(Complaint::new)?;
+    fn check(&mut self, passes: bool) -> Result<Answer, DebugError> {
+        let check: Check = self.rest.parse().map_err(DebugError::new)?;
         let mut allowed = self.debugger.allowed().to_vec();
         allowed.retain(|it| *it != check);
         if passes {
@@ -333,9 +333,9 @@ impl Call<'_, '_> {
         Ok(Answer::line(format!("{check} {does}")))
     }
 
-    fn by_number(&mut self, verb: Verb) -> Result<Answer, Complaint> {
+    fn by_number(&mut self, verb: Verb) -> Result<Answer, DebugError> {
         let id = self.rest.parse().map_err(|_| {
-            Complaint::new(format!("`{}` is no number", self.rest))
+            DebugError::new(format!("`{}` is no number", self.rest))
                 .help("`breakpoints` lists them with their numbers")
         })?;
         let done = match verb {
@@ -357,7 +357,7 @@ impl Call<'_, '_> {
         Answer::lines(points.iter().map(show::breakpoint_text).collect())
     }
 
-    fn added(&mut self, point: Breakpoint) -> Result<Answer, Complaint> {
+    fn added(&mut self, point: Breakpoint) -> Result<Answer, DebugError> {
         let id = self.debugger.add(point)?;
         let points = self.debugger.breakpoints();
         let point = points.iter().find(|it| it.id == id);
@@ -367,27 +367,27 @@ impl Call<'_, '_> {
         })
     }
 
-    fn set_break(&mut self, say: Option<&str>) -> Result<Answer, Complaint> {
+    fn set_break(&mut self, say: Option<&str>) -> Result<Answer, DebugError> {
         let asked: Asked = self.rest.parse()?;
         let point = asked.breakpoint(self.debugger, say)?;
         self.added(point)
     }
 
-    fn log(&mut self) -> Result<Answer, Complaint> {
+    fn log(&mut self) -> Result<Answer, DebugError> {
         let (before, say) = self.rest.split_once(" say ").ok_or_else(|| {
-            Complaint::new("what is to be said?").help("write `log 46 say got {bytes} bytes`")
+            DebugError::new("what is to be said?").help("write `log 46 say got {bytes} bytes`")
         })?;
         self.rest = before;
         self.set_break(Some(say))
     }
 
-    fn watch(&mut self, access: Access) -> Result<Answer, Complaint> {
+    fn watch(&mut self, access: Access) -> Result<Answer, DebugError> {
         let asked = Asked::of(self.rest, access == Access::Change)?;
         let point = asked.watchpoint(self.debugger, access)?;
         self.added(point)
     }
 
-    fn wake(&mut self) -> Result<Answer, Complaint> {
+    fn wake(&mut self) -> Result<Answer, DebugError> {
         let thread = self.thread()?;
         let (woken, stop) = self.debugger.wake(thread)?;
         let mut lines = match &woken {
@@ -399,10 +399,10 @@ impl Call<'_, '_> {
         Ok(Answer { lines, ..answer })
     }
 
-    fn who(&mut self, default: u32, oldest_first: bool) -> Result<Answer, Complaint> {
+    fn who(&mut self, default: u32, oldest_first: bool) -> Result<Answer, DebugError> {
         let (text, count) = last_count(self.rest, default);
         if text.is_empty() {
-            return Err(Complaint::new("who did what?")
+            return Err(DebugError::new("who did what?")
                 .help("name a register, a signal or a longword such as `scratch[0x100]`"));
         }
         let thread = self.debugger.thread();
@@ -422,27 +422,27 @@ impl Call<'_, '_> {
         Ok(Answer::lines(lines.collect()))
     }
 
-    fn packet(&mut self) -> Result<Answer, Complaint> {
+    fn packet(&mut self) -> Result<Answer, DebugError> {
         let number = self.rest.parse().map_err(|_| {
-            Complaint::new(format!("`{}` is no packet's number", self.rest))
+            DebugError::new(format!("`{}` is no packet's number", self.rest))
                 .help("packets are numbered from 0 as they arrive")
         })?;
         let trail = self.debugger.packet(number)?;
         Ok(Answer::lines(show::trail_text(self.debugger, &trail)))
     }
 
-    fn buffer(&mut self) -> Result<Answer, Complaint> {
+    fn buffer(&mut self) -> Result<Answer, DebugError> {
         let thread = self.debugger.thread();
         let handle = self.debugger.evaluate(self.rest, thread)? as u32;
         let view = self.debugger.buffer(handle, 2);
         Ok(Answer::lines(show::buffer_text(self.debugger, &view)))
     }
 
-    fn set(&mut self) -> Result<Answer, Complaint> {
+    fn set(&mut self) -> Result<Answer, DebugError> {
         let (what, value) = self
             .rest
             .split_once('=')
-            .ok_or_else(|| Complaint::new("there is no `=`").help("write `set bytes = 64`"))?;
+            .ok_or_else(|| DebugError::new("there is no `=`").help("write `set bytes = 64`"))?;
         let thread = self.debugger.thread();
         let value = self.debugger.evaluate(value, thread)? as u32;
         self.debugger.set(what.trim(), value, thread)?;
@@ -453,7 +453,7 @@ impl Call<'_, '_> {
         )))
     }
 
-    fn help(&self) -> Result<Answer, Complaint> {
+    fn help(&self) -> Result<Answer, DebugError> {
         match self.rest {
             "" => Ok(Answer::lines(show::help_text())),
             "expressions" => Ok(Answer::lines(show::expressions_text())),
@@ -461,7 +461,7 @@ impl Call<'_, '_> {
                 .map(|info| Answer::lines(show::command_text(info)))
                 .map_err(|_| {
                     let names = COMMANDS.iter().map(|it| it.name);
-                    Complaint::new(format!("there is no command `{word}`")).or_similar(word, names)
+                    DebugError::new(format!("there is no command `{word}`")).or_similar(word, names)
                 }),
         }
     }

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use crate::breakpoints::{Access, Breakpoint, Hits, What};
-use crate::complaint::Complaint;
 use crate::debugger::Debugger;
+use crate::error::DebugError;
 use crate::expression::Expression;
 use crate::thread::Thread;
 
@@ -20,9 +20,9 @@ pub struct Asked {
 }
 
 impl FromStr for Asked {
-    type Err = Complaint;
+    type Err = DebugError;
 
-    fn from_str(text: &str) -> Result<Self, Complaint> {
+    fn from_str(text: &str) -> Result<Self, DebugError> {
         Self::of(text, false)
     }
 }
@@ -49,7 +49,7 @@ impl Asked {
     ///
     /// # Errors
     /// One of them is wrong.
-    pub fn of(text: &str, value: bool) -> Result<Self, Complaint> {
+    pub fn of(text: &str, value: bool) -> Result<Self, DebugError> {
         let (text, condition) = around(text, "if");
         let (text, hits) = around(text, "hit");
         let (what, only) = if value {
@@ -58,7 +58,7 @@ impl Asked {
             around(text, "in")
         };
         if what.is_empty() {
-            return Err(Complaint::new("where?")
+            return Err(DebugError::new("where?")
                 .help("write a line such as `ring.uc:12`, an address such as `*64`, or a label such as `next#`"));
         }
         let only = only.map_or(Ok(Vec::new()), |list| {
@@ -80,12 +80,12 @@ impl Asked {
         &self,
         debugger: &Debugger,
         say: Option<&str>,
-    ) -> Result<Breakpoint, Complaint> {
+    ) -> Result<Breakpoint, DebugError> {
         let (mut places, title, line) = self.places(debugger)?;
         if !self.only.is_empty() {
             places.retain(|place| self.only.iter().any(|it| it.0 == place.0));
             if places.is_empty() {
-                return Err(Complaint::new(format!(
+                return Err(DebugError::new(format!(
                     "`{}` is on none of these microengines",
                     self.what
                 )));
@@ -102,7 +102,11 @@ impl Asked {
     ///
     /// # Errors
     /// It names nothing.
-    pub fn watchpoint(&self, debugger: &Debugger, access: Access) -> Result<Breakpoint, Complaint> {
+    pub fn watchpoint(
+        &self,
+        debugger: &Debugger,
+        access: Access,
+    ) -> Result<Breakpoint, DebugError> {
         let thread = debugger.thread();
         let what = debugger.watch(&self.what, access, thread)?;
         let how = match access {
@@ -116,7 +120,7 @@ impl Asked {
         Ok(point)
     }
 
-    fn restrict(&self, debugger: &Debugger, point: &mut Breakpoint) -> Result<(), Complaint> {
+    fn restrict(&self, debugger: &Debugger, point: &mut Breakpoint) -> Result<(), DebugError> {
         point.hits = self.hits;
         point.condition.clone_from(&self.condition);
         let known = debugger.threads();
@@ -128,7 +132,7 @@ impl Asked {
             point.threads.extend(&mut those);
             if point.threads.len() == before {
                 let text = context.map_or(me.to_string(), |context| format!("{me}.{context}"));
-                return Err(Complaint::new(format!("nothing runs on {text}"))
+                return Err(DebugError::new(format!("nothing runs on {text}"))
                     .help("`contexts` lists what does"));
             }
         }
@@ -136,7 +140,7 @@ impl Asked {
     }
 
     /// The words, how the place is called, and the line if it is one.
-    fn places(&self, debugger: &Debugger) -> Result<Found, Complaint> {
+    fn places(&self, debugger: &Debugger) -> Result<Found, DebugError> {
         let what = self.what.as_str();
         let thread = debugger.thread();
         if let Some(address) = what.strip_prefix('*') {
@@ -150,7 +154,9 @@ impl Asked {
                 places.extend(found.map(|it| (core.index(), it.address)));
             }
             if places.is_empty() {
-                return Err(Complaint::new(format!("no program has a label `{label}#`")));
+                return Err(DebugError::new(format!(
+                    "no program has a label `{label}#`"
+                )));
             }
             return Ok((places, what.to_owned(), None));
         }
@@ -162,7 +168,7 @@ impl Asked {
             (file.unwrap_or_default(), what)
         };
         let number = line.trim().parse().map_err(|_| {
-            Complaint::new(format!("`{line}` is no line"))
+            DebugError::new(format!("`{line}` is no line"))
                 .help("write a line such as `ring.uc:12`, an address such as `*64`, or a label such as `next#`")
         })?;
         let (places, file, line) = debugger.line(&file, number)?;
@@ -174,7 +180,7 @@ impl Asked {
         debugger: &Debugger,
         address: &str,
         thread: Thread,
-    ) -> Result<Found, Complaint> {
+    ) -> Result<Found, DebugError> {
         let address = debugger.evaluate(address, thread)?;
         let named: Vec<_> = self.only.iter().map(|it| it.0).collect();
         let mes = if named.is_empty() {
@@ -186,7 +192,7 @@ impl Asked {
         for me in mes {
             let words = debugger.image(me).map_or(0, |image| image.words.len());
             if address >= words as u64 {
-                return Err(Complaint::new(format!(
+                return Err(DebugError::new(format!(
                     "the program of microengine {me} has no address {address}; it has {words} words"
                 )));
             }
@@ -197,7 +203,7 @@ impl Asked {
 }
 
 /// `4` or `4.3`.
-fn one(text: &str) -> Result<(u8, Option<u8>), Complaint> {
+fn one(text: &str) -> Result<(u8, Option<u8>), DebugError> {
     if let Ok(me) = text.parse() {
         return Ok((me, None));
     }

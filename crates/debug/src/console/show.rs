@@ -29,7 +29,7 @@ pub fn time_text(cycle: Cycle, hertz: u64) -> String {
 }
 
 fn cycle_text(debugger: &Debugger, cycle: Cycle) -> String {
-    let time = time_text(cycle, debugger.machine().hertz());
+    let time = time_text(cycle, debugger.timeline().hertz());
     format!("cycle {cycle} ({time})")
 }
 
@@ -38,7 +38,7 @@ fn cycle_text(debugger: &Debugger, cycle: Cycle) -> String {
 pub fn end_text(ending: &Ending) -> String {
     match ending {
         Ending::Drained => "the run ends: all frames are handled".to_owned(),
-        Ending::Quiet => "the run ends: nothing more can happen".to_owned(),
+        Ending::NoEvents => "the run ends: nothing more can happen".to_owned(),
         Ending::Reached => "the run ends: its time is up".to_owned(),
         Ending::Fault(fault) => fault.message.clone(),
         Ending::OutputFailed => "the run ends: what left could not be written".to_owned(),

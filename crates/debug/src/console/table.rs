@@ -46,7 +46,7 @@ pub enum Group {
     /// Going through time.
     Time,
     /// Where the run stops.
-    Stops,
+    BreakpointSet,
     /// What there is.
     Look,
     /// What became and will become of it.
@@ -59,7 +59,7 @@ impl Group {
     /// All, in the order in which they are listed.
     pub const ALL: [Self; 5] = [
         Self::Time,
-        Self::Stops,
+        Self::BreakpointSet,
         Self::Look,
         Self::Questions,
         Self::Other,
@@ -72,7 +72,7 @@ impl Group {
             Self::Time => {
                 "Through time (`back` before it, or `r` before its letter, goes the other way)"
             }
-            Self::Stops => "Where the run stops",
+            Self::BreakpointSet => "Where the run stops",
             Self::Look => "What there is",
             Self::Questions => "Questions",
             Self::Other => "Other",
@@ -170,17 +170,17 @@ Time:
         "Goes the other way: `back next` takes a `next` back, `back continue` goes to the last breakpoint", "back next";
     "goto" ["g"], "CYCLE | TIME | +CYCLES | -CYCLES | start | end | packet N [@STATION]", Nothing, Goto,
         "Goes to a cycle or time of the run, or to where a packet was", "goto 1.25ms";
-Stops:
+BreakpointSet:
     "break" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ME[.CONTEXT],..] [hit N] [if EXPRESSION]", File, Break,
-        "Stops before a line, an address of a microengine or a label; at the Nth time from the beginning of the run, where a condition holds", "break wire8.uc:46 in 0.3 if bytes > 64";
+        "BreakpointSet before a line, an address of a microengine or a label; at the Nth time from the beginning of the run, where a condition holds", "break wire8.uc:46 in 0.3 if bytes > 64";
     "watch" [], "EXPRESSION [hit N] [if EXPRESSION]", Expression, Watch,
-        "Stops when the value changes: of a register, a longword, a signal, a ring, a CAM entry or what is computed from them", "watch ring(RX_RING).fill";
+        "BreakpointSet when the value changes: of a register, a longword, a signal, a ring, a CAM entry or what is computed from them", "watch ring(RX_RING).fill";
     "write-watch" ["ww"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchWrite,
-        "Stops when a command that writes a longword of scratch, SRAM or DRAM is done", "write-watch scratch[0x100]";
+        "BreakpointSet when a command that writes a longword of scratch, SRAM or DRAM is done", "write-watch scratch[0x100]";
     "read-watch" ["rw"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchRead,
-        "Stops when a command that reads a longword is done", "read-watch sram0[0x40]";
+        "BreakpointSet when a command that reads a longword is done", "read-watch sram0[0x40]";
     "access-watch" ["aw"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchAny,
-        "Stops when a command that reads or writes a longword is done", "access-watch dram[0x200]";
+        "BreakpointSet when a command that reads or writes a longword is done", "access-watch dram[0x200]";
     "log" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ..] [hit N] [if EXPRESSION] say TEXT", File, Log,
         "Says a text there and goes on; `{EXPRESSION}` in it is its value, `{EXPRESSION:x}` in hexadecimal. It is said once, however often one goes through", "log wire8.uc:46 say got {bytes} bytes";
     "breakpoints" ["bl"], "", Nothing, Breakpoints, "Lists all of these", "breakpoints";

@@ -5,11 +5,11 @@ use npsim_image::Point;
 
 use super::{Debugger, WordsOfLine};
 use crate::breakpoints::{Access, Breakpoint, Template, What};
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::expression::Expression;
-use crate::machine::Moment;
 use crate::source::{self, Line};
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 impl Debugger {
     /// The breakpoints.
@@ -22,7 +22,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Its condition or its text names something that is not there.
-    pub fn add(&mut self, point: Breakpoint) -> Result<u32, Complaint> {
+    pub fn add(&mut self, point: Breakpoint) -> Result<u32, DebugError> {
         let texts = point.log.iter().flat_map(Template::expressions);
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
         let places: Vec<_> = match &point.what {
@@ -50,7 +50,7 @@ impl Debugger {
     ///
     /// # Errors
     /// There is none with this number.
-    pub fn remove(&mut self, id: u32) -> Result<(), Complaint> {
+    pub fn remove(&mut self, id: u32) -> Result<(), DebugError> {
         self.stops.remove(id)
     }
 
@@ -58,7 +58,7 @@ impl Debugger {
     ///
     /// # Errors
     /// There is none with this number.
-    pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), Complaint> {
+    pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), DebugError> {
         self.stops.enable(id, enabled)
     }
 
@@ -67,7 +67,7 @@ impl Debugger {
     ///
     /// # Errors
     /// No program has such a file, or none has words behind the line.
-    pub fn line(&self, file: &str, line: u32) -> Result<WordsOfLine, Complaint> {
+    pub fn line(&self, file: &str, line: u32) -> Result<WordsOfLine, DebugError> {
         let mut known = false;
         let mut best: Option<(u32, String)> = None;
         let programs = || {
@@ -90,7 +90,7 @@ impl Debugger {
             } else {
                 format!("no program has a file `{file}`")
             };
-            return Err(Complaint::new(message).help("`files` lists the files of the programs"));
+            return Err(DebugError::new(message).help("`files` lists the files of the programs"));
         };
         let mut places = Vec::new();
         for (me, image) in programs() {
@@ -106,7 +106,7 @@ impl Debugger {
     ///
     /// # Errors
     /// It names nothing here; or an access is asked for, and it is no longword of a memory.
-    pub fn watch(&self, text: &str, access: Access, thread: Thread) -> Result<What, Complaint> {
+    pub fn watch(&self, text: &str, access: Access, thread: Thread) -> Result<What, DebugError> {
         let value: Expression = text.parse()?;
         let scope = self.scope(thread);
         let location = match access {
@@ -118,7 +118,7 @@ impl Debugger {
                     Some(word)
                 }
                 _ => {
-                    return Err(Complaint::new(format!(
+                    return Err(DebugError::new(format!(
                         "accesses are seen of longwords in scratch, SRAM and DRAM, and `{text}` is none"
                     ))
                     .help("`watch` stops when its value changes"));
@@ -143,8 +143,8 @@ impl Debugger {
     /// Passes over these checks and no others, from the beginning of the run on.
     pub fn allow(&mut self, allowed: &[Check]) {
         self.allowed = allowed.to_vec();
-        self.stops.forget_after(Moment::default());
-        self.machine.set_allowed(allowed);
-        self.look.moment = self.machine.moment();
+        self.stops.forget_after(TimePoint::default());
+        self.timeline.set_allowed(allowed);
+        self.look.moment = self.timeline.moment();
     }
 }

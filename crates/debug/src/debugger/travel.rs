@@ -5,29 +5,29 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
-use super::{Debugger, Look, MOST_MADE, Made, Reason, Stop, image_of};
-use crate::breakpoints::{Breakpoint, Stops, What};
-use crate::complaint::Complaint;
-use crate::machine::Moment;
+use super::{Debugger, MOST_MADE, Made, Reason, Selection, Stop, image_of};
+use crate::breakpoints::{Breakpoint, BreakpointSet, What};
+use crate::error::DebugError;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 use crate::source::{self, Frame, Stand};
 use crate::step::{Ahead, Behind, Both, STEP, Step, Turns};
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 impl Debugger {
     /// Goes to a cycle.
     pub fn goto(&mut self, cycle: Cycle) -> Stop {
-        self.go(Moment::before(cycle), None)
+        self.go(TimePoint::before(cycle), None)
     }
 
     /// Goes to a moment at which a context is at an instruction.
-    pub fn go(&mut self, moment: Moment, place: Option<Place>) -> Stop {
+    pub fn go(&mut self, moment: TimePoint, place: Option<Place>) -> Stop {
         if !self.approach(moment.cycle) {
             self.land(None);
             return self.stopped(Reason::Interrupted);
         }
-        self.machine.goto_moment(moment);
-        let come = self.machine.moment() == moment;
+        self.timeline.goto_point(moment);
+        let come = self.timeline.moment() == moment;
         self.land(place.filter(|_| come));
         let reason = match self.ended() {
             Some(reason) => reason,
@@ -38,13 +38,13 @@ impl Debugger {
 
     /// Comes near a cycle that lies far ahead, unless it is broken off; whether it was not.
     fn approach(&mut self, cycle: Cycle) -> bool {
-        while self.machine.ending().is_none() && self.machine.end().is_none() {
+        while self.timeline.ending().is_none() && self.timeline.end().is_none() {
             // What was seen already is come to from a state that is kept.
-            let next = (self.machine).next_stop(self.machine.furthest().max(self.cycle()));
+            let next = (self.timeline).next_stop(self.timeline.recorded_to().max(self.cycle()));
             if next >= cycle {
                 break;
             }
-            self.machine.goto(next);
+            self.timeline.goto(next);
             if let Some(asked) = &mut self.stop
                 && (asked.0)(next)
             {
@@ -60,7 +60,7 @@ impl Debugger {
         self.stops.begin(direction, None);
         let mut asked = self.stop.take();
         let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
-        let found = self.machine.search(direction, &mut self.stops, None, stop);
+        let found = self.timeline.search(direction, &mut self.stops, None, stop);
         self.stop = asked;
         self.arrived(&found, direction)
     }
@@ -75,12 +75,12 @@ impl Debugger {
         words: Vec<(u8, u16)>,
         thread: Thread,
         direction: Direction,
-    ) -> Result<Stop, Complaint> {
+    ) -> Result<Stop, DebugError> {
         let start = self.here();
         let mut point = Breakpoint::new("", What::Code(words));
         point.threads.push(thread);
         let names = self.names.clone();
-        let kept = std::mem::replace(&mut self.stops, Stops::new(names));
+        let kept = std::mem::replace(&mut self.stops, BreakpointSet::new(names));
         self.stops.add(point);
         let stop = self.run(direction);
         self.stops = kept;
@@ -88,13 +88,13 @@ impl Debugger {
             Reason::Breakpoint(_) => Ok(self.stopped(Reason::Goto)),
             Reason::Interrupted => Ok(stop),
             _ => {
-                self.machine.goto_moment(start.moment);
+                self.timeline.goto_point(start.moment);
                 self.look = start;
                 let when = match direction {
                     Direction::Forward => "again before the run ends",
                     Direction::Back => "before this moment",
                 };
-                Err(Complaint::new(format!(
+                Err(DebugError::new(format!(
                     "context {thread} is not there {when}"
                 )))
             }
@@ -108,7 +108,7 @@ impl Debugger {
             let takes_back = made.step == step && made.direction == direction.reverse();
             if takes_back && made.to == from {
                 self.made.pop();
-                self.machine.goto_moment(made.from.moment);
+                self.timeline.goto_point(made.from.moment);
                 self.look = made.from;
                 return self.stopped(Reason::Step);
             }
@@ -134,9 +134,9 @@ impl Debugger {
         stop
     }
 
-    fn here(&self) -> Look {
-        Look {
-            moment: self.machine.moment(),
+    fn here(&self) -> Selection {
+        Selection {
+            moment: self.timeline.moment(),
             ..self.look
         }
     }
@@ -181,7 +181,7 @@ impl Debugger {
     fn step_back(&mut self, step: Step) -> Stop {
         let thread = self.look.thread;
         let (pc, level) = (self.pc(thread), self.look.level);
-        let moment = self.machine.moment();
+        let moment = self.timeline.moment();
         let Some(image) = self.image(thread.me) else {
             return self.stopped(Reason::Step);
         };
@@ -196,20 +196,20 @@ impl Debugger {
             Step::Out => {
                 let outer = level.saturating_sub(1);
                 // What is before this instruction begins the use of the macro, or this one does.
-                let later = Moment {
+                let later = TimePoint {
                     rank: moment.rank.saturating_add(1),
                     ..moment
                 };
-                self.machine.goto_moment(later);
+                self.timeline.goto_point(later);
                 (
-                    Behind::line(thread, later, image_of(&self.machine, thread), outer),
+                    Behind::line(thread, later, image_of(&self.timeline, thread), outer),
                     outer,
                 )
             }
             Step::Run => return self.turn(thread.me, Some(thread.context), Direction::Back),
             Step::Any => return self.turn(thread.me, None, Direction::Back),
         };
-        let before = Stand::of(image_of(&self.machine, thread), pc, level);
+        let before = Stand::of(image_of(&self.timeline, thread), pc, level);
         let found = self.seek(&mut behind, Direction::Back);
         let stop = self.arrived(&found, Direction::Back);
         if stop.reason != Reason::Step {
@@ -228,7 +228,7 @@ impl Debugger {
 
     /// Goes back to where the line begins, if a macro was left backwards by its end.
     fn begin_line(&mut self, level: usize) {
-        let Look {
+        let Selection {
             thread,
             level: now,
             place,
@@ -237,18 +237,18 @@ impl Debugger {
         if now >= level {
             return;
         }
-        let moment = self.machine.moment();
-        let later = Moment {
+        let moment = self.timeline.moment();
+        let later = TimePoint {
             rank: moment.rank.saturating_add(1),
             ..moment
         };
-        self.machine.goto_moment(later);
-        let image = image_of(&self.machine, thread);
+        self.timeline.goto_point(later);
+        let image = image_of(&self.timeline, thread);
         let mut behind = Behind::line(thread, later, image, now);
         if let Found::Hit(hits) = self.seek(&mut behind, Direction::Back) {
             self.land(hits[0].place);
         } else {
-            self.machine.goto_moment(moment);
+            self.timeline.goto_point(moment);
             self.land(place);
         }
         self.look.level = now;
@@ -269,7 +269,7 @@ impl Debugger {
             step,
             stops: &mut self.stops,
         };
-        let found = self.machine.search(direction, &mut both, None, stop);
+        let found = self.timeline.search(direction, &mut both, None, stop);
         self.stop = asked;
         found
     }
@@ -279,30 +279,30 @@ impl Debugger {
         &mut self,
         condition: &mut dyn Condition,
         direction: Direction,
-        limit: Option<Moment>,
+        limit: Option<TimePoint>,
     ) -> Found {
         let mut asked = self.stop.take();
         let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
-        let found = self.machine.search(direction, condition, limit, stop);
+        let found = self.timeline.search(direction, condition, limit, stop);
         self.stop = asked;
         found
     }
 
     /// Counts the hits before now of breakpoints that need their number.
     fn count_hits(&mut self) {
-        let now = self.machine.moment();
+        let now = self.timeline.moment();
         let Some(from) = self.stops.uncounted(now) else {
             return;
         };
-        self.machine.goto_moment(from);
+        self.timeline.goto_point(from);
         self.stops.begin_to_count();
         // The condition never holds.
         let stops = &mut self.stops;
         let forward = Direction::Forward;
-        self.machine
+        self.timeline
             .search(forward, stops, Some(now), &mut |_| false);
         self.stops.counted_through(now);
-        self.machine.goto_moment(now);
+        self.timeline.goto_point(now);
     }
 
     /// What a search came to, as a stop.
@@ -360,7 +360,7 @@ impl Debugger {
 
     /// Why the run ends here, if it does; the context at fault is looked at then.
     fn ended(&mut self) -> Option<Reason> {
-        match self.machine.ending()?.clone() {
+        match self.timeline.ending()?.clone() {
             Ending::Fault(fault) => {
                 if let (Some(me), Some(context)) = (fault.me, fault.context) {
                     // What is found when a run is over is told of an instruction that may be long
@@ -382,7 +382,7 @@ impl Debugger {
 
     /// Looks at whatever context is at a place.
     fn land(&mut self, place: Option<Place>) {
-        self.look.moment = self.machine.moment();
+        self.look.moment = self.timeline.moment();
         self.look.place = place;
         if let Some(place) = place {
             self.look.thread = Thread {
@@ -395,7 +395,7 @@ impl Debugger {
 
     pub(crate) fn stopped(&mut self, reason: Reason) -> Stop {
         self.reason = reason.clone();
-        self.look.moment = self.machine.moment();
+        self.look.moment = self.timeline.moment();
         Stop {
             reason,
             thread: self.look.thread,
@@ -405,8 +405,8 @@ impl Debugger {
 
     /// Changes the chip here and now; what comes after will be otherwise.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Chip)) {
-        let moment = self.machine.moment();
-        self.machine.change(change);
+        let moment = self.timeline.moment();
+        self.timeline.change(change);
         self.stops.forget_after(moment);
         self.made.clear();
     }

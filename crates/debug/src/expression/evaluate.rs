@@ -11,7 +11,7 @@ use npsim_isa::Operand;
 
 use super::parse::{relative, whole};
 use super::{Binary, Expression, Location, Node, Number, Of, Unary};
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::names::{Memory, Named, Names, Ring, argument, named};
 
 /// Where an expression is looked at: a chip, and a context of it at an instruction.
@@ -37,7 +37,7 @@ impl Expression {
     ///
     /// # Errors
     /// It names something that is not there.
-    pub fn value(&self, scope: &Scope<'_>) -> Result<u64, Complaint> {
+    pub fn value(&self, scope: &Scope<'_>) -> Result<u64, DebugError> {
         scope.value(&self.node)
     }
 
@@ -46,7 +46,7 @@ impl Expression {
     ///
     /// # Errors
     /// It names something that is not there.
-    pub fn bound(&self, scope: &Scope<'_>) -> Result<Self, Complaint> {
+    pub fn bound(&self, scope: &Scope<'_>) -> Result<Self, DebugError> {
         scope.value(&self.node)?;
         Ok(Self {
             text: self.text.clone(),
@@ -58,7 +58,7 @@ impl Expression {
     ///
     /// # Errors
     /// It is more than that, or names something that is not there.
-    pub fn location(&self, scope: &Scope<'_>) -> Result<Location, Complaint> {
+    pub fn location(&self, scope: &Scope<'_>) -> Result<Location, DebugError> {
         scope.value(&self.node)?;
         match scope.bound(&self.node)? {
             Node::Register(operand, side) => Ok(Location::Register(operand, side)),
@@ -71,7 +71,7 @@ impl Expression {
                 Ok(Location::Signal(number))
             }
             _ => Err(
-                Complaint::new(format!("`{self}` is computed and has no place of its own"))
+                DebugError::new(format!("`{self}` is computed and has no place of its own"))
                     .help("name a register, a signal or a longword such as `sram0[0x100]`"),
             ),
         }
@@ -81,12 +81,12 @@ impl Expression {
     ///
     /// # Errors
     /// One cannot.
-    pub fn check(&self, image: &Image, names: &Names, point: Point) -> Result<(), Complaint> {
+    pub fn check(&self, image: &Image, names: &Names, point: Point) -> Result<(), DebugError> {
         check(&self.node, image, names, point)
     }
 }
 
-fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), Complaint> {
+fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), DebugError> {
     let inner = |node: &Node| check(node, image, names, point);
     match node {
         Node::Constant(_) | Node::Own(_) | Node::Register(..) | Node::Csr(_) => Ok(()),
@@ -115,37 +115,37 @@ fn constant(image: &Image, name: &str, point: Point) -> Option<Node> {
     matches!(node, Node::Constant(_)).then_some(node)
 }
 
-fn memory(names: &Names, name: &str) -> Result<(Memory, u32, u32), Complaint> {
+fn memory(names: &Names, name: &str) -> Result<(Memory, u32, u32), DebugError> {
     names.memory(name).ok_or_else(|| {
         let known = names.memories().iter().map(|it| it.0.as_str());
         let known = known.chain(["scratch", "sram0", "sram1", "dram", "lm"]);
-        Complaint::new(format!("no memory is called `{name}`"))
+        DebugError::new(format!("no memory is called `{name}`"))
             .or_similar(name, known)
             .or_help("memories are scratch, sram0, dram, lm and what the project names")
     })
 }
 
 /// The number of a signal by name or number.
-fn signal(image: &Image, name: &str, point: Point) -> Result<u8, Complaint> {
+fn signal(image: &Image, name: &str, point: Point) -> Result<u8, DebugError> {
     if let Ok(number @ 1..=15) = name.parse() {
         return Ok(number);
     }
     match named(image, name, point)? {
         Named::Signal(symbol) => Ok(symbol.number),
-        Named::Register(..) => Err(Complaint::new(format!(
+        Named::Register(..) => Err(DebugError::new(format!(
             "`{name}` is a register and no signal"
         ))),
     }
 }
 
 impl Scope<'_> {
-    fn core(&self) -> Result<&dyn Core, Complaint> {
+    fn core(&self) -> Result<&dyn Core, DebugError> {
         let cores = self.chip.microengines();
         let core = cores.get(usize::from(self.me)).map(|core| &**core);
-        core.ok_or_else(|| Complaint::new(format!("there is no microengine {}", self.me)))
+        core.ok_or_else(|| DebugError::new(format!("there is no microengine {}", self.me)))
     }
 
-    fn image(&self) -> Result<&Image, Complaint> {
+    fn image(&self) -> Result<&Image, DebugError> {
         Ok(self.core()?.program().image())
     }
 
@@ -153,7 +153,7 @@ impl Scope<'_> {
     ///
     /// # Errors
     /// The chip has no such microengine.
-    pub fn register(&self, operand: Operand, side: Direction) -> Result<u32, Complaint> {
+    pub fn register(&self, operand: Operand, side: Direction) -> Result<u32, DebugError> {
         let core = self.core()?;
         // Contexts are 16 registers apart, also where every other one has 32.
         let out = |kind, number: u8| {
@@ -170,7 +170,7 @@ impl Scope<'_> {
     ///
     /// # Errors
     /// There is no memory at this address.
-    pub fn word(&self, memory: Memory, address: u32) -> Result<u32, Complaint> {
+    pub fn word(&self, memory: Memory, address: u32) -> Result<u32, DebugError> {
         let units = self.chip.units();
         let address = address & !3;
         let word = match memory {
@@ -185,7 +185,7 @@ impl Scope<'_> {
                 words.get(address as usize / 4).copied()
             }
         };
-        word.ok_or_else(|| Complaint::new(format!("{} ends before {address:#x}", memory.name())))
+        word.ok_or_else(|| DebugError::new(format!("{} ends before {address:#x}", memory.name())))
     }
 
     /// Longwords or entries on a ring or queue.
@@ -202,41 +202,41 @@ impl Scope<'_> {
     }
 
     /// The frame in the RBUF element that the context has.
-    fn packet(&self) -> Result<u64, Complaint> {
+    fn packet(&self) -> Result<u64, DebugError> {
         let (me, context) = (self.me, self.context);
         let inspect = Inspect::new(self.chip);
         let mine = |holder| matches!(holder, BufferHolder::Thread { me: m, context: c, .. } if (m, c) == (me, context));
         let mut elements = inspect.rbuf();
         let found = elements.find(|it| mine(it.holder));
         found.and_then(|it| it.frame).ok_or_else(|| {
-            Complaint::new(format!(
+            DebugError::new(format!(
                 "context {me}.{context} has no element of RBUF here"
             ))
             .help("`packet` is the number of the frame in a context's RBUF element")
         })
     }
 
-    fn csr(&self, address: u16) -> Result<u32, Complaint> {
+    fn csr(&self, address: u16) -> Result<u32, DebugError> {
         let inspect = Inspect::new(self.chip);
         let view = inspect.microengine(self.me);
         let value = view.and_then(|view| view.csr(address, self.context));
-        value.ok_or_else(|| Complaint::new("this CSR cannot be read here"))
+        value.ok_or_else(|| DebugError::new("this CSR cannot be read here"))
     }
 
-    fn size(&self, ring: Ring) -> Result<u32, Complaint> {
+    fn size(&self, ring: Ring) -> Result<u32, DebugError> {
         match ring {
             Ring::Scratch(number) => Ok(self.chip.units().scratch.ring(number).size()),
-            Ring::Queue { .. } => Err(Complaint::new("a queue has no size")),
+            Ring::Queue { .. } => Err(DebugError::new("a queue has no size")),
         }
     }
 
-    fn bound(&self, node: &Node) -> Result<Node, Complaint> {
+    fn bound(&self, node: &Node) -> Result<Node, DebugError> {
         Ok(match node {
             Node::Name(name) => self.of_name(name)?,
             Node::Out(name) => match named(self.image()?, name, self.point)? {
                 Named::Register(symbol, _) => Node::Register(symbol.operand, Direction::Write),
                 Named::Signal(_) => {
-                    return Err(Complaint::new(format!(
+                    return Err(DebugError::new(format!(
                         "`{name}` is a signal and no register"
                     )));
                 }
@@ -250,7 +250,7 @@ impl Scope<'_> {
                 if let Node::Constant(offset) = offset
                     && offset >= u64::from(bytes)
                 {
-                    return Err(Complaint::new(format!(
+                    return Err(DebugError::new(format!(
                         "`{name}` has {bytes} bytes, and {offset} lies behind them"
                     )));
                 }
@@ -274,7 +274,7 @@ impl Scope<'_> {
     }
 
     /// A name of the program, of the project, or a register by number.
-    fn of_name(&self, name: &str) -> Result<Node, Complaint> {
+    fn of_name(&self, name: &str) -> Result<Node, DebugError> {
         match named(self.image()?, name, self.point) {
             Ok(Named::Register(symbol, side)) => Ok(Node::Register(symbol.operand, side)),
             Ok(Named::Signal(symbol)) => Ok(Node::Signal(symbol.number.to_string())),
@@ -293,7 +293,7 @@ impl Scope<'_> {
         }
     }
 
-    fn value(&self, node: &Node) -> Result<u64, Complaint> {
+    fn value(&self, node: &Node) -> Result<u64, DebugError> {
         Ok(match node {
             Node::Constant(value) => *value,
             Node::Own(Number::Cycle) => self.cycle,
@@ -322,7 +322,7 @@ impl Scope<'_> {
             Node::Cam(entry, state) => {
                 let entry = self.value(entry)?;
                 if entry > 15 {
-                    return Err(Complaint::new("the CAM has entries 0 to 15"));
+                    return Err(DebugError::new("the CAM has entries 0 to 15"));
                 }
                 let (tag, its) = self.core()?.cam_entry(entry as u8);
                 if *state { its.into() } else { tag.into() }
@@ -347,7 +347,7 @@ impl Scope<'_> {
         })
     }
 
-    fn binary(&self, operator: Binary, a: &Node, b: &Node) -> Result<u64, Complaint> {
+    fn binary(&self, operator: Binary, a: &Node, b: &Node) -> Result<u64, DebugError> {
         let a = self.value(a)?;
         match operator {
             Binary::And if a == 0 => return Ok(0),
@@ -379,7 +379,7 @@ impl Scope<'_> {
             Binary::Minus => cut(a.wrapping_sub(b)),
             Binary::Times => cut(a.wrapping_mul(b)),
             Binary::Over | Binary::Rest if b == 0 => {
-                return Err(Complaint::new("it divides by zero"));
+                return Err(DebugError::new("it divides by zero"));
             }
             Binary::Over => a / b,
             Binary::Rest => a % b,

@@ -17,7 +17,7 @@ mod parse;
 
 pub use evaluate::Scope;
 
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::names::Memory;
 
 /// An expression.
@@ -29,9 +29,9 @@ pub struct Expression {
 }
 
 impl std::str::FromStr for Expression {
-    type Err = Complaint;
+    type Err = DebugError;
 
-    fn from_str(text: &str) -> Result<Self, Complaint> {
+    fn from_str(text: &str) -> Result<Self, DebugError> {
         Ok(Self {
             text: text.trim().to_owned(),
             node: parse::whole(text)?,

@@ -4,7 +4,7 @@ use npsim_image::Direction;
 use npsim_isa::{Bank, Operand, csr as local_csr};
 
 use super::{Binary, Node, Number, Of, Unary};
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::names::Memory;
 
 /// How deep expressions may be nested.
@@ -50,14 +50,14 @@ const BINDING: &[&[(&str, Binary)]] = &[
 ];
 
 /// A whole text.
-pub(super) fn whole(text: &str) -> Result<Node, Complaint> {
+pub(super) fn whole(text: &str) -> Result<Node, DebugError> {
     let tokens = tokens(text)?;
     if tokens.is_empty() {
-        return Err(Complaint::new("there is no expression"));
+        return Err(DebugError::new("there is no expression"));
     }
     if tokens.len() > LONGEST {
         let count = tokens.len();
-        return Err(Complaint::new(format!(
+        return Err(DebugError::new(format!(
             "the expression has {count} parts, and {LONGEST} is the most"
         ))
         .help("look at parts of it one after the other"));
@@ -79,7 +79,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Complaint> {
+fn tokens(text: &str) -> Result<Vec<(usize, Token)>, DebugError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -94,7 +94,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Complaint> {
         } else if c.is_ascii_digit() {
             let word = &rest[..end(0)];
             let value = number(word).ok_or_else(|| {
-                Complaint::new(format!("`{word}` is no number"))
+                DebugError::new(format!("`{word}` is no number"))
                     .help("write 255, 0xff or 0b11111111")
             })?;
             tokens.push((at, Token::Number(value)));
@@ -102,7 +102,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Complaint> {
         } else if sigil > 0 || is_name(c) {
             let word = &rest[..end(sigil)];
             if word.len() == sigil {
-                return Err(Complaint::new(format!(
+                return Err(DebugError::new(format!(
                     "there is no name or number after `{word}`"
                 )));
             }
@@ -111,7 +111,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Complaint> {
         } else {
             let mark = MARKS.iter().find(|mark| rest.starts_with(**mark));
             let mark = mark.ok_or_else(|| {
-                Complaint::new(format!("`{c}` means nothing in an expression"))
+                DebugError::new(format!("`{c}` means nothing in an expression"))
                     .help("`help expressions` says what does")
             })?;
             tokens.push((at, Token::Mark(mark)));
@@ -149,7 +149,7 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, mark: &str) -> Result<(), Complaint> {
+    fn expect(&mut self, mark: &str) -> Result<(), DebugError> {
         if self.takes(mark) {
             Ok(())
         } else {
@@ -157,23 +157,23 @@ impl Parser<'_> {
         }
     }
 
-    fn unexpected(&self, wanted: &str) -> Complaint {
+    fn unexpected(&self, wanted: &str) -> DebugError {
         match self.tokens.get(self.next) {
-            Some((at, _)) => Complaint::new(format!(
+            Some((at, _)) => DebugError::new(format!(
                 "{wanted} is expected at `{}`, column {}",
                 &self.text[*at..],
                 at + 1
             )),
-            None => Complaint::new(format!("{wanted} is expected at the end")),
+            None => DebugError::new(format!("{wanted} is expected at the end")),
         }
     }
 
     fn deeper<T>(
         &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, Complaint>,
-    ) -> Result<T, Complaint> {
+        inner: impl FnOnce(&mut Self) -> Result<T, DebugError>,
+    ) -> Result<T, DebugError> {
         if self.depth == DEEPEST {
-            return Err(Complaint::new("the expression is nested too deeply"));
+            return Err(DebugError::new("the expression is nested too deeply"));
         }
         self.depth += 1;
         let done = inner(self);
@@ -181,7 +181,7 @@ impl Parser<'_> {
         done
     }
 
-    fn choice(&mut self) -> Result<Node, Complaint> {
+    fn choice(&mut self) -> Result<Node, DebugError> {
         self.deeper(|it| {
             let condition = it.binary(0)?;
             if !it.takes("?") {
@@ -194,7 +194,7 @@ impl Parser<'_> {
         })
     }
 
-    fn binary(&mut self, level: usize) -> Result<Node, Complaint> {
+    fn binary(&mut self, level: usize) -> Result<Node, DebugError> {
         let Some(operators) = BINDING.get(level) else {
             return self.unary();
         };
@@ -209,7 +209,7 @@ impl Parser<'_> {
         }
     }
 
-    fn unary(&mut self) -> Result<Node, Complaint> {
+    fn unary(&mut self) -> Result<Node, DebugError> {
         for (mark, operator) in [
             ("-", Unary::Minus),
             ("!", Unary::Not),
@@ -223,7 +223,7 @@ impl Parser<'_> {
         self.primary()
     }
 
-    fn primary(&mut self) -> Result<Node, Complaint> {
+    fn primary(&mut self) -> Result<Node, DebugError> {
         if self.takes("(") {
             let inner = self.choice()?;
             self.expect(")")?;
@@ -242,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    fn name(&mut self, name: String) -> Result<Node, Complaint> {
+    fn name(&mut self, name: String) -> Result<Node, DebugError> {
         if self.takes("[") {
             let address = self.choice()?;
             self.expect("]")?;
@@ -270,7 +270,7 @@ impl Parser<'_> {
     }
 
     /// The text of one name or number between parentheses.
-    fn argument(&mut self) -> Result<String, Complaint> {
+    fn argument(&mut self) -> Result<String, DebugError> {
         let from = self.tokens.get(self.next).map(|it| it.0);
         while self.next < self.tokens.len() && !matches!(self.peek(), Some(Token::Mark(")"))) {
             self.next += 1;
@@ -279,11 +279,11 @@ impl Parser<'_> {
         self.expect(")")?;
         match (from, to) {
             (Some(from), Some(to)) if from < to => Ok(self.text[from..to].trim().to_owned()),
-            _ => Err(Complaint::new("there is nothing between the parentheses")),
+            _ => Err(DebugError::new("there is nothing between the parentheses")),
         }
     }
 
-    fn field(&mut self, of: &str, known: &[&str]) -> Result<String, Complaint> {
+    fn field(&mut self, of: &str, known: &[&str]) -> Result<String, DebugError> {
         let found = self.takes(".");
         match self.peek().cloned() {
             Some(Token::Name(field)) if found && known.contains(&field.as_str()) => {
@@ -294,7 +294,7 @@ impl Parser<'_> {
         }
     }
 
-    fn call(&mut self, function: &str) -> Result<Node, Complaint> {
+    fn call(&mut self, function: &str) -> Result<Node, DebugError> {
         match function {
             "ring" | "queue" => {
                 let name = self.argument()?;
@@ -320,12 +320,12 @@ impl Parser<'_> {
                 let name = self.argument()?;
                 local_csr::by_name(&name).map(Node::Csr).ok_or_else(|| {
                     let names = local_csr::all().iter().map(|it| it.name);
-                    Complaint::new(format!("no local CSR is called `{name}`"))
+                    DebugError::new(format!("no local CSR is called `{name}`"))
                         .or_similar(&name.to_uppercase(), names)
                 })
             }
             other => Err(
-                Complaint::new(format!("there is no function `{other}`")).or_similar(
+                DebugError::new(format!("there is no function `{other}`")).or_similar(
                     other,
                     ["ring", "queue", "signal", "out", "cam", "csr"].into_iter(),
                 ),

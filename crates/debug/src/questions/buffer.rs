@@ -9,10 +9,10 @@ use npsim_isa::CommandOp;
 use npsim_observe::names;
 
 use crate::debugger::Debugger;
-use crate::machine::Moment;
 use crate::names::{Named, Ring, live_at};
 use crate::questions::Deed;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::timeline::TimePoint;
 
 /// Bits of a handle: the longword address of the buffer's descriptor.
 const HANDLE: u32 = 0x00ff_ffff;
@@ -42,7 +42,7 @@ pub struct BufferView {
 /// Commands that carry a handle to a ring or queue or from one.
 struct Carries {
     handle: u32,
-    seen: Vec<(Moment, CommandOp)>,
+    seen: Vec<(TimePoint, CommandOp)>,
 }
 
 impl Condition for Carries {
@@ -66,7 +66,7 @@ impl Condition for Carries {
         );
         if carries {
             // The command still stands with its data before this cycle.
-            let moment = Moment::before(at);
+            let moment = TimePoint::before(at);
             self.seen.push((moment, command.op));
             candidates.push(Candidate {
                 moment,
@@ -104,7 +104,7 @@ impl Debugger {
         let buffers = self.chip().fabric().buffers.as_ref();
         let number = buffers.and_then(|it| it.number_of(handle));
         let held = self.held(handle);
-        let start = self.machine().moment();
+        let start = self.timeline().moment();
         let mut carried = Vec::new();
         let mut carries = Carries {
             handle,
@@ -126,7 +126,7 @@ impl Debugger {
                 value: None,
             });
         }
-        self.machine_mut().goto_moment(start);
+        self.timeline_mut().goto_point(start);
         BufferView {
             handle,
             number,

@@ -4,8 +4,8 @@ use npsim_chip::chip::Chip;
 use npsim_image::Direction as Side;
 use npsim_isa::Operand;
 
-use crate::complaint::Complaint;
 use crate::debugger::Debugger;
+use crate::error::DebugError;
 use crate::expression::{Expression, Location};
 use crate::names::Memory;
 use crate::thread::Thread;
@@ -16,10 +16,10 @@ impl Debugger {
     ///
     /// # Errors
     /// The expression names nothing that can be written from outside.
-    pub fn set(&mut self, text: &str, value: u32, thread: Thread) -> Result<(), Complaint> {
+    pub fn set(&mut self, text: &str, value: u32, thread: Thread) -> Result<(), DebugError> {
         let expression: Expression = text.parse()?;
         let scope = self.scope(thread);
-        let refused = |what: &str| Err(Complaint::new(format!("{what} cannot be written")));
+        let refused = |what: &str| Err(DebugError::new(format!("{what} cannot be written")));
         match expression.location(&scope)? {
             Location::Signal(_) => refused("signals"),
             Location::Register(_, Side::Write) => refused("OUT transfer registers"),
@@ -56,7 +56,7 @@ impl Debugger {
         address: u32,
         words: &[u32],
         thread: Thread,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), DebugError> {
         let scope = self.scope(thread);
         for at in 0..words.len() as u32 {
             scope.word(memory, address.saturating_add(4 * at))?;

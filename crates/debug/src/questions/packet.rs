@@ -8,12 +8,12 @@ use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEven
 use npsim_isa::Unit;
 use npsim_observe::names;
 
-use crate::complaint::Complaint;
 use crate::debugger::Debugger;
-use crate::machine::Moment;
+use crate::error::DebugError;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 use crate::step::STEP;
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 /// Picoseconds of a second.
 const PICO: u128 = 1_000_000_000_000;
@@ -80,7 +80,7 @@ impl Follow {
 
     fn end(at: Cycle, candidates: &mut Vec<Candidate>) {
         candidates.push(Candidate {
-            moment: Moment::before(at + 1),
+            moment: TimePoint::before(at + 1),
             mark: STEP,
             place: None,
         });
@@ -217,7 +217,7 @@ impl Condition for Comes {
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
         if matches!(*event, TraceEvent::Arrives { frame, .. } if frame == self.0) {
             candidates.push(Candidate {
-                moment: Moment::before(at + 1),
+                moment: TimePoint::before(at + 1),
                 mark: STEP,
                 place: None,
             });
@@ -230,30 +230,30 @@ impl Debugger {
     ///
     /// # Errors
     /// No such frame comes.
-    pub fn packet(&mut self, packet: u64) -> Result<Trail, Complaint> {
-        let start = self.machine().moment();
+    pub fn packet(&mut self, packet: u64) -> Result<Trail, DebugError> {
+        let start = self.timeline().moment();
         let trail = self.follow(packet);
-        self.machine_mut().goto_moment(start);
+        self.timeline_mut().goto_point(start);
         trail
     }
 
-    fn follow(&mut self, packet: u64) -> Result<Trail, Complaint> {
-        if self.machine().frame(packet).is_none() {
-            let furthest = self.machine().furthest();
-            self.machine_mut().goto(furthest);
+    fn follow(&mut self, packet: u64) -> Result<Trail, DebugError> {
+        if self.timeline().frame(packet).is_none() {
+            let recorded_to = self.timeline().recorded_to();
+            self.timeline_mut().goto(recorded_to);
             if !matches!(
                 self.find(&mut Comes(packet), Direction::Forward, None),
                 Found::Hit(_)
             ) {
-                return Err(Complaint::new(format!("no packet {packet} comes"))
+                return Err(DebugError::new(format!("no packet {packet} comes"))
                     .help("packets are numbered from 0 in the order of their arrival"));
             }
         }
-        let hertz = self.machine().hertz();
-        let frame = self.machine().frame(packet);
+        let hertz = self.timeline().hertz();
+        let frame = self.timeline().frame(packet);
         let start_ps = frame.map_or(0, |frame| frame.start_ps);
         let begins = (u128::from(start_ps) * u128::from(hertz)).div_ceil(PICO) as Cycle;
-        self.machine_mut().goto(begins);
+        self.timeline_mut().goto(begins);
         let threads = self.threads();
         let mut follow = Follow {
             packet,
@@ -262,8 +262,8 @@ impl Debugger {
             commands: BTreeMap::new(),
         };
         let patience = begins.saturating_add(hertz / PATIENCE);
-        let until = patience.max(self.machine().furthest());
-        let limit = Some(Moment::before(until));
+        let until = patience.max(self.timeline().recorded_to());
+        let limit = Some(TimePoint::before(until));
         let found = self.find(&mut follow, Direction::Forward, limit);
         let over = matches!(found, Found::Hit(_));
         if !over {
@@ -271,10 +271,10 @@ impl Debugger {
                 packet,
                 stations: follow.stations,
                 over,
-                until: self.machine().moment().cycle,
+                until: self.timeline().moment().cycle,
             });
         }
-        let until = self.machine().moment().cycle;
+        let until = self.timeline().moment().cycle;
         follow.stations.retain(|it| it.cycle < until);
         Ok(Trail {
             packet,

@@ -4,12 +4,12 @@ use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, TraceEvent};
 
-use crate::complaint::Complaint;
 use crate::debugger::{Debugger, Stop};
-use crate::machine::Moment;
+use crate::error::DebugError;
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 use crate::step::STEP;
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 /// What woke a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Condition for Wakes {
                 doing: ContextState::Ready | ContextState::Executing,
                 pc,
             } if thread(me, context) == self.thread => candidates.push(Candidate {
-                moment: Moment::before(at + 1),
+                moment: TimePoint::before(at + 1),
                 mark: STEP,
                 place: Some(Place { me, context, pc }),
             }),
@@ -62,11 +62,11 @@ impl Debugger {
     ///
     /// # Errors
     /// The context does not sleep.
-    pub fn wake(&mut self, thread: Thread) -> Result<(Option<Woken>, Stop), Complaint> {
-        self.look_at(thread)?;
+    pub fn wake(&mut self, thread: Thread) -> Result<(Option<Woken>, Stop), DebugError> {
+        self.select(thread)?;
         let view = self.chip().microengines()[usize::from(thread.me)].context(thread.context);
         if view.phase != ContextPhase::Sleeping {
-            return Err(Complaint::new(format!("context {thread} does not sleep"))
+            return Err(DebugError::new(format!("context {thread} does not sleep"))
                 .help("`why` says what it does"));
         }
         let from = self.cycle();

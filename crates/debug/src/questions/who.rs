@@ -9,13 +9,13 @@ use npsim_isa::{Bank, Operand};
 use npsim_observe::names;
 
 use crate::access::{may_write_elsewhere, touches};
-use crate::complaint::Complaint;
 use crate::debugger::Debugger;
+use crate::error::DebugError;
 use crate::expression::{Expression, Location, Scope};
-use crate::machine::Moment;
 use crate::names::{Memory, Names};
 use crate::search::{Candidate, Condition, Direction, Found, Place};
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 /// Something that was done, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Deed {
     /// The cycle in which it was done.
     pub cycle: Cycle,
     /// A moment to go to: before the instruction, or after what a unit did.
-    pub moment: Moment,
+    pub moment: TimePoint,
     /// By whom, if a context did it.
     pub place: Option<Place>,
     /// What was done: `sram.write`, `instruction`, `mpacket`.
@@ -69,7 +69,7 @@ struct Deeds<'n> {
     /// By context and address: the instruction writes the register.
     writers: Vec<Vec<bool>>,
     /// What was seen, by moment.
-    what: Vec<(Moment, String)>,
+    what: Vec<(TimePoint, String)>,
     before: Option<u32>,
 }
 
@@ -114,7 +114,7 @@ impl<'n> Deeds<'n> {
 
     fn push(
         &mut self,
-        moment: Moment,
+        moment: TimePoint,
         mark: usize,
         place: Option<Place>,
         what: String,
@@ -138,10 +138,16 @@ impl<'n> Deeds<'n> {
         if let Some((memory, address)) = self.word() {
             let writes = touches(command, memory, address).is_some_and(|it| it.writes);
             if writes {
-                self.push(Moment::before(at + 1), DONE, place, what(), candidates);
+                self.push(TimePoint::before(at + 1), DONE, place, what(), candidates);
             } else if may_write_elsewhere(command, memory) {
-                self.push(Moment::before(at), BEFORE, None, String::new(), candidates);
-                self.push(Moment::before(at + 1), AFTER, place, what(), candidates);
+                self.push(
+                    TimePoint::before(at),
+                    BEFORE,
+                    None,
+                    String::new(),
+                    candidates,
+                );
+                self.push(TimePoint::before(at + 1), AFTER, place, what(), candidates);
             }
         }
         if let Some(Physical::Transfer(kind, Side::Read | Side::Both, number)) = self.physical {
@@ -149,7 +155,7 @@ impl<'n> Deeds<'n> {
             let words = command.op.info().push_words.of(u32::from(command.count));
             let within = u32::from(number.wrapping_sub(command.transfer) & 127) < words;
             if within && (command.transfer_me, command.transfer_kind) == (self.thread.me, kind) {
-                self.push(Moment::before(at + 1), DONE, place, what(), candidates);
+                self.push(TimePoint::before(at + 1), DONE, place, what(), candidates);
             }
         }
     }
@@ -181,7 +187,7 @@ impl Condition for Deeds<'_> {
                     let place = cause.place();
                     let place = place.map(|(me, context, pc)| Place { me, context, pc });
                     let what = names::cause(cause);
-                    self.push(Moment::before(at + 1), DONE, place, what, candidates);
+                    self.push(TimePoint::before(at + 1), DONE, place, what, candidates);
                 }
             }
             TraceEvent::LocalMemory {
@@ -197,7 +203,7 @@ impl Condition for Deeds<'_> {
                 {
                     let place = Some(Place { me, context, pc });
                     let what = "instruction".to_owned();
-                    self.push(Moment::of(at, me), DONE, place, what, candidates);
+                    self.push(TimePoint::of(at, me), DONE, place, what, candidates);
                 }
             }
             TraceEvent::Done { ref command, .. } => self.done(at, command, candidates),
@@ -212,7 +218,7 @@ impl Condition for Deeds<'_> {
                     let writers = self.writers.get(usize::from(context));
                     if writers.and_then(|it| it.get(usize::from(pc))) == Some(&true) {
                         let place = Some(Place { me, context, pc });
-                        let moment = Moment::of(at + Cycle::from(n), me);
+                        let moment = TimePoint::of(at + Cycle::from(n), me);
                         self.push(moment, DONE, place, "instruction".to_owned(), candidates);
                     }
                 }
@@ -252,7 +258,12 @@ impl Debugger {
     ///
     /// # Errors
     /// The expression names nothing that is written.
-    pub fn who(&mut self, text: &str, thread: Thread, most: usize) -> Result<Vec<Deed>, Complaint> {
+    pub fn who(
+        &mut self,
+        text: &str,
+        thread: Thread,
+        most: usize,
+    ) -> Result<Vec<Deed>, DebugError> {
         let expression: Expression = text.parse()?;
         let scope = self.scope(thread);
         let location = expression.location(&scope)?;
@@ -261,7 +272,7 @@ impl Debugger {
         let names = self.names().clone();
         let mut deeds = Deeds::new(location, thread, &image, &names);
         let is_signal = matches!(deeds.location, Location::Signal(_));
-        let start = self.machine().moment();
+        let start = self.timeline().moment();
         let mut found = Vec::new();
         while found.len() < most {
             let Found::Hit(hits) = self.find(&mut deeds, Direction::Back, None) else {
@@ -280,10 +291,10 @@ impl Debugger {
             let value = if is_signal {
                 None
             } else {
-                self.machine_mut().goto(after);
+                self.timeline_mut().goto(after);
                 bound.value(&self.scope(thread)).ok()
             };
-            self.machine_mut().goto_moment(hit.moment);
+            self.timeline_mut().goto_point(hit.moment);
             found.push(Deed {
                 cycle: hit.moment.cycle - u64::from(!instruction),
                 moment: hit.moment,
@@ -292,7 +303,7 @@ impl Debugger {
                 value,
             });
         }
-        self.machine_mut().goto_moment(start);
+        self.timeline_mut().goto_point(start);
         Ok(found)
     }
 }

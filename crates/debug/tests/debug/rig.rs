@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_debug::Debugger;
-use npsim_debug::machine::{Machine, NoDebug, Setup};
+use npsim_debug::timeline::{NoDebug, Setup, Timeline};
 use npsim_engine::ENGINE;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
@@ -93,8 +93,8 @@ impl System {
         }
     }
 
-    pub fn machine(&self, budget: usize) -> Machine {
-        Machine::new(Setup {
+    pub fn timeline(&self, budget: usize) -> Timeline {
+        Timeline::new(Setup {
             simulation: self.simulation(),
             frames: NoDebug(self.frames()),
             until: self.settings.until,
@@ -151,7 +151,7 @@ impl Run {
     }
 }
 
-/// The state at which a machine is.
-pub fn state(machine: &Machine) -> State {
-    (machine.chip().save().unwrap(), machine.lines())
+/// The state at which a timeline is.
+pub fn state(timeline: &Timeline) -> State {
+    (timeline.chip().save().unwrap(), timeline.lines())
 }

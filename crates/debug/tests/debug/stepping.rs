@@ -5,7 +5,7 @@ use std::path::Path;
 use npsim_chip::Cycle;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
 use npsim_debug::console::{completions, execute};
-use npsim_debug::machine::Moment;
+use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Direction, Reason, Step, Thread};
 use npsim_net::Random;
 
@@ -16,13 +16,13 @@ fn silent(_: &str) -> Option<String> {
 }
 
 /// Where the debugger looks: moment, context, address, and how many frames it shows.
-type Look = (Moment, Thread, u16, usize);
+type Look = (TimePoint, Thread, u16, usize);
 
 fn look(debugger: &Debugger) -> Look {
     let thread = debugger.thread();
     let frames = debugger.frames(thread).len();
     (
-        debugger.machine().moment(),
+        debugger.timeline().moment(),
         thread,
         debugger.pc(thread),
         frames,
@@ -75,7 +75,7 @@ fn there_and_back(system: &System, steps: usize, seed: u64) {
         debugger.step(step, Direction::Back);
         assert_eq!(look(&debugger), from, "{step:?} back");
         if made.len().is_multiple_of(100) {
-            let here = state(debugger.machine());
+            let here = state(debugger.timeline());
             assert!(here == system.at_cycle(debugger.cycle()), "{step:?} back");
         }
     }
@@ -96,21 +96,21 @@ fn without_memory(system: &System, step: Step, steps: usize) {
     // To where a line begins.
     debugger.step(step, Direction::Forward);
     let thread = debugger.thread();
-    let mut there = vec![debugger.machine().moment()];
+    let mut there = vec![debugger.timeline().moment()];
     for _ in 0..steps {
         assert_eq!(debugger.step(step, Direction::Forward).reason, Reason::Step);
-        if there.last() != Some(&debugger.machine().moment()) {
-            there.push(debugger.machine().moment());
+        if there.last() != Some(&debugger.timeline().moment()) {
+            there.push(debugger.timeline().moment());
         }
     }
     let mut other = system.debugger();
-    other.look_at(thread).unwrap();
-    other.go(debugger.machine().moment(), None);
-    let mut back = vec![other.machine().moment()];
+    other.select(thread).unwrap();
+    other.go(debugger.timeline().moment(), None);
+    let mut back = vec![other.timeline().moment()];
     while back.len() < there.len() {
         assert_eq!(other.step(step, Direction::Back).reason, Reason::Step);
-        if back.last() != Some(&other.machine().moment()) {
-            back.push(other.machine().moment());
+        if back.last() != Some(&other.timeline().moment()) {
+            back.push(other.timeline().moment());
         }
     }
     back.reverse();
@@ -147,17 +147,17 @@ fn a_line_is_stepped_over_with_the_macros_that_it_uses() {
     while !debugger.has_closed() {
         debugger.step(Step::Line, Direction::Forward);
     }
-    let before = debugger.machine().moment();
+    let before = debugger.timeline().moment();
     debugger.step(Step::Into, Direction::Forward);
     assert_eq!(
-        debugger.machine().moment(),
+        debugger.timeline().moment(),
         before,
         "the macro is opened where it begins"
     );
     assert_eq!(debugger.frames(thread).len(), 2);
     debugger.step(Step::Out, Direction::Forward);
     assert_eq!(debugger.frames(thread).len(), 1);
-    assert!(debugger.machine().moment() > before);
+    assert!(debugger.timeline().moment() > before);
 }
 
 #[test]
@@ -174,12 +174,12 @@ fn breakpoints_are_met_both_ways() {
         let stop = debugger.run(Direction::Forward);
         assert_eq!(stop.reason, Reason::Breakpoint(vec![(1, None)]));
         assert_eq!(debugger.pc(stop.thread), pc);
-        there.push((debugger.machine().moment(), stop.thread));
+        there.push((debugger.timeline().moment(), stop.thread));
     }
     there.pop();
     while let Some(last) = there.pop() {
         let stop = debugger.run(Direction::Back);
-        assert_eq!((debugger.machine().moment(), stop.thread), last);
+        assert_eq!((debugger.timeline().moment(), stop.thread), last);
     }
     assert_eq!(debugger.run(Direction::Back).reason, Reason::Beginning);
     assert_eq!(debugger.cycle(), 0);
@@ -339,9 +339,9 @@ fn who_names_the_writers_in_their_order() {
     let mut debugger = system.debugger();
     commands(&mut debugger, "break wire8.uc:49 in 0.1\ncontinue");
     let thread = debugger.thread();
-    let now = debugger.machine().moment();
+    let now = debugger.timeline().moment();
     let deeds = debugger.who("status", thread, 2).unwrap();
-    assert_eq!(debugger.machine().moment(), now);
+    assert_eq!(debugger.timeline().moment(), now);
     assert_eq!(deeds.len(), 2, "{deeds:?}");
     assert!(deeds[0].cycle > deeds[1].cycle);
     let writer = deeds[0].place.unwrap();

@@ -6,8 +6,8 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_debug::BudgetTooSmall;
-use npsim_debug::machine::{Machine, Moment, NoDebug, Setup};
 use npsim_debug::search::{Candidate, Condition, Direction, Found, Place};
+use npsim_debug::timeline::{NoDebug, Setup, TimePoint, Timeline};
 use npsim_net::Random;
 
 use crate::rig::{System, state};
@@ -40,7 +40,7 @@ impl Condition for At {
         for pc in self.pcs {
             if me == self.me && (first..first + count).contains(&pc) {
                 candidates.push(Candidate {
-                    moment: Moment::of(at + u64::from(pc - first), me),
+                    moment: TimePoint::of(at + u64::from(pc - first), me),
                     mark: 0,
                     place: Some(Place { me, context, pc }),
                 });
@@ -77,7 +77,7 @@ impl Condition for Changes {
         let now = chip.microengines()[0].stats_at(at).instructions / 100;
         if !begins && now != self.last {
             candidates.push(Candidate {
-                moment: Moment::before(at),
+                moment: TimePoint::before(at),
                 mark: 0,
                 place: None,
             });
@@ -87,14 +87,14 @@ impl Condition for Changes {
 }
 
 fn wander(system: &System, budget: usize, jumps: usize, seed: u64) {
-    let mut machine = system.machine(budget);
+    let mut timeline = system.timeline(budget);
     let mut random = Random::new(seed, 0);
     for _ in 0..jumps {
         match random.below(4) {
-            0 | 1 => machine.goto(random.below(200_000)),
+            0 | 1 => timeline.goto(random.below(200_000)),
             2 => {
-                let near = machine.moment().cycle.saturating_sub(random.below(50));
-                machine.goto(near);
+                let near = timeline.moment().cycle.saturating_sub(random.below(50));
+                timeline.goto(near);
             }
             _ => {
                 let direction = if random.below(2) == 0 {
@@ -108,17 +108,17 @@ fn wander(system: &System, budget: usize, jumps: usize, seed: u64) {
                     pcs: [random.below(words) as u16, random.below(words) as u16],
                     judged: random.below(2) == 0,
                 };
-                let limit = machine.moment().cycle;
+                let limit = timeline.moment().cycle;
                 let limit = match direction {
-                    Direction::Forward => Moment::before(limit + 30_000),
-                    Direction::Back => Moment::before(limit.saturating_sub(30_000)),
+                    Direction::Forward => TimePoint::before(limit + 30_000),
+                    Direction::Back => TimePoint::before(limit.saturating_sub(30_000)),
                 };
-                machine.search(direction, &mut condition, Some(limit), &mut |_| false);
+                timeline.search(direction, &mut condition, Some(limit), &mut |_| false);
             }
         }
-        let at = machine.moment().cycle;
+        let at = timeline.moment().cycle;
         assert!(
-            state(&machine) == system.at_cycle(at),
+            state(&timeline) == system.at_cycle(at),
             "the state at {at} is another one"
         );
     }
@@ -150,33 +150,34 @@ fn little_memory_costs_time_alone() {
             hertz: system.hertz(),
             budget: 1000,
         };
-        let error = Machine::new(small).unwrap_err();
+        let error = Timeline::new(small).unwrap_err();
         assert_eq!(error.budget, 1000);
         assert!(error.to_string().contains("1000 bytes do not hold"));
         let BudgetTooSmall { needed, .. } = error;
         needed
     };
-    let mut machine = system.machine(needed);
-    machine.goto(200_000);
-    let (bytes, snapshots) = machine.memory();
+    let mut timeline = system.timeline(needed);
+    timeline.goto(200_000);
+    let (bytes, snapshots) = timeline.memory();
     assert!(snapshots >= 2, "{snapshots} of {bytes} bytes");
     wander(&system, needed, 8, 4);
 }
 
 /// All hits forward, then all hits back.
 fn there_and_back(system: &System, condition: &mut dyn Condition, to: Cycle) -> usize {
-    let mut machine = system.machine(PLENTY);
-    let limit = Some(Moment::before(to));
+    let mut timeline = system.timeline(PLENTY);
+    let limit = Some(TimePoint::before(to));
     let (mut there, mut back) = (Vec::new(), Vec::new());
-    while let Found::Hit(hit) = machine.search(Direction::Forward, condition, limit, &mut |_| false)
+    while let Found::Hit(hit) =
+        timeline.search(Direction::Forward, condition, limit, &mut |_| false)
     {
-        there.push((machine.moment(), hit));
+        there.push((timeline.moment(), hit));
     }
-    assert_eq!(machine.moment().cycle, to);
-    while let Found::Hit(hit) = machine.search(Direction::Back, condition, None, &mut |_| false) {
-        back.push((machine.moment(), hit));
+    assert_eq!(timeline.moment().cycle, to);
+    while let Found::Hit(hit) = timeline.search(Direction::Back, condition, None, &mut |_| false) {
+        back.push((timeline.moment(), hit));
     }
-    assert_eq!(machine.moment(), Moment::default());
+    assert_eq!(timeline.moment(), TimePoint::default());
     back.reverse();
     assert_eq!(there, back);
     assert!(there.is_sorted_by(|a, b| a.0 < b.0));
@@ -203,57 +204,57 @@ fn a_search_back_finds_what_a_search_forward_found() {
 #[test]
 fn the_end_is_the_end_however_it_is_come_to() {
     let system = System::wire8();
-    let mut machine = system.machine(PLENTY);
-    machine.goto(Cycle::MAX);
-    let end = machine.end().unwrap().clone();
-    assert_eq!(end.cycle, machine.moment().cycle);
-    let last = state(&machine);
+    let mut timeline = system.timeline(PLENTY);
+    timeline.goto(Cycle::MAX);
+    let end = timeline.end().unwrap().clone();
+    assert_eq!(end.cycle, timeline.moment().cycle);
+    let last = state(&timeline);
     assert!(last == system.at_cycle(end.cycle));
-    machine.goto(end.cycle / 2);
-    assert!(machine.ending().is_none());
-    assert!(state(&machine) == system.at_cycle(end.cycle / 2));
-    machine.goto(end.cycle + 5);
-    assert!(state(&machine) == last);
-    assert_eq!(machine.ending(), Some(&end.ending));
+    timeline.goto(end.cycle / 2);
+    assert!(timeline.ending().is_none());
+    assert!(state(&timeline) == system.at_cycle(end.cycle / 2));
+    timeline.goto(end.cycle + 5);
+    assert!(state(&timeline) == last);
+    assert_eq!(timeline.ending(), Some(&end.ending));
 }
 
 #[test]
 fn quiet_time_is_skipped_and_can_be_gone_to() {
     let mut system = System::of("microcode/forward", None);
     system.settings.until = Some(40_000_000);
-    let mut machine = system.machine(PLENTY);
-    machine.goto(Cycle::MAX);
-    assert_eq!(machine.moment().cycle, 40_000_000);
+    let mut timeline = system.timeline(PLENTY);
+    timeline.goto(Cycle::MAX);
+    assert_eq!(timeline.moment().cycle, 40_000_000);
     // There are 2000 stretches in it.
-    let (_, states) = machine.memory();
+    let (_, states) = timeline.memory();
     assert!(states < 100, "{states}");
     for cycle in [39_999_999, 77_777, 31_234_567, 20_000_001, 20_000_000] {
-        machine.goto(cycle);
-        assert!(state(&machine) == system.at_cycle(cycle), "{cycle}");
+        timeline.goto(cycle);
+        assert!(state(&timeline) == system.at_cycle(cycle), "{cycle}");
     }
 }
 
 #[test]
 fn a_change_makes_another_future_and_leaves_the_past() {
     let system = System::forward();
-    let mut machine = system.machine(PLENTY);
-    machine.goto(50_000);
-    let before = state(&machine);
-    machine.goto(90_000);
-    let otherwise = state(&machine);
-    machine.goto(50_000);
-    machine.change(|chip| assert!(chip.units_mut().scratch.write(0x3ff0, 7)));
-    assert!(state(&machine) != before);
-    machine.goto(90_000);
-    let changed = state(&machine);
+    let mut timeline = system.timeline(PLENTY);
+    timeline.goto(50_000);
+    let before = state(&timeline);
+    timeline.goto(90_000);
+    let otherwise = state(&timeline);
+    timeline.goto(50_000);
+    timeline.change(|chip| assert!(chip.units_mut().scratch.write(0x3ff0, 7)));
+    assert!(state(&timeline) != before);
+    timeline.goto(90_000);
+    let changed = state(&timeline);
     assert!(changed != otherwise);
-    machine.goto(30_000);
-    assert!(state(&machine) == system.at_cycle(30_000));
-    machine.goto(90_000);
-    assert!(state(&machine) == changed);
-    machine.goto(50_000);
-    assert_eq!(machine.changes(), [50_000]);
-    assert_eq!(machine.chip().units().scratch.read(0x3ff0), Some(7));
+    timeline.goto(30_000);
+    assert!(state(&timeline) == system.at_cycle(30_000));
+    timeline.goto(90_000);
+    assert!(state(&timeline) == changed);
+    timeline.goto(50_000);
+    assert_eq!(timeline.changes(), [50_000]);
+    assert_eq!(timeline.chip().units().scratch.read(0x3ff0), Some(7));
 }
 
 /// What contexts do.
@@ -274,12 +275,12 @@ impl Sampler for Turns {}
 #[test]
 fn cycles_that_are_shown_once_more_are_the_same_and_change_nothing() {
     let system = System::forward();
-    let mut machine = system.machine(PLENTY);
-    machine.goto(75_000);
-    machine.goto(45_000);
-    let before = state(&machine);
+    let mut timeline = system.timeline(PLENTY);
+    timeline.goto(75_000);
+    timeline.goto(45_000);
+    let before = state(&timeline);
     let turns = |from: Cycle| {
-        let seen = machine.replay(from, |_| Turns(Vec::new())).0;
+        let seen = timeline.replay(from, |_| Turns(Vec::new())).0;
         let within = |it: &(Cycle, TraceEvent)| (30_500..45_000).contains(&it.0);
         seen.into_iter().filter(within).collect::<Vec<_>>()
     };
@@ -288,12 +289,12 @@ fn cycles_that_are_shown_once_more_are_the_same_and_change_nothing() {
     assert!(turns(30_500) == all);
     assert!(turns(25_000) == all);
     assert!(turns(50_000).is_empty(), "what is to come is not shown");
-    assert!(state(&machine) == before);
+    assert!(state(&timeline) == before);
 }
 
 #[test]
 fn a_debugger_owns_its_run_and_moves_to_a_thread() {
     fn moves_to_a_thread<T: Send + 'static>() {}
     moves_to_a_thread::<npsim_debug::Debugger>();
-    moves_to_a_thread::<Machine>();
+    moves_to_a_thread::<Timeline>();
 }

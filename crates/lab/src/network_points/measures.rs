@@ -1,7 +1,7 @@
 //! Values of metrics in networks, in the times and rates of the network's file.
 
 use npsim_network::Simulation;
-use npsim_network::census::Census;
+use npsim_network::counters::NetworkCounters;
 use npsim_transport::time::{SECOND, Time};
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub(super) struct Seen<'a> {
     /// The network at the window's end.
     pub simulation: &'a Simulation,
     /// What was counted in the window.
-    pub census: &'a Census,
+    pub counters: &'a NetworkCounters,
     /// The longest queue of each line in it, bytes.
     pub longest: &'a [u64],
     /// All results as the statistics file has them, if they are needed.
@@ -76,21 +76,21 @@ impl Samples {
         &mut self,
         quantity: Sampled,
         simulation: &Simulation,
-        census: &Census,
+        counters: &NetworkCounters,
         (flows, line): (&[usize], Option<usize>),
     ) {
         let has_begun = |flow: usize| simulation.topology().flows[flow].start <= simulation.now();
         let flow = |flow: usize| match quantity {
-            Sampled::Reached => Some(census.flows[flow].reached.bytes as f64),
-            Sampled::Delivered => Some(census.flows[flow].delivered as f64),
+            Sampled::Reached => Some(counters.flows[flow].reached.bytes as f64),
+            Sampled::Delivered => Some(counters.flows[flow].delivered as f64),
             // A flow that has not begun has no window yet.
             Sampled::Window | Sampled::RoundTrip if !has_begun(flow) => None,
             Sampled::RoundTrip => simulation.view(flow).srtt.map(|srtt| srtt as f64),
             _ => simulation.view(flow).window.map(|window| window as f64),
         };
         let of_line = line.map(|line| match quantity {
-            Sampled::Waited => census.lines[line].waited as f64,
-            _ => census.lines[line].busy as f64,
+            Sampled::Waited => counters.lines[line].waited as f64,
+            _ => counters.lines[line].busy as f64,
         });
         let taken: Vec<Option<f64>> = match of_line {
             Some(value) => vec![Some(value)],
@@ -117,12 +117,12 @@ pub(super) fn value(
     (flows, line): (&[usize], Option<usize>),
     samples: Option<(&Samples, Time)>,
 ) -> Result<f64, String> {
-    let (census, scale) = (seen.census, seen.scale as f64);
+    let (counters, scale) = (seen.counters, seen.scale as f64);
     let of_line = || line.ok_or("no link is named");
     let sampled = || samples.ok_or("`delta` is missing");
     match &metric.measure {
         Measure::Goodput { statistic, .. } => {
-            let rate = |flow: &usize| census.goodput(*flow) / scale;
+            let rate = |flow: &usize| counters.goodput(*flow) / scale;
             match statistic {
                 None => Ok(flows.iter().map(rate).sum::<f64>() / 1e6),
                 Some(statistic) => {
@@ -131,24 +131,24 @@ pub(super) fn value(
                 }
             }
         }
-        Measure::Share { .. } => share(census, flows),
-        Measure::Jain { .. } => Ok(census.jain(flows.iter().copied())),
+        Measure::Share { .. } => share(counters, flows),
+        Measure::Jain { .. } => Ok(counters.jain(flows.iter().copied())),
         Measure::Utilisation(Utilisation::Link(_)) => {
-            Ok(census.lines[of_line()?].utilisation() * 100.0)
+            Ok(counters.lines[of_line()?].utilisation() * 100.0)
         }
         Measure::Queue { longest: true, .. } => Ok(seen.longest[of_line()?] as f64 / 1e3),
-        Measure::Queue { .. } => Ok(census.lines[of_line()?].mean_queue() / 1e3),
+        Measure::Queue { .. } => Ok(counters.lines[of_line()?].mean_queue() / 1e3),
         Measure::Drops { per, .. } => {
-            let drops = census.lines[of_line()?].drops() as f64;
-            let time = seen.seconds(census.time as f64);
+            let drops = counters.lines[of_line()?].drops() as f64;
+            let time = seen.seconds(counters.time as f64);
             Ok(match per {
                 DropsPer::RoundTrip(rtt) => drops * (rtt.picoseconds as f64 / SECOND as f64) / time,
                 DropsPer::Second => drops / time,
                 DropsPer::Window => drops,
             })
         }
-        Measure::LossShare(LossShare::Link(_)) => lost_by_line(census, of_line()?),
-        Measure::LossShare(_) => lost_by_flows(census, flows),
+        Measure::LossShare(LossShare::Link(_)) => lost_by_line(counters, of_line()?),
+        Measure::LossShare(_) => lost_by_flows(counters, flows),
         Measure::Count(count) => seen.growth(count),
         Measure::Cov { of, .. } => {
             let (samples, _) = sampled()?;
@@ -188,7 +188,7 @@ impl Seen<'_> {
         for path in &count.of {
             sum += growth(self.counted, results, path)?;
         }
-        let time = self.seconds(self.census.time as f64);
+        let time = self.seconds(self.counters.time as f64);
         Ok(if count.per.is_some() { sum / time } else { sum })
     }
 }
@@ -199,17 +199,20 @@ fn one_of_flows(statistic: Statistic, values: &[u64]) -> Result<f64, String> {
 }
 
 /// The part of all delivered data that flows have, in percent.
-fn share(census: &Census, flows: &[usize]) -> Result<f64, String> {
-    let all: u64 = census.flows.iter().map(|flow| flow.delivered).sum();
-    let part: u64 = flows.iter().map(|&flow| census.flows[flow].delivered).sum();
+fn share(counters: &NetworkCounters, flows: &[usize]) -> Result<f64, String> {
+    let all: u64 = counters.flows.iter().map(|flow| flow.delivered).sum();
+    let part: u64 = flows
+        .iter()
+        .map(|&flow| counters.flows[flow].delivered)
+        .sum();
     if all == 0 {
         return Err("nothing was delivered".into());
     }
     Ok(part as f64 * 100.0 / all as f64)
 }
 
-fn lost_by_line(census: &Census, line: usize) -> Result<f64, String> {
-    let line = &census.lines[line];
+fn lost_by_line(counters: &NetworkCounters, line: usize) -> Result<f64, String> {
+    let line = &counters.lines[line];
     let gone = line.drops() + line.lost.packets;
     if line.offered.packets == 0 {
         return Err("nothing came to the line".into());
@@ -217,9 +220,15 @@ fn lost_by_line(census: &Census, line: usize) -> Result<f64, String> {
     Ok(gone as f64 * 100.0 / line.offered.packets as f64)
 }
 
-fn lost_by_flows(census: &Census, flows: &[usize]) -> Result<f64, String> {
-    let sent: u64 = flows.iter().map(|&it| census.flows[it].sent.packets).sum();
-    let gone: u64 = flows.iter().map(|&it| census.flows[it].gone.packets).sum();
+fn lost_by_flows(counters: &NetworkCounters, flows: &[usize]) -> Result<f64, String> {
+    let sent: u64 = flows
+        .iter()
+        .map(|&it| counters.flows[it].sent.packets)
+        .sum();
+    let gone: u64 = flows
+        .iter()
+        .map(|&it| counters.flows[it].gone.packets)
+        .sum();
     if sent == 0 {
         return Err("nothing was sent".into());
     }
@@ -237,7 +246,7 @@ fn instant(
     let samples = if let Some((samples, _)) = samples {
         samples
     } else {
-        now.take(quantity, seen.simulation, seen.census, (flows, None));
+        now.take(quantity, seen.simulation, seen.counters, (flows, None));
         &now
     };
     let values: Vec<u64> = { samples.series.iter().flatten() }
@@ -251,7 +260,7 @@ fn completion(seen: &Seen<'_>, statistic: Statistic, flows: &[usize]) -> Result<
     let topology = seen.simulation.topology();
     let mut times = Vec::new();
     for &flow in flows {
-        let Some(at) = seen.census.flows[flow].sender.completed_at else {
+        let Some(at) = seen.counters.flows[flow].sender.completed_at else {
             return Err(format!(
                 "`{}` was not done when the window ended",
                 topology.flows[flow].name

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use npsim_network::Network;
-use npsim_network::census::Census;
+use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_project::problem::Problem;
@@ -28,7 +28,7 @@ pub(super) struct Probe<'a> {
     window: Range<Time>,
     scale: u64,
     metrics: Vec<(Chosen<'a>, Option<Sampler>)>,
-    begin: Option<Census>,
+    begin: Option<NetworkCounters>,
     /// The longest queue of each line so far.
     longest: Vec<u64>,
     values: Option<Vec<(&'a str, Result<f64, String>)>>,
@@ -38,8 +38,8 @@ pub(super) struct Probe<'a> {
 
 /// What the chips have counted so far, as the results have it: they do so from the beginning of
 /// the run on, other than flows and lines.
-fn routers(file: &NetworkFile, network: &Network, census: &Census) -> Value {
-    let results = serde_json::to_value(Results::of(file, network, census));
+fn routers(file: &NetworkFile, network: &Network, counters: &NetworkCounters) -> Value {
+    let results = serde_json::to_value(Results::of(file, network, counters));
     results.map_or(
         Value::Null,
         |mut results| serde_json::json!({ "routers": results["routers"].take() }),
@@ -107,22 +107,22 @@ impl<'a> Probe<'a> {
 
     /// The run has come to a time at which this or another probe looks. Longest queues are those
     /// since the time before.
-    pub fn look(&mut self, file: &NetworkFile, network: &Network, census: &Census) {
+    pub fn look(&mut self, file: &NetworkFile, network: &Network, counters: &NetworkCounters) {
         let simulation = network.outside();
         let now = simulation.now();
         if now < self.window.start || self.values.is_some() {
             return;
         }
         if self.begin.is_none() {
-            self.begin = Some(census.clone());
+            self.begin = Some(counters.clone());
             if self.counts() {
-                self.counted = routers(file, network, census);
+                self.counted = routers(file, network, counters);
             }
-            self.longest = { 0..census.lines.len() }
+            self.longest = { 0..counters.lines.len() }
                 .map(|line| simulation.queue(line).0)
                 .collect();
         } else {
-            for (longest, line) in self.longest.iter_mut().zip(&census.lines) {
+            for (longest, line) in self.longest.iter_mut().zip(&counters.lines) {
                 *longest = (*longest).max(line.longest);
             }
         }
@@ -133,18 +133,18 @@ impl<'a> Probe<'a> {
             let quantity = Sampled::of(&metric.measure);
             sampler
                 .samples
-                .take(quantity, simulation, census, (flows, *line));
+                .take(quantity, simulation, counters, (flows, *line));
             sampler.next = sampler.next.saturating_add(sampler.every);
         }
         if now >= self.window.end
             && let Some(begin) = &self.begin
         {
-            let since = census.since(begin);
+            let since = counters.since(begin);
             let results = self.counts().then(|| Results::of(file, network, begin));
             let results = results.and_then(|results| serde_json::to_value(results).ok());
             let seen = Seen {
                 simulation,
-                census: &since,
+                counters: &since,
                 longest: &self.longest,
                 results: results.as_ref(),
                 counted: &self.counted,

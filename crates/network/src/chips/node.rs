@@ -18,7 +18,7 @@ use npsim_session::simulation::Settings;
 use npsim_transport::time::{SECOND, Time};
 use serde::{Deserialize, Serialize};
 
-use super::inside::Inside;
+use super::in_transit::InTransit;
 use super::system::{System, links};
 use crate::ethernet::{self, Mac};
 use crate::frame::{Content, Frame, Label};
@@ -57,9 +57,9 @@ pub(crate) struct ChipNode {
     seed: u64,
     hertz: u64,
     ports: Vec<Option<Port>>,
-    inside: Inside,
+    inside: InTransit,
     /// Frames that left and that the network does not carry.
-    pub strange: u64,
+    pub unknown_frames: u64,
 }
 
 impl fmt::Debug for ChipNode {
@@ -83,8 +83,8 @@ pub(crate) struct Happened {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NodeState {
     chip: NetworkedState,
-    inside: Inside,
-    strange: u64,
+    inside: InTransit,
+    unknown_frames: u64,
 }
 
 impl ChipNode {
@@ -93,7 +93,7 @@ impl ChipNode {
         Ok(NodeState {
             chip: self.node.save_networked()?,
             inside: self.inside.clone(),
-            strange: self.strange,
+            unknown_frames: self.unknown_frames,
         })
     }
 
@@ -106,7 +106,7 @@ impl ChipNode {
         self.node.restore_networked(state.chip)?;
         self.restored = self.node.handled();
         self.inside = state.inside;
-        self.strange = state.strange;
+        self.unknown_frames = state.unknown_frames;
         Ok(())
     }
 
@@ -196,8 +196,8 @@ impl ChipNode {
             system,
             hertz,
             ports,
-            inside: Inside::default(),
-            strange: 0,
+            inside: InTransit::default(),
+            unknown_frames: 0,
         })
     }
 
@@ -358,7 +358,7 @@ impl ChipNode {
         let Some((guest, lost)) = left else {
             let message = self.message(&bytes, port, begins, simulation, tap);
             let (Some(port), Some(frame)) = (port, message) else {
-                self.strange += 1;
+                self.unknown_frames += 1;
                 return None;
             };
             simulation.expect(port.out, &frame);
@@ -383,7 +383,7 @@ impl ChipNode {
         let changed = packet.and_then(|packet| guest.frame.changed(packet).ok());
         // A port without a link leads nowhere, and what no host understands none takes.
         let (Some(port), Some(frame)) = (port, changed) else {
-            self.strange += 1;
+            self.unknown_frames += 1;
             let reason = DropReason::Microcode;
             simulation.lose(begins, guest.line, &guest.frame, reason, tap);
             return None;

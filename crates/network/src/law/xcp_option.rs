@@ -46,7 +46,7 @@ struct Pools {
 
 /// What a packet tells of its flow, in 2^-28 s.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct FlowHint {
     rtt: u32,
     /// From one packet of the flow to the next.
     x: u32,
@@ -72,7 +72,7 @@ impl XcpPerOption {
         self.intervals.timers()
     }
 
-    fn told(&self, window: u16, rtt: u16) -> Option<Told> {
+    fn decode_hint(&self, window: u16, rtt: u16) -> Option<FlowHint> {
         let window = u128::try_from(self.format.decode(window)).ok()?;
         let rtt = u128::from(rtt) * u128::from(self.rtt_unit) * u128::from(TICKS);
         let rtt = rtt / u128::from(SECOND);
@@ -81,7 +81,7 @@ impl XcpPerOption {
         }
         let x = (rtt << FRACTION) / window;
         let ticks = |time: u128| u32::try_from(time).unwrap_or(u32::MAX);
-        Some(Told {
+        Some(FlowHint {
             rtt: ticks(rtt),
             x: ticks(x),
         })
@@ -91,12 +91,12 @@ impl XcpPerOption {
         let size = u64::from(frame.bytes);
         self.sums.input_traffic = self.sums.input_traffic.wrapping_add(size as u32);
         if let Some(XcpOption::Forward { window, rtt, .. }) = option(frame)
-            && let Some(told) = self.told(*window, *rtt)
+            && let Some(hint) = self.decode_hint(*window, *rtt)
         {
             let most = self.intervals.longest();
-            let rtt = u64::from(told.rtt.min(most) >> RTT_SHIFT);
-            self.sums.sum_x += u64::from(told.x);
-            self.sums.sum_xrtt += u64::from(told.x) * rtt;
+            let rtt = u64::from(hint.rtt.min(most) >> RTT_SHIFT);
+            self.sums.sum_x += u64::from(hint.x);
+            self.sums.sum_xrtt += u64::from(hint.x) * rtt;
         }
     }
 
@@ -112,8 +112,8 @@ impl XcpPerOption {
             return;
         };
         // Of a packet whose round-trip time is not known nothing can be told, so it gets nothing.
-        let granted = match self.told(*window, *rtt) {
-            Some(told) => self.share(told, size),
+        let granted = match self.decode_hint(*window, *rtt) {
+            Some(hint) => self.share(hint, size),
             None => 0,
         };
         if granted < self.format.decode(*feedback) {
@@ -122,19 +122,19 @@ impl XcpPerOption {
     }
 
     /// A packet's part, as a change of its flow's window, packets x 2^10.
-    fn share(&mut self, told: Told, size: u64) -> i64 {
+    fn share(&mut self, hint: FlowHint, size: u64) -> i64 {
         let part = |pool: u64, of: u64, all: u64| {
             let part = u128::from(pool) * u128::from(of) / u128::from(all.max(1));
             u64::try_from(part).unwrap_or(u64::MAX)
         };
         let pools = &mut self.pools;
-        let positive = part(pools.positive, told.x.into(), pools.sum_x).min(pools.positive_left);
+        let positive = part(pools.positive, hint.x.into(), pools.sum_x).min(pools.positive_left);
         let negative = part(pools.negative, size, pools.input).min(pools.negative_left);
         pools.positive_left -= positive;
         pools.negative_left -= negative;
         // Bytes per second in a round-trip time are bytes of the window.
         let change = i128::from(positive) - i128::from(negative);
-        let packets = (change * i128::from(told.rtt)) << FRACTION;
+        let packets = (change * i128::from(hint.rtt)) << FRACTION;
         (packets / (i128::from(TICKS) * i128::from(size))) as i64
     }
 
@@ -179,14 +179,15 @@ mod tests {
     #[test]
     fn a_part_is_what_it_is_by_hand() {
         let parameters = Parameters::for_capacity(1);
-        let told = |law: &XcpPerOption| law.told(law.format.encode(10 << FRACTION), 500);
+        let decode_hint =
+            |law: &XcpPerOption| law.decode_hint(law.format.encode(10 << FRACTION), 500);
         for (format, expected) in [
             (PacketFormat::MantissaExponent, 21 << FRACTION),
             (PacketFormat::Integer, 20 << FRACTION),
         ] {
             let mut law =
                 XcpPerOption::new(parameters, 1_250_000, format, SECOND / 1_000).expect("a law");
-            let packet = told(&law).expect("a round-trip time");
+            let packet = decode_hint(&law).expect("a round-trip time");
             law.sums = Sums {
                 input_traffic: 10_000,
                 sum_x: 10 * u64::from(packet.x),
@@ -213,8 +214,8 @@ mod tests {
             SECOND / 1_000,
         );
         let law = law.expect("a law");
-        assert!(law.told(10, 0).is_none());
-        assert!(law.told(0, 500).is_none());
-        assert!(law.told(0xffff, 500).is_none(), "a window below 0");
+        assert!(law.decode_hint(10, 0).is_none());
+        assert!(law.decode_hint(0, 500).is_none());
+        assert!(law.decode_hint(0xffff, 500).is_none(), "a window below 0");
     }
 }

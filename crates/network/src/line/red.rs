@@ -4,7 +4,7 @@ use npsim_net::Random;
 use npsim_transport::time::{SECOND, Time};
 use serde::{Deserialize, Serialize};
 
-use super::DropReason;
+use super::drop_reason::DropReason;
 use crate::topology::Red;
 
 /// 1 in the fixed point of averages and chances.

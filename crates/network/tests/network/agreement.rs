@@ -161,7 +161,7 @@ fn assert_bypassed(chip: &str, model: &str, least: f64) {
     let took = |text: &str| {
         let file = parsed(text);
         let mut network = ready(&file);
-        let begin = network.outside().census();
+        let begin = network.outside().counters();
         network
             .run_to(file.until, &mut NoTap, &go_on)
             .expect("no fault");
@@ -206,7 +206,7 @@ fn assert_alike<const N: usize>(
             network
                 .run_to(file.from, &mut NoTap, &go_on)
                 .expect("no fault");
-            let begin = network.outside().census();
+            let begin = network.outside().counters();
             network
                 .run_to(file.until, &mut NoTap, &go_on)
                 .expect("no fault");

@@ -145,7 +145,7 @@ fn restored(file: &NetworkFile, threads: usize, bytes: &[u8]) -> Network {
 
 /// Runs to the end and gives all that was counted.
 fn end(file: &NetworkFile, mut network: Network, seen: &mut Seen) -> String {
-    let begin = fresh(file, 1).outside().census();
+    let begin = fresh(file, 1).outside().counters();
     network.run_to(file.until, seen, &go_on).expect("no fault");
     network.end(seen, &go_on).expect("no fault");
     let results = Results::of(file, &network, &begin);

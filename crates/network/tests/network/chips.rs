@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
-use npsim_network::census::Census;
 use npsim_network::chips::{System, systems};
+use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::{Frame, Network, NoTap, Simulation, Tap};
 use npsim_project::assemble::assemble_project;
 use npsim_session::links::Tap as LineTap;
-use npsim_session::session::{Ends, Plan, Session};
+use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::Settings;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
@@ -78,7 +78,7 @@ fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
     let mut network = Network::new(outside, systems)
         .expect("chips")
         .with_threads(threads);
-    let begin = network.outside().census();
+    let begin = network.outside().counters();
     while network.outside().now() < file.until {
         let next = (network.outside().now() + step).min(file.until);
         network.run_to(next, &mut NoTap, &go_on).expect("no fault");
@@ -88,9 +88,9 @@ fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
     serde_json::to_string(&results).expect("JSON")
 }
 
-fn census(text: &str) -> Census {
+fn counters(text: &str) -> NetworkCounters {
     let file = file(text);
-    ran(&file).outside().census()
+    ran(&file).outside().counters()
 }
 
 /// A network that has run to the end of its file.
@@ -125,8 +125,8 @@ fn neither_threads_nor_steps_change_anything() {
 /// A chip in place of which a model stands that is as late as the chip is.
 #[test]
 fn a_chip_is_a_fifo_with_its_latency() {
-    let chip = census(&row(1, SACK));
-    let delivered = |census: &Census| census.flows[0].delivered as f64;
+    let chip = counters(&row(1, SACK));
+    let delivered = |counters: &NetworkCounters| counters.flows[0].delivered as f64;
     // The window limits the flow, so that its rate is the window in a round-trip time: that of the
     // links, and of the chip both ways. Ethernet's bytes are told to the model.
     let model = |latency: Time| {
@@ -139,11 +139,11 @@ fn a_chip_is_a_fifo_with_its_latency() {
             .replace("r00", "r0")
             .replace("r01", "r0")
             .replace("delay = \"5us\"\n", "delay = \"5us\"\noverhead = 38\n");
-        census(&text)
+        counters(&text)
     };
     // Measured by the chip itself, from last bit in to last bit out, less the time on the line out.
     let file = file(&row(1, SACK));
-    let begin = ready(&file).0.census();
+    let begin = ready(&file).0.counters();
     let network = ran(&file);
     let node = Results::of(&file, &network, &begin).routers.remove(0).node;
     let mean = node.latency.expect("packets").mean_ns * 1_000;
@@ -227,10 +227,10 @@ fn a_row_of_chips_is_a_chain() {
         ..Plan::one(project, programs, settings)
     };
     let starts = Starts::default();
-    let ends = Ends {
+    let ends = Endpoints {
         frames: Some(Box::new(frames.into_iter().map(Ok))),
         exit: Some(Box::new(starts.clone())),
-        ..Ends::default()
+        ..Endpoints::default()
     };
     let mut session = Session::new(&plan, ends).expect("a chain");
     session.run(&mut |_| ControlFlow::Continue(()));
@@ -276,7 +276,7 @@ fn idle_chips_are_skipped() {
         assert_eq!(all, chips as u64 * 12_000_000, "20 ms at 600 MHz");
         let share = skipped as f64 / all as f64;
         assert!(share > 0.85, "{chips} chips: {share}");
-        assert_eq!(network.outside().census().flows[0].delivered, 2_000);
+        assert_eq!(network.outside().counters().flows[0].delivered, 2_000);
     }
 }
 
@@ -289,12 +289,12 @@ fn what_a_chip_drops_is_told_by_its_counters() {
         .replace("name = \"l1\"\nbetween = [\"r0:1\", \"b\"]\nrate = \"1Gbps\"", "name = \"l1\"\nbetween = [\"r0:1\", \"b\"]\nrate = \"100Mbps\"")
         .replace("until = \"20ms\"\n[[host]]", "until = \"40ms\"\n[[host]]");
     let file = file(&text);
-    let begin = ready(&file).0.census();
+    let begin = ready(&file).0.counters();
     let mut network = ran(&file);
     network.end(&mut NoTap, &go_on).expect("no fault");
     let results = Results::of(&file, &network, &begin);
-    let census = network.outside().census();
-    let flow = &census.flows[0];
+    let counters = network.outside().counters();
+    let flow = &counters.flows[0];
     let node = &results.routers[0].node;
     assert!(node.packets.dropped_microcode > 100, "{:?}", node.packets);
     // Of those that were dropped after the last that has left nobody knows.

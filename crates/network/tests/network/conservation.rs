@@ -42,8 +42,8 @@ fn conserved(simulation: &Simulation) -> Result<(), TestCaseError> {
         let flow = &mut under_way[flow as usize];
         *flow = (flow.0 + 1, flow.1 + u64::from(frame.bytes));
     }
-    let census = simulation.census();
-    for (flow, (packets, bytes)) in census.flows.iter().zip(under_way) {
+    let counters = simulation.counters();
+    for (flow, (packets, bytes)) in counters.flows.iter().zip(under_way) {
         prop_assert_eq!(
             flow.sent.packets,
             flow.arrived.packets + flow.gone.packets + packets
@@ -54,7 +54,7 @@ fn conserved(simulation: &Simulation) -> Result<(), TestCaseError> {
         );
         prop_assert!(flow.delivered <= flow.arrived.bytes);
     }
-    for (number, line) in census.lines.iter().enumerate() {
+    for (number, line) in counters.lines.iter().enumerate() {
         let (bytes, packets) = simulation.queue(number);
         let dropped = line.dropped.iter().map(|it| it.bytes).sum::<u64>();
         prop_assert_eq!(
@@ -100,7 +100,7 @@ proptest! {
             cut = postcard::from_bytes(&bytes).expect("the same state");
         }
         cut.run_to(4 * SECOND, &mut NoTap);
-        prop_assert_eq!(cut.census(), whole.census());
+        prop_assert_eq!(cut.counters(), whole.counters());
         prop_assert!(cut.frames().eq(whole.frames()));
     }
 }

@@ -1,11 +1,11 @@
 //! Hosts whose work takes time.
 
-use npsim_network::census::Census;
+use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::{NoTap, Simulation};
 
 /// Two hosts on a fast wire, the first with the CPU that `cpu` says; a second that `from` begins.
-fn run(cpu: &str, flow: &str) -> Census {
+fn run(cpu: &str, flow: &str) -> NetworkCounters {
     let text = format!(
         "name = \"two\"\nuntil = \"2s\"\n\
          [[host]]\nname = \"a\"\naddress = \"10.0.0.1\"\n{cpu}\n\
@@ -17,9 +17,9 @@ fn run(cpu: &str, flow: &str) -> Census {
     let mut simulation = Simulation::new(file.topology.clone()).expect("two hosts");
     let second = npsim_transport::time::SECOND;
     simulation.run_to(second, &mut NoTap);
-    let begin = simulation.census();
+    let begin = simulation.counters();
     simulation.run_to(2 * second, &mut NoTap);
-    simulation.census().since(&begin)
+    simulation.counters().since(&begin)
 }
 
 /// 10,000 datagrams a second.
@@ -59,9 +59,9 @@ fn timers_and_ticks_cost_as_well() {
 fn acknowledgements_wait_for_the_cpu_too() {
     let flow = "transport = \"sack\"\nhost = { window_limit = 1460 }";
     let rtt = |cpu: &str| {
-        let census = run(cpu, flow);
+        let counters = run(cpu, flow);
         // A segment a round-trip time.
-        1_460.0 * 8.0 / census.goodput(0)
+        1_460.0 * 8.0 / counters.goodput(0)
     };
     let (free, busy) = (rtt(""), rtt("cpu = { cores = 16, packet = \"100us\" }"));
     let more = busy - free;

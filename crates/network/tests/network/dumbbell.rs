@@ -1,24 +1,24 @@
 //! Dumbbells against what ns-2 gives for them.
 
-use npsim_network::census::Census;
+use npsim_network::counters::NetworkCounters;
 use npsim_network::{NoTap, Simulation};
 
 use crate::reference::{Fixed, Quantity, ROWS, Row, dumbbell};
 use crate::rig::{BOTTLENECK, Discipline, Dumbbell, SECOND_BOTTLENECK};
 
 /// All of a run until some second, and what of it came from another one on.
-pub fn run(dumbbell: &Dumbbell, (from, until): (u64, u64)) -> [Census; 2] {
+pub fn run(dumbbell: &Dumbbell, (from, until): (u64, u64)) -> [NetworkCounters; 2] {
     let mut simulation = Simulation::new(dumbbell.topology()).expect("a network");
     simulation.run_to(dumbbell.at(from), &mut NoTap);
-    let begin = simulation.census();
+    let begin = simulation.counters();
     simulation.run_to(dumbbell.at(until), &mut NoTap);
-    let all = simulation.census();
+    let all = simulation.counters();
     let late = all.since(&begin);
     [all, late]
 }
 
 /// What one run gives for a quantity.
-fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[Census; 2]) -> f64 {
+fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[NetworkCounters; 2]) -> f64 {
     let last = dumbbell.second.map_or(BOTTLENECK, |_| SECOND_BOTTLENECK);
     match quantity {
         Quantity::Utilisation => late.lines[BOTTLENECK].utilisation(),
@@ -50,9 +50,9 @@ fn means(row: &Row) -> Vec<f64> {
     let mut sums = vec![0.0; row.values.len()];
     for number in 0..row.runs {
         let dumbbell = dumbbell(row.set_up).run(number);
-        let census = run(&dumbbell, (row.from, row.until));
+        let counters = run(&dumbbell, (row.from, row.until));
         for (sum, &(quantity, ..)) in sums.iter_mut().zip(row.values) {
-            *sum += measured(quantity, &dumbbell, &census);
+            *sum += measured(quantity, &dumbbell, &counters);
         }
     }
     for sum in &mut sums {

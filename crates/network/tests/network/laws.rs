@@ -1,6 +1,6 @@
 //! What routers' laws do for flows.
 
-use npsim_network::census::Census;
+use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::{Network, NoTap, Simulation};
@@ -20,13 +20,13 @@ fn network(model: &str, queue: &str, flows: &str) -> String {
     )
 }
 
-fn run(text: &str) -> (Census, Results) {
+fn run(text: &str) -> (NetworkCounters, Results) {
     let file = NetworkFile::parse("net.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut network = without_chips(&file);
-    let begin = network.outside().census();
+    let begin = network.outside().counters();
     network.outside_mut().run_to(file.until, &mut NoTap);
-    let census = network.outside().census();
-    (census, Results::of(&file, &network, &begin))
+    let counters = network.outside().counters();
+    (counters, Results::of(&file, &network, &begin))
 }
 
 fn without_chips(file: &NetworkFile) -> Network {
@@ -49,7 +49,7 @@ fn bottleneck(results: &Results) -> &npsim_network::results::LineResult {
 #[test]
 fn rcp_shares_the_line_at_once_and_evenly() {
     let flows = "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"rcp\"\nstep = \"2s\"\n";
-    let (census, results) = run(&network("model = \"rcp\"", "2bdp", flows));
+    let (counters, results) = run(&network("model = \"rcp\"", "2bdp", flows));
     let line = bottleneck(&results);
     assert!(line.utilisation > 0.9, "{}", line.utilisation);
     assert!(
@@ -63,7 +63,7 @@ fn rcp_shares_the_line_at_once_and_evenly() {
         shares[0] > shares[3],
         "the first has had more time: {shares:?}"
     );
-    assert!(census.jain(0..4) > 0.98, "{shares:?}");
+    assert!(counters.jain(0..4) > 0.98, "{shares:?}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
     let file = NetworkFile::parse("lot.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut network = without_chips(&file);
     network.outside_mut().run_to(file.from, &mut NoTap);
-    let begin = network.outside().census();
+    let begin = network.outside().counters();
     network.outside_mut().run_to(file.until, &mut NoTap);
     let results = Results::of(&file, &network, &begin);
     let watched = results.lines.iter().filter(|line| line.watched);

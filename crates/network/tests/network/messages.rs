@@ -7,8 +7,8 @@ use std::path::Path;
 
 use etherparse::icmpv4::{DestUnreachableHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, NetSlice, SlicedPacket, TransportSlice};
-use npsim_network::census::Tally;
 use npsim_network::chips::systems;
+use npsim_network::counters::Tally;
 use npsim_network::ethernet::wrapped;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
@@ -51,7 +51,7 @@ fn ran(file: &NetworkFile, step: Time) -> (Network, Results, Seen) {
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
     let outside = Simulation::new(file.topology.clone()).expect("a network");
     let mut network = Network::new(outside, systems).expect("chips");
-    let begin = network.outside().census();
+    let begin = network.outside().counters();
     let mut seen = Seen {
         topology: file.topology.clone(),
         messages: Vec::new(),
@@ -154,8 +154,8 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
     );
     // Nothing is lost from the books: what is to go over the line was sent, or is on its way to the
     // chip or in it: acknowledgements of the last milliseconds.
-    let census = network.outside().census();
-    let line = &census.lines[back];
+    let counters = network.outside().counters();
+    let line = &counters.lines[back];
     let under_way = line.offered.packets - line.sent.packets;
     assert!(under_way < 10, "{line:?}");
     assert_eq!(line.offered.bytes - line.sent.bytes, under_way * 40);

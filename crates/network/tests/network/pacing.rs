@@ -65,8 +65,8 @@ fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
     network
         .run_to(file.until, &mut seen, &|| ControlFlow::Continue(()))
         .expect("no fault");
-    let census = network.outside().census();
-    let took = census.flows.iter().map(|flow| {
+    let counters = network.outside().counters();
+    let took = counters.flows.iter().map(|flow| {
         assert_eq!(flow.gone.packets, 0, "nothing is lost");
         flow.sender.completed_at.expect("it is done") - flow.start
     });

@@ -1,13 +1,13 @@
 //! XCP as a TCP option: what its header's format makes of it.
 
-use npsim_network::census::Census;
+use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::{NoTap, Simulation};
 
 const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
 
 /// What happens from 30 s to 60 s with so many flows and a format of the header.
-fn late(flows: usize, format: &str) -> Census {
+fn late(flows: usize, format: &str) -> NetworkCounters {
     let settings = [
         format!("host.*.count={flows}"),
         "router.r1.model=xcp-option".to_owned(),
@@ -23,28 +23,28 @@ fn late(flows: usize, format: &str) -> Census {
     let file = file.unwrap_or_else(|problem| panic!("{problem}"));
     let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
     simulation.run_to(file.until / 4, &mut NoTap);
-    let begin = simulation.census();
+    let begin = simulation.counters();
     simulation.run_to(file.until / 2, &mut NoTap);
-    simulation.census().since(&begin)
+    simulation.counters().since(&begin)
 }
 
 #[test]
 fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
-    let busiest = |census: &Census| {
-        let lines = census.lines.iter().filter(|line| line.rate == 10_000_000);
+    let busiest = |counters: &NetworkCounters| {
+        let lines = counters.lines.iter().filter(|line| line.rate == 10_000_000);
         lines
-            .map(npsim_network::census::LineCensus::utilisation)
+            .map(npsim_network::counters::LineCounters::utilisation)
             .fold(0.0, f64::max)
     };
     for flows in [1, 4] {
-        let census = late(flows, "mantissa-exponent");
-        let used = busiest(&census);
+        let counters = late(flows, "mantissa-exponent");
+        let used = busiest(&counters);
         assert!(used > 0.98, "{flows}: {used}");
-        assert!(census.jain(0..flows) > 0.99);
-        let drops: u64 = census
+        assert!(counters.jain(0..flows) > 0.99);
+        let drops: u64 = counters
             .lines
             .iter()
-            .map(npsim_network::census::LineCensus::drops)
+            .map(npsim_network::counters::LineCounters::drops)
             .sum();
         assert_eq!(drops, 0);
     }

@@ -90,7 +90,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         every: { arguments.every }
             .map_or(file.until / SAMPLES, |it| it.0 / file.scale)
             .max(1),
-        begin: network.outside().census(),
+        begin: network.outside().counters(),
         sampled: None,
     };
     if let Some(checkpoint) = checkpoint {

@@ -1,7 +1,7 @@
 //! Numbers by which the client names threads, frames, instructions and memory.
 
 use npsim_debug::names::Memory;
-use npsim_debug::{Complaint, Thread};
+use npsim_debug::{DebugError, Thread};
 
 /// Where instructions begin in the space of references: behind 32-bit memory.
 const CODE: i64 = 0x1_0000_0000;
@@ -21,7 +21,7 @@ pub(super) fn thread_id(thread: Thread) -> i64 {
 }
 
 /// The thread of a number.
-pub(super) fn thread(id: i64) -> Result<Thread, Complaint> {
+pub(super) fn thread(id: i64) -> Result<Thread, DebugError> {
     let number = id - 1;
     u8::try_from(number.div_euclid(8))
         .ok()
@@ -30,7 +30,7 @@ pub(super) fn thread(id: i64) -> Result<Thread, Complaint> {
             me,
             context: number.rem_euclid(8) as u8,
         })
-        .ok_or_else(|| Complaint::new(format!("there is no thread {id}")))
+        .ok_or_else(|| DebugError::new(format!("there is no thread {id}")))
 }
 
 /// The number of a frame of a thread, the innermost 0.
@@ -39,7 +39,7 @@ pub(super) fn frame_id(thread: Thread, frame: usize) -> i64 {
 }
 
 /// The thread of a frame.
-pub(super) fn thread_of_frame(frame: i64) -> Result<Thread, Complaint> {
+pub(super) fn thread_of_frame(frame: i64) -> Result<Thread, DebugError> {
     thread(frame >> 8)
 }
 
@@ -50,25 +50,25 @@ pub(super) fn code(me: u8, pc: i64) -> i64 {
 
 /// The microengine and the address of an instruction; the address may lie outside of any
 /// program.
-pub(super) fn instruction(reference: i64) -> Result<(u8, i64), Complaint> {
+pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
     let offset = reference - CODE;
     let me = u8::try_from(offset.div_euclid(OF_ME)).ok();
     me.map(|me| (me, offset.rem_euclid(OF_ME).div_euclid(WORD)))
-        .ok_or_else(|| Complaint::new(format!("{reference:#x} is no instruction")))
+        .ok_or_else(|| DebugError::new(format!("{reference:#x} is no instruction")))
 }
 
 /// A number as clients write it.
-pub(super) fn number(text: &str) -> Result<i64, Complaint> {
+pub(super) fn number(text: &str) -> Result<i64, DebugError> {
     let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| Complaint::new(format!("`{text}` is no address")))
+    parsed.map_err(|_| DebugError::new(format!("`{text}` is no address")))
 }
 
 /// The memory behind an address of the core, and the address in it.
-pub(super) fn memory(address: i64) -> Result<(Memory, u32), Complaint> {
-    let none = || Complaint::new(format!("there is no memory at {address:#x}"));
+pub(super) fn memory(address: i64) -> Result<(Memory, u32), DebugError> {
+    let none = || DebugError::new(format!("there is no memory at {address:#x}"));
     let address = u32::try_from(address).map_err(|_| none())?;
     match address {
         ..SRAM => Ok((Memory::Dram, address)),
@@ -113,8 +113,8 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 }
 
 /// The bytes of a base64 text.
-pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, Complaint> {
-    let wrong = || Complaint::new("the data is no base64");
+pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, DebugError> {
+    let wrong = || DebugError::new("the data is no base64");
     let mut bytes = Vec::new();
     let plain = text.trim_end_matches('=').as_bytes();
     if plain.len() % 4 == 1 {

@@ -4,7 +4,7 @@ use npsim_chip::kernel::check::Check;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
 use npsim_debug::expression::{Expression, Location};
 use npsim_debug::names::Memory;
-use npsim_debug::{Complaint, Direction, Stop, Thread, source};
+use npsim_debug::{DebugError, Direction, Stop, Thread, source};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn restricted(
     mut point: Breakpoint,
     condition: Option<&String>,
     hits: Option<&String>,
-) -> Result<Breakpoint, Complaint> {
+) -> Result<Breakpoint, DebugError> {
     let given = |text: Option<&String>| text.filter(|it| !it.trim().is_empty()).cloned();
     point.condition = given(condition).map(|it| it.parse()).transpose()?;
     point.hits = given(hits).map(|it| it.parse()).transpose()?;
@@ -28,13 +28,13 @@ fn restricted(
 }
 
 /// A breakpoint that could not be set.
-fn unverified(complaint: &Complaint) -> Value {
+fn unverified(complaint: &DebugError) -> Value {
     json!({ "verified": false, "message": complaint.to_string() })
 }
 
 /// One breakpoint of a request.
-fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, Complaint> {
-    T::deserialize(asked).map_err(|error| Complaint::new(format!("no such breakpoint: {error}")))
+fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, DebugError> {
+    T::deserialize(asked).map_err(|error| DebugError::new(format!("no such breakpoint: {error}")))
 }
 
 impl Session<'_> {
@@ -45,7 +45,7 @@ impl Session<'_> {
         }
     }
 
-    fn add(&mut self, group: &str, point: Breakpoint) -> Result<u32, Complaint> {
+    fn add(&mut self, group: &str, point: Breakpoint) -> Result<u32, DebugError> {
         let id = self.debugger.add(point)?;
         self.points.entry(group.to_owned()).or_default().push(id);
         Ok(id)
@@ -72,7 +72,7 @@ impl Session<'_> {
         group: &str,
         path: &str,
         asked: &SourceBreakpoint,
-    ) -> Result<(u32, u32), Complaint> {
+    ) -> Result<(u32, u32), DebugError> {
         let (places, file, line) = self.debugger.line(path, asked.line)?;
         let point = Breakpoint::new(format!("{file}:{line}"), What::Code(places));
         let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
@@ -103,7 +103,7 @@ impl Session<'_> {
 
     pub(super) fn set_exceptions(&mut self, asked: &SetExceptions) -> Value {
         let filters: Vec<_> = { asked.filters.iter() }
-            .map(|it| it.parse::<Check>().map_err(Complaint::new))
+            .map(|it| it.parse::<Check>().map_err(DebugError::new))
             .collect();
         let stopping: Vec<_> = filters.iter().flatten().copied().collect();
         let passing = Check::ALL
@@ -127,7 +127,7 @@ impl Session<'_> {
     }
 
     /// The times at which a line is come to, seen from now: the next and the last.
-    pub(super) fn goto_targets(&mut self, asked: &GotoTargets) -> Result<Value, Complaint> {
+    pub(super) fn goto_targets(&mut self, asked: &GotoTargets) -> Result<Value, DebugError> {
         let path = asked.source.path.as_ref().or(asked.source.name.as_ref());
         let path = path.map_or("", String::as_str);
         let (places, file, line) = self.debugger.line(path, asked.line)?;
@@ -143,12 +143,12 @@ impl Session<'_> {
     }
 
     /// Goes to the time of a target, for a context.
-    pub(super) fn goto(&mut self, asked: &Goto) -> Result<Stop, Complaint> {
+    pub(super) fn goto(&mut self, asked: &Goto) -> Result<Stop, DebugError> {
         let thread = address::thread(asked.thread_id)?;
-        self.debugger.look_at(thread)?;
+        self.debugger.select(thread)?;
         let target = usize::try_from(asked.target_id / 2).ok();
         let places = target.and_then(|it| self.targets.get(it)).cloned();
-        let gone = || Complaint::new(format!("there is no target {}", asked.target_id));
+        let gone = || DebugError::new(format!("there is no target {}", asked.target_id));
         let direction = if asked.target_id % 2 == 0 {
             Direction::Forward
         } else {
@@ -171,12 +171,12 @@ impl Session<'_> {
         json!({ "breakpoints": set })
     }
 
-    fn instruction(&mut self, asked: &InstructionBreakpoint) -> Result<(u32, i64), Complaint> {
+    fn instruction(&mut self, asked: &InstructionBreakpoint) -> Result<(u32, i64), DebugError> {
         let reference = address::number(&asked.instruction_reference)? + asked.offset;
         let (me, pc) = address::instruction(reference)?;
         let words = self.debugger.image(me).map_or(0, |image| image.words.len());
         if pc >= words as i64 {
-            return Err(Complaint::new(format!(
+            return Err(DebugError::new(format!(
                 "the program of microengine {me} has {words} words, and none at {pc}"
             )));
         }
@@ -187,7 +187,7 @@ impl Session<'_> {
         Ok((self.add("instructions", point)?, reference))
     }
 
-    pub(super) fn data_info(&self, asked: &DataInfo) -> Result<Value, Complaint> {
+    pub(super) fn data_info(&self, asked: &DataInfo) -> Result<Value, DebugError> {
         let (thread, text) = if asked.as_address {
             let (memory, address) = address::memory(address::number(&asked.name)?)?;
             let text = format!("{}[{address:#x}]", memory.name());
@@ -239,8 +239,8 @@ impl Session<'_> {
         json!({ "breakpoints": set })
     }
 
-    fn data(&mut self, asked: &DataBreakpoint) -> Result<u32, Complaint> {
-        let wrong = || Complaint::new(format!("`{}` names no data", asked.data_id));
+    fn data(&mut self, asked: &DataBreakpoint) -> Result<u32, DebugError> {
+        let wrong = || DebugError::new(format!("`{}` names no data", asked.data_id));
         let (thread, text) = asked.data_id.split_once(':').ok_or_else(wrong)?;
         let thread: Thread = thread.parse()?;
         let scope = self.debugger.scope(thread);

@@ -7,7 +7,7 @@ use std::path::Path;
 use npsim_chip::kernel::check::Check;
 use npsim_debug::console::{completions, end_text, execute, time_text};
 use npsim_debug::expression::{Expression, Location};
-use npsim_debug::{Complaint, Debugger, Direction, Reason, Step, Stop, Thread};
+use npsim_debug::{DebugError, Debugger, Direction, Reason, Step, Stop, Thread};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -48,11 +48,11 @@ enum Then {
     End,
 }
 
-type Answer = Result<(Option<Value>, Then), Complaint>;
+type Answer = Result<(Option<Value>, Then), DebugError>;
 
-fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, Complaint> {
+fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, DebugError> {
     serde_json::from_value(request.arguments.clone())
-        .map_err(|error| Complaint::new(format!("`{}`: {error}", request.command)))
+        .map_err(|error| DebugError::new(format!("`{}`: {error}", request.command)))
 }
 
 impl<'s> Session<'s> {
@@ -128,7 +128,7 @@ impl<'s> Session<'s> {
     }
 
     /// Which step is asked for, if it is one, and which way; its context is looked at.
-    fn way(&mut self, request: &Request) -> Result<(Option<Step>, Direction), Complaint> {
+    fn way(&mut self, request: &Request) -> Result<(Option<Step>, Direction), DebugError> {
         let asked: OfThread = arguments(request)?;
         let direction = match request.command.as_str() {
             "reverseContinue" | "stepBack" => Direction::Back,
@@ -142,9 +142,9 @@ impl<'s> Session<'s> {
             "stepIn" => Step::Into,
             _ => Step::Line,
         };
-        self.debugger.look_at(address::thread(asked.thread_id)?)?;
+        self.debugger.select(address::thread(asked.thread_id)?)?;
         if step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
-            return Err(Complaint::new("the context is in no macro"));
+            return Err(DebugError::new("the context is in no macro"));
         }
         Ok((Some(step), direction))
     }
@@ -165,7 +165,7 @@ impl<'s> Session<'s> {
             )?;
         }
         let cycle = self.debugger.cycle();
-        let time = time_text(cycle, self.debugger.machine().hertz());
+        let time = time_text(cycle, self.debugger.timeline().hertz());
         let at = format!("cycle {cycle} ({time})");
         let mut hits = Vec::new();
         let (reason, text) = match &stop.reason {
@@ -245,7 +245,7 @@ impl<'s> Session<'s> {
             "source" => self.source(&arguments(request)?)?,
             "loadedSources" => self.sources(),
             other => {
-                return Err(Complaint::new(format!(
+                return Err(DebugError::new(format!(
                     "there is no request `{other}` here"
                 )));
             }
@@ -275,7 +275,7 @@ impl<'s> Session<'s> {
         json!({ "threads": threads.collect::<Vec<_>>() })
     }
 
-    fn stack(&self, asked: &StackTrace) -> Result<Value, Complaint> {
+    fn stack(&self, asked: &StackTrace) -> Result<Value, DebugError> {
         let thread = address::thread(asked.thread_id)?;
         let frames = self.debugger.frames(thread);
         let total = frames.len();
@@ -321,7 +321,7 @@ impl<'s> Session<'s> {
             return Ok((Some(body), Then::Nothing));
         }
         let sources = |file: &str| std::fs::read_to_string(file).ok();
-        self.debugger.look_at(thread)?;
+        self.debugger.select(thread)?;
         match execute(&mut self.debugger, &sources, &asked.expression) {
             Ok(answer) => {
                 let text = answer.lines.join("\n");
@@ -363,9 +363,9 @@ impl<'s> Session<'s> {
         body
     }
 
-    fn exception(&self) -> Result<Value, Complaint> {
+    fn exception(&self) -> Result<Value, DebugError> {
         let Reason::Fault(fault) = self.debugger.reason() else {
-            return Err(Complaint::new("no check has stopped the run here"));
+            return Err(DebugError::new("no check has stopped the run here"));
         };
         let name = fault.check.map_or("fault", Check::name);
         let mut details = fault.notes.clone();
@@ -395,10 +395,12 @@ impl<'s> Session<'s> {
         json!({ "targets": targets.collect::<Vec<_>>() })
     }
 
-    fn disassemble(&self, asked: &Disassemble) -> Result<Value, Complaint> {
+    fn disassemble(&self, asked: &Disassemble) -> Result<Value, DebugError> {
         let count = asked.instruction_count;
         if !(0..=MOST_WORDS).contains(&count) {
-            return Err(Complaint::new(format!("{count} instructions are too many")));
+            return Err(DebugError::new(format!(
+                "{count} instructions are too many"
+            )));
         }
         let base = address::number(&asked.memory_reference)? + asked.offset;
         let (me, pc) = address::instruction(base)?;
@@ -439,7 +441,7 @@ impl<'s> Session<'s> {
         Ok(json!({ "instructions": words.collect::<Vec<_>>() }))
     }
 
-    fn read_memory(&self, asked: &ReadMemory) -> Result<Value, Complaint> {
+    fn read_memory(&self, asked: &ReadMemory) -> Result<Value, DebugError> {
         let start = address::number(&asked.memory_reference)? + asked.offset;
         let count = asked.count.clamp(0, MOST_BYTES);
         let scope = self.debugger.scope(self.debugger.thread());
@@ -461,7 +463,7 @@ impl<'s> Session<'s> {
         }))
     }
 
-    fn write_memory(&mut self, asked: &WriteMemory) -> Result<Value, Complaint> {
+    fn write_memory(&mut self, asked: &WriteMemory) -> Result<Value, DebugError> {
         let start = address::number(&asked.memory_reference)? + asked.offset;
         let bytes = address::from_base64(&asked.data)?;
         let thread = self.debugger.thread();
@@ -491,15 +493,16 @@ impl<'s> Session<'s> {
         Ok(json!({ "bytesWritten": bytes.len() }))
     }
 
-    fn source(&self, asked: &SourceText) -> Result<Value, Complaint> {
+    fn source(&self, asked: &SourceText) -> Result<Value, DebugError> {
         let path = asked.source.path.clone().unwrap_or_default();
         // Only what the programs were made of is read.
         let cores = self.debugger.chip().microengines().iter();
         let mut files = cores.flat_map(|core| &core.program().image().files);
         let file = files.find(|file| npsim_debug::source::same_file(file, &path));
-        let file = file.ok_or_else(|| Complaint::new(format!("no program has a file `{path}`")))?;
+        let file =
+            file.ok_or_else(|| DebugError::new(format!("no program has a file `{path}`")))?;
         let text = std::fs::read(file)
-            .map_err(|error| Complaint::new(format!("`{file}` cannot be read: {error}")))?;
+            .map_err(|error| DebugError::new(format!("`{file}` cannot be read: {error}")))?;
         Ok(json!({ "content": String::from_utf8_lossy(&text), "mimeType": "text/plain" }))
     }
 

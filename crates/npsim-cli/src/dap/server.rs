@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use npsim_debug::{Complaint, Debugger};
+use npsim_debug::{DebugError, Debugger};
 use serde_json::{Map, Value, json};
 
 use super::requests::Session;
@@ -117,7 +117,7 @@ impl Server {
         self.send(message)
     }
 
-    pub(super) fn refuse(&mut self, request: &Request, why: &Complaint) -> io::Result<()> {
+    pub(super) fn refuse(&mut self, request: &Request, why: &DebugError) -> io::Result<()> {
         self.send(json!({
             "type": "response",
             "request_seq": request.seq,
@@ -156,12 +156,12 @@ impl Server {
                     return Ok(None);
                 }
                 "attach" => {
-                    let why = Complaint::new("there is nothing that runs to attach to")
+                    let why = DebugError::new("there is nothing that runs to attach to")
                         .help("use a launch configuration");
                     self.refuse(&request, &why)?;
                 }
                 _ => {
-                    let why = Complaint::new("nothing is launched yet");
+                    let why = DebugError::new("nothing is launched yet");
                     self.refuse(&request, &why)?;
                 }
             }
@@ -179,7 +179,7 @@ impl Server {
             Some(json!({ "category": "stderr", "output": format!("{why}\n") })),
         )?;
         let first = why.lines().next().unwrap_or_default();
-        self.refuse(&launch.request, &Complaint::new(first))?;
+        self.refuse(&launch.request, &DebugError::new(first))?;
         self.event("terminated", None)
     }
 

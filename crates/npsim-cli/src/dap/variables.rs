@@ -3,7 +3,7 @@
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
 use npsim_debug::names::{Named, Ring, live_at, owner_text};
-use npsim_debug::{Complaint, Thread};
+use npsim_debug::{DebugError, Thread};
 use npsim_image::Direction as Side;
 use npsim_inspect::Inspect;
 use npsim_isa::{Bank, Operand};
@@ -48,15 +48,15 @@ fn reference(thread: Thread, kind: usize) -> i64 {
     address::thread_id(thread) << 4 | kind as i64
 }
 
-fn split(reference: i64) -> Result<(Thread, Kind), Complaint> {
+fn split(reference: i64) -> Result<(Thread, Kind), DebugError> {
     let thread = address::thread(reference >> 4)?;
     let kind = KINDS.get((reference & 15) as usize);
     kind.map(|it| (thread, it.0))
-        .ok_or_else(|| Complaint::new(format!("there are no variables {reference}")))
+        .ok_or_else(|| DebugError::new(format!("there are no variables {reference}")))
 }
 
 /// The thread whose values a reference means.
-pub(super) fn thread_of(reference: i64) -> Result<Thread, Complaint> {
+pub(super) fn thread_of(reference: i64) -> Result<Thread, DebugError> {
     split(reference).map(|it| it.0)
 }
 
@@ -110,7 +110,7 @@ fn named(name: &str, value: String, expression: &str) -> Value {
 }
 
 impl Session<'_> {
-    pub(super) fn variables(&self, asked: &Variables) -> Result<Value, Complaint> {
+    pub(super) fn variables(&self, asked: &Variables) -> Result<Value, DebugError> {
         let (thread, kind) = split(asked.variables_reference)?;
         let format = &asked.format;
         let all = match kind {
@@ -314,7 +314,7 @@ impl Session<'_> {
         all
     }
 
-    pub(super) fn set_variable(&mut self, asked: &SetVariable) -> Result<Value, Complaint> {
+    pub(super) fn set_variable(&mut self, asked: &SetVariable) -> Result<Value, DebugError> {
         let (thread, _) = split(asked.variables_reference)?;
         let name = expression(asked.variables_reference, &asked.name);
         let value = self.debugger.evaluate(&asked.value, thread)? as u32;

@@ -284,7 +284,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE))?;
     let mut links = Links::idle(project.capacity.hertz);
     let ending = simulation.run(&mut links, &mut |_, _| {});
-    assert_eq!(ending, Ending::Quiet);
+    assert_eq!(ending, Ending::NoEvents);
 
     // What the microcode kept: the longer prefix, the shorter one, a miss.
     let defines = &project.programs[0].defines;

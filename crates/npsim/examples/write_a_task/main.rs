@@ -178,7 +178,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ending = simulation.run(&mut links, &mut |_, _| {});
 
     // The microcode ends with the fifth version, and the timer with it.
-    assert_eq!(ending, Ending::Quiet);
+    assert_eq!(ending, Ending::NoEvents);
     let stats = simulation.stats();
     let writes = stats.gpp.rows.of(RotationKind::NAME)[0].get("writes");
     assert_eq!(writes, Some(5));

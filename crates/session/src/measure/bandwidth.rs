@@ -13,7 +13,9 @@ use npsim_chip::profile::Profile;
 use npsim_inspect::stats::Stats;
 use serde::Serialize;
 
-use super::{chip, feedback, permille, tenths};
+pub use super::rate::Bandwidth;
+use super::rate::{Rate, Reading, rate};
+use super::{chip, feedback, tenths};
 use crate::text_table::TextTable;
 use npsim_project::problem::Problem;
 
@@ -28,20 +30,6 @@ const SENT: u64 = 252;
 const FRAME: usize = 5 * ELEMENT as usize;
 /// More than any media bus carries.
 const LINE_BITS_PER_SECOND: u64 = 40_000_000_000;
-
-/// A rate in amounts per ME cycle, exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate {
-    pub amount: u64,
-    pub cycles: u64,
-}
-
-pub(super) const fn rate(amount: u64, cycles: u64) -> Rate {
-    Rate { amount, cycles }
-}
-
-/// A resource, the most that it can do, and the amount that it did.
-pub(super) type Reading = (String, Rate, u64);
 
 /// What is measured by one source.
 struct Stress {
@@ -253,61 +241,6 @@ fn buses(profile: &Profile, stats: &Stats, kind: &str, amount: u64, how: &str) -
         )
     });
     rows.collect()
-}
-
-/// How far a resource was used at most.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Bandwidth {
-    /// The resource and how it was used.
-    pub resource: String,
-    /// The source that saturated it.
-    pub source: &'static str,
-    /// `MB/s`, or `M/s` for commands.
-    pub unit: &'static str,
-    /// What it moved in each second, in tenths of `unit`.
-    pub measured_tenths: u64,
-    /// What its profile allows at most, in tenths of `unit`.
-    pub peak_tenths: u64,
-    /// Measured in tenths of a percent of the peak.
-    pub permille: u64,
-    /// Measured is more than the peak.
-    pub exceeds: bool,
-    /// What else is to be known of it, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-impl Bandwidth {
-    /// What was read of a resource in so many cycles.
-    pub(super) fn new(
-        profile: &Profile,
-        source: &'static str,
-        unit: &'static str,
-        (resource, peak, amount): Reading,
-        cycles: Cycle,
-    ) -> Self {
-        let (done, most) = (
-            u128::from(amount) * u128::from(peak.cycles),
-            u128::from(peak.amount) * u128::from(cycles),
-        );
-        let mhz = profile.me_mhz();
-        Self {
-            unit,
-            resource,
-            source,
-            measured_tenths: per_second(amount, cycles, mhz),
-            peak_tenths: per_second(peak.amount, peak.cycles, mhz),
-            permille: permille(done, most),
-            exceeds: done > most,
-            note: None,
-        }
-    }
-}
-
-/// An amount in so many cycles, in tenths of a million a second, rounded to the
-/// nearest.
-fn per_second(amount: u64, cycles: Cycle, mhz: u64) -> u64 {
-    (amount * mhz * 10 + cycles / 2) / cycles
 }
 
 /// All bandwidths of a chip.

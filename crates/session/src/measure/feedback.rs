@@ -7,7 +7,7 @@ use npsim_chip::units::sram::device::{Attachment, Device};
 use npsim_inspect::stats::Stats;
 use npsim_protocols::feedback::{Coprocessor, WINDOW_BYTES};
 
-use super::bandwidth::{Bandwidth, Rate, Reading, rate};
+use super::rate::{Bandwidth, Rate, Reading, rate};
 use super::tenths;
 use npsim_project::problem::Problem;
 

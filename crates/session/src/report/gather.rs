@@ -250,7 +250,7 @@ fn halts(chip: &Chip) -> Vec<HaltReport> {
 /// Whether nothing that came in will leave any more.
 fn is_at_rest(ending: Option<&Ending>) -> bool {
     match ending {
-        Some(Ending::Drained | Ending::Quiet) => true,
+        Some(Ending::Drained | Ending::NoEvents) => true,
         Some(Ending::Fault(fault)) => fault.check.is_some_and(Check::is_of_the_end),
         _ => false,
     }

@@ -15,7 +15,7 @@ use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
 use crate::links::Crossing;
-use crate::node::{Goal, Node};
+use crate::node::{Node, RunTarget};
 
 /// Frames that may wait at a node before the one before it stops for a while. It
 /// bounds what is kept in memory.
@@ -23,7 +23,7 @@ const BACKLOG: usize = 1024;
 
 /// Whether a node goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum SlotState {
     On,
     /// It has ended, and can be taken up again.
     Stopped,
@@ -31,22 +31,22 @@ enum Standing {
     Over,
 }
 
-impl Standing {
+impl SlotState {
     fn of(node: &Node) -> Self {
         match node.ending() {
             None => Self::On,
-            Some(_) if node.is_deaf() => Self::Over,
+            Some(_) if node.is_closed() => Self::Over,
             Some(_) => Self::Stopped,
         }
     }
 }
 
 /// A node between two windows, or what is known of it while it runs.
-struct Place<'n, P> {
+struct NodeSlot<'n, P> {
     /// Absent while it runs.
     work: Option<(&'n mut Node, &'n mut P)>,
     handled: Cycle,
-    standing: Standing,
+    state: SlotState,
     waits: bool,
     backlog: usize,
     /// What the node before has handed on since it ran.
@@ -55,35 +55,35 @@ struct Place<'n, P> {
     closes: bool,
 }
 
-impl<P> Place<'_, P> {
+impl<P> NodeSlot<'_, P> {
     /// Whether it cannot run before the node before does.
     fn starves(&self) -> bool {
         self.waits && self.inbox.is_empty() && !self.closes
     }
 }
 
-struct Board<'n, P> {
-    places: Vec<Place<'n, P>>,
-    goal: Goal,
+struct Scheduler<'n, P> {
+    slots: Vec<NodeSlot<'n, P>>,
+    target: RunTarget,
     running: usize,
 }
 
-impl<'n, P> Board<'n, P> {
-    /// Whether a node has not come to its goal, or one behind it that has not waits
+impl<'n, P> Scheduler<'n, P> {
+    /// Whether a node has not come to its target, or one behind it that has not waits
     /// for it.
     fn is_wanted(&self, at: usize) -> bool {
-        let place = &self.places[at];
-        let behind = at + 1 < self.places.len();
-        place.standing == Standing::On
-            && (place.handled < self.goal.cycle()
-                || behind && self.places[at + 1].starves() && self.is_wanted(at + 1))
+        let slot = &self.slots[at];
+        let behind = at + 1 < self.slots.len();
+        slot.state == SlotState::On
+            && (slot.handled < self.target.cycle()
+                || behind && self.slots[at + 1].starves() && self.is_wanted(at + 1))
     }
 
     /// Whether the node behind takes more frames.
     fn has_room(&self, at: usize) -> bool {
-        self.places.get(at + 1).is_none_or(|next| {
-            next.standing != Standing::On
-                || next.handled >= self.goal.cycle()
+        self.slots.get(at + 1).is_none_or(|next| {
+            next.state != SlotState::On
+                || next.handled >= self.target.cycle()
                 || next.starves()
                 || next.inbox.len() + next.backlog < BACKLOG
         })
@@ -91,17 +91,17 @@ impl<'n, P> Board<'n, P> {
 
     /// The last node that can run.
     fn next(&self) -> Option<usize> {
-        (0..self.places.len()).rev().find(|&at| {
-            let place = &self.places[at];
-            place.work.is_some() && !place.starves() && self.is_wanted(at) && self.has_room(at)
+        (0..self.slots.len()).rev().find(|&at| {
+            let slot = &self.slots[at];
+            slot.work.is_some() && !slot.starves() && self.is_wanted(at) && self.has_room(at)
         })
     }
 
     /// Whether a node that is wanted waits for one whose time is up.
-    fn is_held_up(&self) -> bool {
-        (1..self.places.len()).any(|at| {
-            self.places[at - 1].standing == Standing::Stopped
-                && self.places[at].starves()
+    fn is_stalled(&self) -> bool {
+        (1..self.slots.len()).any(|at| {
+            self.slots[at - 1].state == SlotState::Stopped
+                && self.slots[at].starves()
                 && self.is_wanted(at)
         })
     }
@@ -114,16 +114,16 @@ impl<'n, P> Board<'n, P> {
         leaving: Vec<Crossing>,
     ) {
         self.running -= 1;
-        let place = &mut self.places[at];
-        place.handled = node.handled();
-        place.standing = Standing::of(node);
-        place.waits = node.waits();
-        place.backlog = node.backlog();
-        let is_over = place.standing == Standing::Over;
-        place.work = Some((node, observer));
-        if let Some(next) = self.places.get_mut(at + 1) {
+        let slot = &mut self.slots[at];
+        slot.handled = node.handled();
+        slot.state = SlotState::of(node);
+        slot.waits = node.waits();
+        slot.backlog = node.backlog();
+        let is_over = slot.state == SlotState::Over;
+        slot.work = Some((node, observer));
+        if let Some(next) = self.slots.get_mut(at + 1) {
             next.closes |= is_over;
-            if next.standing != Standing::Over {
+            if next.state != SlotState::Over {
                 next.inbox.extend(leaving);
             }
         }
@@ -133,37 +133,37 @@ impl<'n, P> Board<'n, P> {
 /// Why nodes run no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// Each has ended or come to the goal.
-    Through,
+    /// Each has ended or come to the target.
+    Complete,
     /// One waits for another whose time is up.
-    HeldUp,
+    Stalled,
     /// Progress broke it off.
-    BrokenOff,
+    Interrupted,
 }
 
 /// Runs nodes as far as they can.
 pub(super) fn drive<P: Watcher + Send>(
     nodes: &mut [Node],
     observers: &mut [P],
-    goal: Goal,
+    target: RunTarget,
     threads: usize,
     progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
 ) -> Halt {
     let threads = threads.clamp(1, nodes.len().max(1));
-    let places = nodes.iter_mut().zip(observers);
-    let places = places.map(|(node, observer)| Place {
+    let slots = nodes.iter_mut().zip(observers);
+    let slots = slots.map(|(node, observer)| NodeSlot {
         handled: node.handled(),
-        standing: Standing::of(node),
+        state: SlotState::of(node),
         waits: node.waits(),
         backlog: node.backlog(),
         work: Some((node, observer)),
         inbox: Vec::new(),
         closes: false,
     });
-    let crew = Crew {
-        board: Mutex::new(Board {
-            places: places.collect(),
-            goal,
+    let workers = Workers {
+        scheduler: Mutex::new(Scheduler {
+            slots: slots.collect(),
+            target,
             running: 0,
         }),
         changed: Condvar::new(),
@@ -174,69 +174,69 @@ pub(super) fn drive<P: Watcher + Send>(
         for _ in 1..threads {
             // With fewer threads the run comes to the same, only later.
             let builder = thread::Builder::new().name("node".to_owned());
-            if builder.spawn_scoped(scope, || crew.work()).is_err() {
+            if builder.spawn_scoped(scope, || workers.work()).is_err() {
                 break;
             }
         }
-        crew.work();
+        workers.work();
     });
-    let board = crew
-        .board
+    let scheduler = workers
+        .scheduler
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let is_held_up = board.is_held_up();
-    for place in board.places {
-        if let Some((node, _)) = place.work {
-            node.feed(place.inbox, place.closes);
+    let is_stalled = scheduler.is_stalled();
+    for slot in scheduler.slots {
+        if let Some((node, _)) = slot.work {
+            node.feed(slot.inbox, slot.closes);
         }
     }
-    match crew.stop.into_inner() {
-        true => Halt::BrokenOff,
-        false if is_held_up => Halt::HeldUp,
-        false => Halt::Through,
+    match workers.stop.into_inner() {
+        true => Halt::Interrupted,
+        false if is_stalled => Halt::Stalled,
+        false => Halt::Complete,
     }
 }
 
 /// What all threads share.
-struct Crew<'n, 'p, P> {
-    board: Mutex<Board<'n, P>>,
+struct Workers<'n, 'p, P> {
+    scheduler: Mutex<Scheduler<'n, P>>,
     changed: Condvar,
     progress: Mutex<&'p mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send + 'p)>,
     stop: AtomicBool,
 }
 
-impl<'n, P: Watcher + Send> Crew<'n, '_, P> {
+impl<'n, P: Watcher + Send> Workers<'n, '_, P> {
     /// Runs one node after the other until nothing is left to do.
     fn work(&self) {
-        let mut board = self.board();
+        let mut scheduler = self.scheduler();
         loop {
             let stopped = self.stop.load(Ordering::Relaxed);
-            let Some(at) = board.next().filter(|_| !stopped) else {
-                if board.running == 0 || stopped {
+            let Some(at) = scheduler.next().filter(|_| !stopped) else {
+                if scheduler.running == 0 || stopped {
                     self.changed.notify_all();
                     return;
                 }
-                board = self
+                scheduler = self
                     .changed
-                    .wait(board)
+                    .wait(scheduler)
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let goal = board.goal;
-            let place = &mut board.places[at];
-            let inbox = mem::take(&mut place.inbox);
-            let closes = mem::take(&mut place.closes);
-            let Some((node, observer)) = place.work.take() else {
+            let target = scheduler.target;
+            let slot = &mut scheduler.slots[at];
+            let inbox = mem::take(&mut slot.inbox);
+            let closes = mem::take(&mut slot.closes);
+            let Some((node, observer)) = slot.work.take() else {
                 return;
             };
-            board.running += 1;
-            drop(board);
-            let alarm = Alarm(self);
+            scheduler.running += 1;
+            drop(scheduler);
+            let guard = PanicGuard(self);
             node.feed(inbox, closes);
-            let leaving = node.advance(goal, observer, &mut |cycle| self.ask(cycle));
-            drop(alarm);
-            board = self.board();
-            board.put_back(at, (node, observer), leaving);
+            let leaving = node.advance(target, observer, &mut |cycle| self.ask(cycle));
+            drop(guard);
+            scheduler = self.scheduler();
+            scheduler.put_back(at, (node, observer), leaving);
             self.changed.notify_all();
         }
     }
@@ -254,15 +254,17 @@ impl<'n, P: Watcher + Send> Crew<'n, '_, P> {
     }
 
     /// A thread that panics leaves no half-made state behind that others use.
-    fn board(&self) -> MutexGuard<'_, Board<'n, P>> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scheduler(&self) -> MutexGuard<'_, Scheduler<'n, P>> {
+        self.scheduler
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Lets the other threads end when one panics.
-struct Alarm<'c, 'n, 'p, P>(&'c Crew<'n, 'p, P>);
+struct PanicGuard<'c, 'n, 'p, P>(&'c Workers<'n, 'p, P>);
 
-impl<P> Drop for Alarm<'_, '_, '_, P> {
+impl<P> Drop for PanicGuard<'_, '_, '_, P> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop.store(true, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_net::LineFrame;
-use npsim_session::session::{Ends, Plan, Session, Snapshot, Stand};
+use npsim_session::session::{Endpoints, Plan, RunStatus, Session, Snapshot};
 use npsim_session::simulation::Ending;
 
 use super::hops::{Notes, Routers, ends, in_memory, run};
@@ -17,9 +17,9 @@ fn go_on(_: Cycle) -> ControlFlow<()> {
 
 /// A chain that stands where another one did.
 fn again(plan: &Plan, frames: &[LineFrame], snapshot: &Snapshot) -> Session {
-    let ends = Ends {
+    let ends = Endpoints {
         frames: Some(in_memory(frames)),
-        ..Ends::default()
+        ..Endpoints::default()
     };
     let mut again = Session::new(plan, ends).unwrap();
     again.restore(snapshot).unwrap();
@@ -48,8 +48,8 @@ fn a_snapshot_goes_on_as_if_nothing_had_been() {
                 "{nodes} nodes, cycle {cycle}"
             );
         }
-        let mut other = Session::new(&routers.plan(2), Ends::default()).unwrap();
-        let mut session = Session::new(&plan, Ends::default()).unwrap();
+        let mut other = Session::new(&routers.plan(2), Endpoints::default()).unwrap();
+        let mut session = Session::new(&plan, Endpoints::default()).unwrap();
         let snapshot = session.snapshot().unwrap();
         assert!(other.restore(&snapshot).is_err());
     }
@@ -70,7 +70,7 @@ fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
             let mut session = Session::new(&cut, ends(&frames, None, &Notes::default())).unwrap();
             let mut nobody = vec![NoObserver; nodes];
             let stand = session.run_as_known_to(Cycle::MAX, &mut nobody, &mut go_on);
-            assert_eq!(stand, Stand::HeldUp, "{until}");
+            assert_eq!(stand, RunStatus::Stalled, "{until}");
             let snapshot = session.snapshot().unwrap();
             // At the end nobody waits any more, and all stand at the same cycle.
             assert_eq!(session.run(&mut go_on), Ending::Reached);

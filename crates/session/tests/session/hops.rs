@@ -17,7 +17,7 @@ use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Frames, Links, Tap};
 use npsim_session::report::Report;
-use npsim_session::session::{Counts, Ends, MOST_NODES, Plan, Session};
+use npsim_session::session::{Counts, Endpoints, MOST_NODES, Plan, Session};
 use npsim_session::simulation::{Ending, Settings, Simulation};
 
 const PICO: u128 = 1_000_000_000_000;
@@ -123,13 +123,13 @@ pub(super) fn in_memory(frames: &[LineFrame]) -> Frames {
     Box::new(frames.to_vec().into_iter().map(Ok))
 }
 
-pub(super) fn ends(frames: &[LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Ends {
-    Ends {
+pub(super) fn ends(frames: &[LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Endpoints {
+    Endpoints {
         frames: Some(in_memory(frames)),
         sink,
         entry: Some(Box::new(notes.clone())),
         exit: Some(Box::new(notes.clone())),
-        ..Ends::default()
+        ..Endpoints::default()
     }
 }
 
@@ -455,7 +455,7 @@ fn routers_are_disturbed_each_in_its_own_way() {
 fn there_is_no_chain_of_no_routers_or_too_many() {
     let routers = Routers::new(&[]);
     for hops in [0, MOST_NODES + 1] {
-        let message = Session::new(&routers.plan(hops), Ends::default())
+        let message = Session::new(&routers.plan(hops), Endpoints::default())
             .unwrap_err()
             .to_string();
         assert!(message.contains("no chain of"), "{message}");
@@ -601,7 +601,7 @@ fn a_stall_is_of_one_router_or_of_all() {
     routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry())
         .unwrap()
         .into();
-    let problem = Session::new(&routers.plan(3), Ends::default()).unwrap_err();
+    let problem = Session::new(&routers.plan(3), Endpoints::default()).unwrap_err();
     assert!(
         problem.message.contains("no router 4"),
         "{}",

@@ -9,7 +9,7 @@ use npsim_net::load::Load;
 use npsim_project::assemble::assemble_project_from;
 use npsim_project::files::{Disk, Files, MemoryFiles};
 use npsim_project::{Overrides, Project};
-use npsim_session::session::{Ends, Plan, Session};
+use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::Settings;
 use npsim_session::summary::summary;
 
@@ -33,9 +33,9 @@ fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
         ..Settings::new(ENGINE)
     };
     let plan = Plan::one(project, programs.as_slice(), settings);
-    let ends = Ends {
+    let ends = Endpoints {
         frames: Some(Box::new(frames.map(Ok))),
-        ..Ends::default()
+        ..Endpoints::default()
     };
     let mut session = Session::new(&plan, ends).unwrap();
     session.run(&mut |_| ControlFlow::Continue(()));

@@ -3,7 +3,7 @@
 use npsim_session::links::Links;
 use npsim_session::node::Node;
 use npsim_session::report::Report;
-use npsim_session::session::{Ends, Plan, Session, Snapshot};
+use npsim_session::session::{Endpoints, Plan, Session, Snapshot};
 use npsim_session::simulation::Simulation;
 
 use super::systems::System;
@@ -15,7 +15,7 @@ fn is_shared_by_threads<T: Sync>() {}
 #[test]
 fn sessions_and_what_they_are_made_of_move_to_a_thread() {
     moves_to_a_thread::<Session>();
-    moves_to_a_thread::<Ends>();
+    moves_to_a_thread::<Endpoints>();
     moves_to_a_thread::<Links>();
     moves_to_a_thread::<Simulation>();
     moves_to_a_thread::<Node>();

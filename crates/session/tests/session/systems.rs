@@ -7,7 +7,7 @@ use npsim_net::LineFrame;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
-use npsim_session::session::{Ends, Plan, Session};
+use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::Settings;
 
 /// A project with what arrives.
@@ -51,9 +51,9 @@ impl System {
     /// The same with such settings.
     pub fn session_with(&self, settings: Settings) -> Session {
         let plan = Plan::one(self.project.clone(), self.programs.as_slice(), settings);
-        let ends = Ends {
+        let ends = Endpoints {
             frames: Some(Box::new(self.frames.clone().into_iter().map(Ok))),
-            ..Ends::default()
+            ..Endpoints::default()
         };
         Session::new(&plan, ends).unwrap()
     }

@@ -142,7 +142,7 @@ fn run_disturbed(name: &str, microengines: u32) -> Outcome {
 fn ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
     assert_eq!(
         outcome.ending,
-        Ending::Quiet,
+        Ending::NoEvents,
         "{name} on {microengines} microengines"
     );
     let now = outcome.chip.now();

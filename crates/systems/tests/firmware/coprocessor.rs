@@ -150,7 +150,7 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
             window: run.name("FEEDBACK"),
             ..Order::default()
         };
-        assert_eq!(run.go(Cycle::MAX, &mut order), Some(Ending::Quiet));
+        assert_eq!(run.go(Cycle::MAX, &mut order), Some(Ending::NoEvents));
         let contexts = microengines * CONTEXTS;
         let total = contexts as usize * ROUNDS;
 
@@ -257,14 +257,20 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
 #[test]
 fn a_run_that_was_saved_goes_on_as_if_nothing_had_happened() {
     let mut whole = Run::new(8, true);
-    assert_eq!(whole.go(Cycle::MAX, &mut NoObserver), Some(Ending::Quiet));
+    assert_eq!(
+        whole.go(Cycle::MAX, &mut NoObserver),
+        Some(Ending::NoEvents)
+    );
     let mut first = Run::new(8, true);
     let half = whole.simulation.now() / 2;
     assert_eq!(first.go(half, &mut NoObserver), None);
     let state = first.simulation.save().unwrap();
     let mut second = Run::new(8, true);
     second.simulation.restore(&state).unwrap();
-    assert_eq!(second.go(Cycle::MAX, &mut NoObserver), Some(Ending::Quiet));
+    assert_eq!(
+        second.go(Cycle::MAX, &mut NoObserver),
+        Some(Ending::NoEvents)
+    );
     assert_eq!(second.simulation.stats(), whole.simulation.stats());
     assert!(second.simulation.save().unwrap() == whole.simulation.save().unwrap());
 

@@ -102,7 +102,7 @@ fn times(settings: &[&str]) -> BTreeMap<String, Vec<Cycle>> {
             &mut times,
             &mut |_, _| ControlFlow::Continue(()),
         );
-    assert_eq!(ending, Ending::Quiet);
+    assert_eq!(ending, Ending::NoEvents);
     times.taken
 }
 

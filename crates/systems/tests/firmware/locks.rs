@@ -109,7 +109,7 @@ fn the_booked_numbers_are_those_of_the_operations() {
         let ending = simulation.run_watched(&mut links, &mut operations, &mut |_, _| {
             ControlFlow::Continue(())
         });
-        assert_eq!(ending, Ending::Quiet);
+        assert_eq!(ending, Ending::NoEvents);
         let stats = simulation.stats();
         let [booked] = &stats.locks[..] else {
             panic!("{:?}", stats.locks);

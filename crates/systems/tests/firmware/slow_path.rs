@@ -49,7 +49,7 @@ fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
     let mut simulation = simulation(&project, None);
     assert_eq!(
         run(&project, &mut simulation, &mut NoObserver),
-        Ending::Quiet
+        Ending::NoEvents
     );
     let stats = simulation.stats();
     // The first updates come while the contexts count.

@@ -66,7 +66,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 
 fn ended(ending: &Ending) -> Result<(), String> {
     match ending {
-        Ending::Drained | Ending::Quiet => Ok(()),
+        Ending::Drained | Ending::NoEvents => Ok(()),
         Ending::Reached => Err("it does not come to rest".into()),
         Ending::Fault(fault) => Err(fault.message.clone()),
         other => Err(format!("{other:?}")),

@@ -3,14 +3,14 @@
 use crate::theme::Theme;
 use ratatui::text::{Line, Span};
 
-use super::{Look, wrapped};
+use super::{PaneContext, wrapped};
 use crate::view::{Kind, Mode};
 
 /// Before what is typed.
 pub(crate) const PROMPT: &str = "> ";
 
 /// The last lines that fit above the line that is typed.
-pub(crate) fn lines(look: &Look<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
+pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
     let height = usize::from(height);
     let mut lines = Vec::new();
     // From the last one on, as many as are seen.
@@ -34,7 +34,7 @@ pub(crate) fn lines(look: &Look<'_>, width: u16, height: u16) -> Vec<Line<'stati
 }
 
 /// The line that is typed, as much as fits, and the column of the cursor.
-pub(crate) fn typed(look: &Look<'_>, width: u16) -> (Line<'static>, Option<u16>) {
+pub(crate) fn typed(look: &PaneContext<'_>, width: u16) -> (Line<'static>, Option<u16>) {
     let (prompt, input) = match look.view.mode {
         Mode::Command => (PROMPT, &look.view.command),
         Mode::Search => ("/", &look.view.search),

@@ -7,7 +7,7 @@ use npsim_debug::Thread;
 use npsim_observe::lanes::{Activity, Mark, Stretch};
 use ratatui::text::{Line, Span};
 
-use super::{Look, cut};
+use super::{PaneContext, cut};
 
 /// The widest name of a stage.
 const STAGE: usize = 12;
@@ -24,12 +24,12 @@ pub(crate) fn columns(width: u16) -> u16 {
 }
 
 /// The first cycle of the lanes; it may lie before the run.
-fn first(look: &Look<'_>, columns: u16) -> i128 {
+fn first(look: &PaneContext<'_>, columns: u16) -> i128 {
     let cycles = u64::from(columns) * look.view.cycles_a_column();
     i128::from(look.debugger.cycle()) - i128::from(cycles)
 }
 
-pub(crate) fn heading(look: &Look<'_>, width: u16) -> String {
+pub(crate) fn heading(look: &PaneContext<'_>, width: u16) -> String {
     let from = first(look, columns(width)).max(0);
     format!(
         "cycle {from} to {}, {} a column",
@@ -95,7 +95,7 @@ fn sign(share: &[Cycle; Activity::ALL.len()], scale: Cycle) -> (char, Activity) 
 }
 
 /// What happened to frames, over the lanes.
-fn marks(look: &Look<'_>, start: i128, columns: u16) -> String {
+fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
     let scale = i128::from(look.view.cycles_a_column());
     let mut signs = vec![' '; usize::from(columns)];
     for (at, mark) in look.past.lanes.marks() {
@@ -116,7 +116,7 @@ fn marks(look: &Look<'_>, start: i128, columns: u16) -> String {
 }
 
 /// What a context does now, in a word or two.
-pub(crate) fn doing(look: &Look<'_>, thread: Thread) -> String {
+pub(crate) fn doing(look: &PaneContext<'_>, thread: Thread) -> String {
     let cores = look.debugger.chip().microengines();
     let Some(core) = cores.get(usize::from(thread.me)) else {
         return String::new();
@@ -144,7 +144,7 @@ pub(crate) fn doing(look: &Look<'_>, thread: Thread) -> String {
 }
 
 /// The lanes that fit, around the context that is looked at.
-pub(crate) fn lines(look: &Look<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
+pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
     let theme = look.theme;
     let columns = columns(width);
     let start = first(look, columns);

@@ -4,13 +4,13 @@ use crate::theme::Theme;
 use npsim_debug::console::{COMMANDS, Group};
 use ratatui::text::{Line, Span};
 
-use super::{Look, wrapped};
+use super::{PaneContext, wrapped};
 use crate::keys::KEYS;
 
 /// Columns of keys and commands.
 const FIRST: usize = 26;
 
-fn entry(look: &Look<'_>, what: &str, help: &str, width: u16) -> Vec<Line<'static>> {
+fn entry(look: &PaneContext<'_>, what: &str, help: &str, width: u16) -> Vec<Line<'static>> {
     let room = usize::from(width).saturating_sub(FIRST + 1).max(20);
     let mut lines = Vec::new();
     let mut what = what.to_owned();
@@ -30,7 +30,7 @@ fn entry(look: &Look<'_>, what: &str, help: &str, width: u16) -> Vec<Line<'stati
     lines
 }
 
-pub(crate) fn lines(look: &Look<'_>, width: u16) -> Vec<Line<'static>> {
+pub(crate) fn lines(look: &PaneContext<'_>, width: u16) -> Vec<Line<'static>> {
     let title = |text: &str| Line::from(Span::styled(text.to_owned(), Theme::STRONG));
     let mut lines = vec![title("Keys; a step stands before its reverse")];
     for key in KEYS {

@@ -13,18 +13,18 @@ use npsim_debug::Debugger;
 use npsim_debug::console::Sources;
 use ratatui::text::{Line, Span};
 
+use crate::history::History;
 use crate::layout::Pane;
-use crate::past::Past;
 use crate::theme::Theme;
 use crate::view::View;
 
 /// All that a screen is made of.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'l> {
+pub(crate) struct PaneContext<'l> {
     pub debugger: &'l Debugger,
     pub sources: Sources<'l>,
     pub view: &'l View,
-    pub past: &'l Past,
+    pub past: &'l History,
     pub theme: Theme,
 }
 
@@ -55,7 +55,7 @@ impl Item {
 }
 
 /// The entries of a pane that is a list.
-pub(crate) fn items(look: &Look<'_>, pane: Pane, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &PaneContext<'_>, pane: Pane, width: u16) -> Vec<Item> {
     match pane {
         Pane::Names => names::items(look, width),
         Pane::Rings => rings::items(look, width),

@@ -7,13 +7,13 @@ use npsim_image::Direction;
 use npsim_inspect::Inspect;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, Look, cut, indented};
+use super::{Choice, Item, PaneContext, cut, indented};
 use crate::layout::NARROW;
 
 /// The widest name that has its value beside it in line with others.
 const NAME: usize = 14;
 
-pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     let debugger = look.debugger;
     let thread = debugger.thread();
     let Some(image) = debugger.image(thread.me) else {

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use npsim_inspect::BufferHolder;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, Look};
+use super::{Choice, Item, PaneContext};
+use crate::history::{Fate, Packet};
 use crate::layout::NARROW;
-use crate::past::{Fate, Packet};
 
 /// Where buffers of the media interface have parts of packets.
-fn buffers(look: &Look<'_>) -> BTreeMap<u64, String> {
+fn buffers(look: &PaneContext<'_>) -> BTreeMap<u64, String> {
     let inspect = Inspect::new(look.debugger.chip());
     let mut places: BTreeMap<u64, String> = BTreeMap::new();
     let mut add = |frame: u64, text: String| {
@@ -45,11 +45,11 @@ fn buffers(look: &Look<'_>) -> BTreeMap<u64, String> {
     places
 }
 
-pub(crate) fn heading(look: &Look<'_>) -> String {
+pub(crate) fn heading(look: &PaneContext<'_>) -> String {
     if let Some(trail) = &look.view.trail {
         return format!("packet {}", trail.packet);
     }
-    let traffic = look.debugger.machine().traffic();
+    let traffic = look.debugger.timeline().traffic();
     let lost: u64 = traffic.drops.values().sum();
     format!(
         "{} came, {} left, {lost} lost",
@@ -57,7 +57,7 @@ pub(crate) fn heading(look: &Look<'_>) -> String {
     )
 }
 
-pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     if look.view.trail.is_some() {
         return stations(look);
     }
@@ -104,7 +104,7 @@ pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
 }
 
 /// The stations of the packet that is looked at.
-fn stations(look: &Look<'_>) -> Vec<Item> {
+fn stations(look: &PaneContext<'_>) -> Vec<Item> {
     let theme = look.theme;
     let Some(trail) = &look.view.trail else {
         return Vec::new();

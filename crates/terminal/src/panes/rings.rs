@@ -5,7 +5,7 @@ use npsim_debug::names::Ring;
 use npsim_inspect::Inspect;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, Look, cut};
+use super::{Choice, Item, PaneContext, cut};
 
 /// Columns of the bar of a ring.
 const BAR: u32 = 10;
@@ -31,7 +31,7 @@ fn contents(words: &[u32], width: u16) -> String {
     format!("  {}", text.join(" "))
 }
 
-pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
     let inspect = Inspect::new(look.debugger.chip());
     let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);

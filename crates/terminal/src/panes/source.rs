@@ -7,7 +7,7 @@ use npsim_debug::console::Sources;
 use npsim_debug::source::{self, Frame};
 use ratatui::text::{Line, Span};
 
-use super::{Look, file_name};
+use super::{PaneContext, file_name};
 
 /// Lines around one whose macro is not found in its file.
 const AROUND: usize = 6;
@@ -174,7 +174,7 @@ pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &Place) -
 }
 
 /// Where the context is, through all macros that are open.
-pub(crate) fn heading(look: &Look<'_>) -> String {
+pub(crate) fn heading(look: &PaneContext<'_>) -> String {
     let frames = open_frames(look.debugger, look.view.folded);
     let mut parts: Vec<_> = (0..)
         .zip(&frames)
@@ -197,7 +197,7 @@ pub(crate) fn heading(look: &Look<'_>) -> String {
 }
 
 /// The rows that fit, around the chosen one or the context's.
-pub(crate) fn lines(look: &Look<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
+pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
     let theme = look.theme;
     let (rows, here) = rows(look.debugger, look.sources, look.view.folded);
     let height = usize::from(height);

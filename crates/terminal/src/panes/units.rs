@@ -4,10 +4,10 @@ use npsim_inspect::Inspect;
 use npsim_inspect::Location;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, Look, cut};
+use super::{Choice, Item, PaneContext, cut};
 use crate::layout::NARROW;
 
-pub(crate) fn items(look: &Look<'_>, width: u16) -> Vec<Item> {
+pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
     let inspect = Inspect::new(look.debugger.chip());
     let now = inspect.now();

@@ -2,18 +2,18 @@
 
 use npsim_debug::Debugger;
 use npsim_debug::console::execute;
-use npsim_debug::machine::Moment;
+use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Direction, Step, Thread};
 use ratatui::crossterm::event::KeyCode;
 
 use crate::rig::{Screen, System, read};
 
 /// Where a debugger stands.
-fn place(debugger: &Debugger) -> (Moment, Thread, u16, usize) {
+fn place(debugger: &Debugger) -> (TimePoint, Thread, u16, usize) {
     let thread = debugger.thread();
     let frames = debugger.frames(thread).len();
     (
-        debugger.machine().moment(),
+        debugger.timeline().moment(),
         thread,
         debugger.pc(thread),
         frames,

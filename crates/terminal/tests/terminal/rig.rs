@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use npsim_debug::Debugger;
-use npsim_debug::machine::{NoDebug, Setup};
+use npsim_debug::timeline::{NoDebug, Setup};
 use npsim_engine::ENGINE;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};

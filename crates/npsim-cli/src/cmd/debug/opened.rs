@@ -6,7 +6,7 @@ use std::path::Path;
 
 use npsim::problem::Problem;
 use npsim::simulation::Simulation;
-use npsim_debug::machine::{NoDebug, Setup};
+use npsim_debug::timeline::{NoDebug, Setup};
 use npsim_debug::{BudgetTooSmall, Debugger};
 
 use crate::cmd::run::source::{self, Source};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use npsim::problem::Problem;
 use npsim_debug::console::{Sources, execute, stop_text};
-use npsim_debug::{Complaint, Debugger, Reason, Stop};
+use npsim_debug::{DebugError, Debugger, Reason, Stop};
 
 use crate::cmd::interrupt::Interrupt;
 use crate::output;
@@ -32,7 +32,7 @@ fn tell(lines: &[String]) -> anyhow::Result<()> {
     output::print(&text)
 }
 
-fn problem(complaint: Complaint, place: &str) -> Problem {
+fn problem(complaint: DebugError, place: &str) -> Problem {
     let problem = Problem::new(format!("{place}: {}", complaint.message));
     match complaint.help {
         Some(help) => problem.help(help),

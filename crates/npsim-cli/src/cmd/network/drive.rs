@@ -61,7 +61,7 @@ impl Driver<'_> {
             self.standing.now = next;
             if next == self.file.from {
                 self.network.outside_mut().forget_longest_queues();
-                self.standing.begin = self.network.outside().census();
+                self.standing.begin = self.network.outside().counters();
             }
             if next.is_multiple_of(self.standing.every) {
                 self.sample()?;

@@ -7,9 +7,9 @@ use npsim::problem::Problem;
 use npsim::whole_file::WholeFile;
 use npsim_net::egress::KeptFile;
 use npsim_network::Network;
-use npsim_network::census::Census;
 use npsim_network::checkpoint::{Checkpoint, Outputs as Positions};
 use npsim_network::chips::System;
+use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::series::{Sampler, Series};
@@ -123,7 +123,7 @@ impl Outputs {
         file: &NetworkFile,
         network: &mut Network,
         checkpoint: Option<&Checkpoint>,
-        sampled: Option<Census>,
+        sampled: Option<NetworkCounters>,
     ) -> Result<Self, Problem> {
         let keeping = match (checkpoint, &arguments.saving.checkpoint) {
             (Some(checkpoint), _) => Keeping::At(checkpoint.outputs()),
@@ -172,7 +172,7 @@ impl Outputs {
     }
 
     /// What was counted at the last sample.
-    pub const fn last_sample(&self) -> Option<&Census> {
+    pub const fn last_sample(&self) -> Option<&NetworkCounters> {
         self.sampler.last()
     }
 

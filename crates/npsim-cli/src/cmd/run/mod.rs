@@ -24,7 +24,7 @@ use npsim::memory_dump;
 use npsim::observe::packets::Flows;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
-use npsim::session::{Plan, Session, Stand};
+use npsim::session::{Plan, RunStatus, Session};
 use npsim::simulation::Ending;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
@@ -168,14 +168,14 @@ fn to_the_end<P: Watcher + Send>(
     loop {
         let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
         match session.run_as_known_to(pause, observers, each) {
-            Stand::Paused => try_save(&mut saver, session),
-            Stand::HeldUp => {
+            RunStatus::Paused => try_save(&mut saver, session),
+            RunStatus::Stalled => {
                 // From here it could go on with a later `--until`, and not from its end.
                 try_save(&mut saver, session);
                 saver = None;
-                session.wait_no_more();
+                session.release_waiting();
             }
-            Stand::Ended(ending) => {
+            RunStatus::Ended(ending) => {
                 // Both could go on: with a later `--until`, or as if nothing had been.
                 if matches!(ending, Ending::Reached | Ending::Interrupted) {
                     try_save(&mut saver, session);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use npsim::advisories;
 use npsim::assemble::Program;
 use npsim::bottleneck::{self, Analysis};
 use npsim::diagnostics::{render_fault, render_problem};
@@ -10,7 +11,6 @@ use npsim::memory_dump::{self, Range};
 use npsim::observe::set::{ObserverSet, Seen};
 use npsim::problem::Problem;
 use npsim::registers;
-use npsim::remarks;
 use npsim::report::{FaultReport, NodeReport, Report};
 use npsim::session::{Node, Session};
 use npsim::simulation::Ending;
@@ -65,7 +65,7 @@ impl Ended<'_> {
         let shown_from = arguments.observers.shown_from(hertz);
         let end = self.session.nodes().iter().map(Node::now).max();
         let window = shown_from.zip(end);
-        if let Some(remark) = window.and_then(|(from, end)| remarks::of_window(from, end)) {
+        if let Some(remark) = window.and_then(|(from, end)| advisories::of_window(from, end)) {
             output::line(&format!("note: {remark}"));
         }
         if !self.is_quiet() {
@@ -226,7 +226,7 @@ fn tell_capture(source: &Source<'_>) {
     if survey.frames == 0 {
         output::line("note: the capture has no frames, so nothing arrives");
     }
-    if let Some(remark) = remarks::of_capture(survey) {
+    if let Some(remark) = advisories::of_capture(survey) {
         output::line(&format!("note: {remark}"));
     }
 }
@@ -309,13 +309,13 @@ fn hints(arguments: &Arguments, report: &Report, session: &Session) {
     let mut lines = Vec::new();
     let nodes = report.nodes.iter().zip(session.nodes());
     for (router, (report, node)) in arguments.chain.all().zip(nodes) {
-        let inside = remarks::of_frames_inside(report, node.chip());
+        let inside = advisories::of_frames_inside(report, node.chip());
         let mut own = inside;
         if report.fault.is_none() {
-            own.extend(remarks::of_long_holds(node.chip()));
+            own.extend(advisories::of_long_holds(node.chip()));
         }
         // A lock that nobody releases may be why it came to the fault.
-        own.extend(remarks::of_held_locks(report));
+        own.extend(advisories::of_held_locks(report));
         lines.extend(
             own.into_iter()
                 .map(|line| format!("{}{line}", router.prefix())),
@@ -336,7 +336,7 @@ fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
         && "trace"
             .parse()
             .is_ok_and(|pace: Pace| pace == arguments.system.pace);
-    remarks::of_slow_arrivals(report).filter(|_| as_captured)
+    advisories::of_slow_arrivals(report).filter(|_| as_captured)
 }
 
 fn restless() -> Problem {

@@ -5,7 +5,7 @@ use npsim::links::Frames;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::quantity::Time;
-use npsim::session::Ends;
+use npsim::session::Endpoints;
 use npsim_chip::Cycle;
 use npsim_net::capture::Links;
 use npsim_net::load::Load;
@@ -61,13 +61,13 @@ impl<'a> Source<'a> {
     }
 
     /// Both ends of a network into which nothing has come yet.
-    pub fn ends(&self) -> Result<Ends, Problem> {
+    pub fn ends(&self) -> Result<Endpoints, Problem> {
         let (frames, origin_ns) = self.frames()?;
-        Ok(Ends {
+        Ok(Endpoints {
             frames: Some(frames),
             load: self.load.clone(),
             origin_ns,
-            ..Ends::default()
+            ..Endpoints::default()
         })
     }
 

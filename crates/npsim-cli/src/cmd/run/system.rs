@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use npsim::advisories;
 use npsim::assemble::{Program, assemble_project_from};
 use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
-use npsim::remarks;
 use npsim::simulation::Settings;
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::Check;
@@ -142,7 +142,7 @@ impl SystemArguments {
         let mut overrides = self.source.overrides(self.me.clone());
         overrides.stalls.clone_from(&self.stall);
         let project = Project::load(target, &overrides, &npsim::registry())?;
-        if let Some(remark) = remarks::of_ports(&project, self.source.board()) {
+        if let Some(remark) = advisories::of_ports(&project, self.source.board()) {
             output::line(&format!("note: {remark}"));
         }
         Ok(project)

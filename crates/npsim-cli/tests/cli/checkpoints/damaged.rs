@@ -7,7 +7,7 @@ use npsim::assemble::{Program, assemble_project};
 use npsim::checkpoint::{Checkpoint, Kind, Origin};
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::session::{Ends, Plan, Session};
+use npsim::session::{Endpoints, Plan, Session};
 use npsim::simulation::{Settings, Simulation};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let settings = Settings::new(ENGINE);
     let fresh = Simulation::new(&project, &programs, settings.clone()).unwrap();
     let plan = Plan::one(project, programs, settings);
-    let mut run = Session::new(&plan, Ends::default()).unwrap();
+    let mut run = Session::new(&plan, Endpoints::default()).unwrap();
     assert_eq!(run.step(3_000), None);
     Checkpoint::take(&Origin::default(), &mut run, 0)
         .unwrap()

@@ -9,7 +9,7 @@ use npsim::checkpoint::{Checkpoint, Origin};
 use npsim::engine::ENGINE;
 use npsim::links::{Traffic, captured};
 use npsim::project::{Overrides, Project};
-use npsim::session::{Ends, Plan, Session, Snapshot};
+use npsim::session::{Endpoints, Plan, Session, Snapshot};
 use npsim::simulation::{Ending, Settings};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
@@ -117,10 +117,10 @@ impl System {
             self.programs.as_slice(),
             self.settings.clone(),
         );
-        let ends = Ends {
+        let ends = Endpoints {
             frames: Some(captured(self.capture.frames.as_slice(), self.plan.clone())),
             sink: Some(sink),
-            ..Ends::default()
+            ..Endpoints::default()
         };
         Session::new(&plan, ends).unwrap()
     }

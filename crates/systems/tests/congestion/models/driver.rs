@@ -220,7 +220,7 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);
-    assert_eq!(ending, Ending::Quiet, "{}", variant.name);
+    assert_eq!(ending, Ending::NoEvents, "{}", variant.name);
     let dram = &simulation.chip().units().dram;
     let bytes = dram.read_bytes(address, packets.len() * RECORD).unwrap();
     packets

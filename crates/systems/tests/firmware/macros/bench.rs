@@ -99,7 +99,7 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);
-    assert_eq!(ending, Ending::Quiet, "{}", program.name);
+    assert_eq!(ending, Ending::NoEvents, "{}", program.name);
     Run {
         chip: simulation.chip().clone(),
         project,

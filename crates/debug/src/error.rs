@@ -6,14 +6,14 @@ use npsim_asm::spelling::closest;
 
 /// A mistake of the user, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct DebugError {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
 }
 
-impl Complaint {
+impl DebugError {
     /// Without help.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
@@ -50,7 +50,7 @@ impl Complaint {
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for DebugError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.help {
             Some(help) => write!(out, "{}; {help}", self.message),
@@ -59,4 +59,4 @@ impl fmt::Display for Complaint {
     }
 }
 
-impl std::error::Error for Complaint {}
+impl std::error::Error for DebugError {}

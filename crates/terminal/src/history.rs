@@ -30,7 +30,7 @@ pub(crate) struct Packet {
 
 /// The last cycles of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Past {
+pub(crate) struct History {
     pub lanes: ContextLanes,
     pub packets: BTreeMap<u64, Packet>,
 }
@@ -41,11 +41,11 @@ struct Recorder {
     until: Cycle,
 }
 
-impl Past {
+impl History {
     /// From `from` to where the debugger stands.
     pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
-        let recorder = debugger.machine().replay(from, |chip| Recorder {
+        let recorder = debugger.timeline().replay(from, |chip| Recorder {
             lanes: LaneRecorder::remembering(chip, until.saturating_sub(from)),
             packets: BTreeMap::new(),
             until,

@@ -38,7 +38,7 @@ impl Tally {
 
 /// What one direction of a link has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LineCensus {
+pub struct LineCounters {
     /// Bits per second.
     pub rate: u64,
     /// Until when this counts.
@@ -61,7 +61,7 @@ pub struct LineCensus {
     pub longest: u64,
 }
 
-impl LineCensus {
+impl LineCounters {
     pub(crate) const fn new(rate: u64) -> Self {
         let none = Tally {
             packets: 0,
@@ -134,7 +134,7 @@ impl LineCensus {
 
 /// What a flow has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct FlowCensus {
+pub struct FlowCounters {
     /// When it opens.
     pub start: Time,
     /// The sending end, where it is an endpoint.
@@ -150,14 +150,14 @@ pub struct FlowCensus {
     /// What queues dropped of it or lines lost.
     pub gone: Tally,
     /// Messages about its packets that have reached the host that sent them.
-    pub messages: MessageCensus,
+    pub messages: MessageCounters,
     /// Bytes of data that reached the receiver for good: without a gap where it is a stream.
     pub delivered: u64,
 }
 
 /// Messages that have reached hosts, by what they say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct MessageCensus {
+pub struct MessageCounters {
     /// A packet's time to live was over.
     pub time_exceeded: Tally,
     /// A destination is unreachable.
@@ -172,7 +172,7 @@ pub struct MessageCensus {
     pub others: Tally,
 }
 
-impl MessageCensus {
+impl MessageCounters {
     /// A message of ICMP.
     pub(crate) fn count(&mut self, said: Option<Said>, bytes: u32) {
         let tally = match said {
@@ -199,24 +199,24 @@ impl MessageCensus {
 
 /// Everything that was counted, at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Census {
+pub struct NetworkCounters {
     /// When.
     pub at: Time,
     /// For how long.
     pub time: Time,
     /// The lines: those of link n at 2 n and 2 n + 1.
-    pub lines: Vec<LineCensus>,
+    pub lines: Vec<LineCounters>,
     /// The flows.
-    pub flows: Vec<FlowCensus>,
+    pub flows: Vec<FlowCounters>,
     /// The CPUs of hosts.
-    pub cpus: Vec<CpuCensus>,
+    pub cpus: Vec<CpuCounters>,
     /// Messages that have reached hosts.
-    pub messages: MessageCensus,
+    pub messages: MessageCounters,
 }
 
 /// What the CPU of a host was given to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuCensus {
+pub struct CpuCounters {
     /// Its cores.
     pub cores: u64,
     /// For how long this counts.
@@ -225,7 +225,7 @@ pub struct CpuCensus {
     pub busy: Time,
 }
 
-impl CpuCensus {
+impl CpuCounters {
     /// Work as a share of what all cores could do: above 1 where they fall behind.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
@@ -236,7 +236,7 @@ impl CpuCensus {
     }
 }
 
-impl Census {
+impl NetworkCounters {
     /// What has happened since an earlier one; receivers' own counters stay as they are now.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -249,14 +249,14 @@ impl Census {
             messages: self.messages.since(&earlier.messages),
             cpus: { self.cpus.iter() }
                 .zip(&earlier.cpus)
-                .map(|(cpu, before)| CpuCensus {
+                .map(|(cpu, before)| CpuCounters {
                     time: cpu.time - before.time,
                     busy: cpu.busy - before.busy,
                     ..*cpu
                 })
                 .collect(),
             flows: flows
-                .map(|(flow, before)| FlowCensus {
+                .map(|(flow, before)| FlowCounters {
                     sent: flow.sent.since(before.sent),
                     arrived: flow.arrived.since(before.arrived),
                     reached: flow.reached.since(before.reached),

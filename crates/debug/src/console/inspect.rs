@@ -8,7 +8,7 @@ use npsim_isa::{Bank, Operand, Unit};
 
 use super::table::Verb;
 use super::{Answer, Call, last_count, show};
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::expression::{Expression, Location};
 use crate::names::{Named, Ring, live_at, owner_text};
 
@@ -25,7 +25,7 @@ fn value(value: u32) -> String {
 }
 
 impl Call<'_, '_> {
-    pub(super) fn look(&mut self, verb: Verb) -> Result<Answer, Complaint> {
+    pub(super) fn look(&mut self, verb: Verb) -> Result<Answer, DebugError> {
         Ok(Answer::lines(match verb {
             Verb::Where => show::where_text(self.debugger, self.thread()?),
             Verb::Contexts => {
@@ -60,7 +60,7 @@ impl Call<'_, '_> {
     }
 
     /// The index of a microengine on which something runs.
-    fn microengine(&self, text: &str) -> Result<u8, Complaint> {
+    fn microengine(&self, text: &str) -> Result<u8, DebugError> {
         let threads = self.debugger.threads();
         let mut those: Vec<u8> = threads.iter().map(|it| it.thread.me).collect();
         those.dedup();
@@ -68,14 +68,14 @@ impl Call<'_, '_> {
         number.ok_or_else(|| {
             let those: Vec<_> = those.iter().map(u8::to_string).collect();
             let which = those.join(", ");
-            Complaint::new(format!(
+            DebugError::new(format!(
                 "`{text}` is no microengine on which something runs"
             ))
             .help(format!("there is {which}"))
         })
     }
 
-    fn list(&self) -> Result<Vec<String>, Complaint> {
+    fn list(&self) -> Result<Vec<String>, DebugError> {
         let thread = self.debugger.thread();
         let frames = self.debugger.frames(thread);
         let (file, line) = match frames.first() {
@@ -88,7 +88,7 @@ impl Call<'_, '_> {
             let (named, number) = self.rest.rsplit_once(':').unwrap_or((&file, self.rest));
             let number = number
                 .parse()
-                .map_err(|_| Complaint::new(format!("`{number}` is no line")))?;
+                .map_err(|_| DebugError::new(format!("`{number}` is no line")))?;
             let cores = self.debugger.chip().microengines().iter();
             let mut files = cores.flat_map(|core| &core.program().image().files);
             let known = files.find(|it| crate::source::same_file(it, named));
@@ -96,19 +96,19 @@ impl Call<'_, '_> {
         };
         let lines = show::listed(self.sources, &file, line);
         if lines.is_empty() {
-            return Err(Complaint::new(format!(
+            return Err(DebugError::new(format!(
                 "`{file}` has no line {line} that could be shown"
             )));
         }
         Ok(lines)
     }
 
-    fn disassemble(&self) -> Result<Vec<String>, Complaint> {
+    fn disassemble(&self) -> Result<Vec<String>, DebugError> {
         let count: u16 = match self.rest {
             "" => 8,
             rest => rest
                 .parse()
-                .map_err(|_| Complaint::new(format!("`{rest}` is no number of words")))?,
+                .map_err(|_| DebugError::new(format!("`{rest}` is no number of words")))?,
         };
         let thread = self.debugger.thread();
         let pc = self.debugger.pc(thread);
@@ -231,10 +231,10 @@ impl Call<'_, '_> {
         vec![line("come", view.signals), line(how, view.wakeup)]
     }
 
-    fn memory(&self) -> Result<Vec<String>, Complaint> {
+    fn memory(&self) -> Result<Vec<String>, DebugError> {
         let (text, count) = last_count(self.rest, 1);
         if count > MOST_WORDS {
-            return Err(Complaint::new(format!("{count} longwords are too many"))
+            return Err(DebugError::new(format!("{count} longwords are too many"))
                 .help(format!("at most {MOST_WORDS} are shown")));
         }
         let thread = self.debugger.thread();
@@ -242,7 +242,7 @@ impl Call<'_, '_> {
         let expression: Expression = text.parse()?;
         let Location::Word(memory, first) = expression.location(&scope)? else {
             return Err(
-                Complaint::new(format!("`{text}` is no longword of a memory"))
+                DebugError::new(format!("`{text}` is no longword of a memory"))
                     .help("write `scratch[0x100]`, `sram0[64]`, `dram[0]` or `lm[0]`"),
             );
         };
@@ -297,7 +297,7 @@ impl Call<'_, '_> {
         lines
     }
 
-    fn ring(&self) -> Result<Vec<String>, Complaint> {
+    fn ring(&self) -> Result<Vec<String>, DebugError> {
         let inspect = Inspect::new(self.debugger.chip());
         let hex = |words: &[u32]| -> Vec<String> {
             let lines = words.chunks(8).enumerate();
@@ -311,7 +311,7 @@ impl Call<'_, '_> {
         let (title, words) = match self.debugger.names().ring(self.rest)? {
             Ring::Scratch(number) => {
                 let ring = inspect.ring(number);
-                let ring = ring.ok_or_else(|| Complaint::new("there is no such ring"))?;
+                let ring = ring.ok_or_else(|| DebugError::new("there is no such ring"))?;
                 let title = format!(
                     "scratch ring {number} at {:#x}: {} of {} longwords, the oldest first",
                     ring.address,
@@ -322,7 +322,7 @@ impl Call<'_, '_> {
             }
             Ring::Queue { channel, entry } => {
                 let queue = inspect.queue(channel, entry);
-                let queue = queue.ok_or_else(|| Complaint::new("there is no such queue"))?;
+                let queue = queue.ok_or_else(|| DebugError::new("there is no such queue"))?;
                 let QueueView {
                     count,
                     buffers,
@@ -356,12 +356,12 @@ impl Call<'_, '_> {
             .collect()
     }
 
-    fn flights(&self) -> Result<Vec<String>, Complaint> {
+    fn flights(&self) -> Result<Vec<String>, DebugError> {
         let targets = self.targets();
         if !self.rest.is_empty() && !targets.iter().any(|it| *it == self.rest) {
             let message = format!("there is no unit `{}`", self.rest);
             let help = format!("there are {}", targets.join(", "));
-            return Err(Complaint::new(message).help(help));
+            return Err(DebugError::new(message).help(help));
         }
         let inspect = Inspect::new(self.debugger.chip());
         let flights = inspect.flights().iter();
@@ -473,23 +473,23 @@ impl Call<'_, '_> {
     }
 
     fn status(&self) -> Vec<String> {
-        let machine = self.debugger.machine();
-        let hertz = machine.hertz();
+        let timeline = self.debugger.timeline();
+        let hertz = timeline.hertz();
         let at = |cycle| format!("cycle {cycle} ({})", show::time_text(cycle, hertz));
-        let (bytes, states) = machine.memory();
+        let (bytes, states) = timeline.memory();
         let mut lines = vec![
             format!("at {}", at(self.debugger.cycle())),
-            format!("seen up to {}", at(machine.furthest())),
+            format!("seen up to {}", at(timeline.recorded_to())),
             format!("{states} states of the past in {} KiB", bytes >> 10),
         ];
-        if let Some(end) = machine.end() {
+        if let Some(end) = timeline.end() {
             lines.push(format!(
                 "{}, at {}",
                 show::end_text(&end.ending),
                 at(end.cycle)
             ));
         }
-        let changes = machine.changes();
+        let changes = timeline.changes();
         if !changes.is_empty() {
             let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
             lines.push(format!("changed by hand in cycle {}", changes.join(", ")));

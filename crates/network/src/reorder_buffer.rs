@@ -21,12 +21,12 @@ enum Seen {
 
 /// What was seen and not handed on yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct ReorderBuffer {
     /// When, at which line or for which flow, and what.
     seen: Vec<(Time, usize, Seen)>,
 }
 
-impl Held {
+impl ReorderBuffer {
     /// Whether all of a state is of `lines` lines and `flows` flows; `frame` says whether a frame could
     /// be one of the network's.
     pub fn is_sound(&self, lines: usize, flows: usize, frame: impl Fn(&Frame) -> bool) -> bool {
@@ -66,14 +66,14 @@ pub struct Watched {
 }
 
 /// Holds what is seen of what a tap watches.
-pub struct Holding<'a> {
+pub struct RecordingTap<'a> {
     /// What is held.
-    pub held: &'a mut Held,
+    pub held: &'a mut ReorderBuffer,
     /// What is watched.
     pub watched: &'a Watched,
 }
 
-impl Holding<'_> {
+impl RecordingTap<'_> {
     fn hold(&mut self, now: Time, line: usize, seen: impl FnOnce() -> Seen) {
         if self.watched.lines[line] {
             self.held.seen.push((now, line, seen()));
@@ -81,7 +81,7 @@ impl Holding<'_> {
     }
 }
 
-impl Tap for Holding<'_> {
+impl Tap for RecordingTap<'_> {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         self.hold(now, line, || Seen::Sent(frame.clone()));
     }

@@ -19,7 +19,7 @@ const SLICES: u64 = 8;
 const SHORTEST: Cycle = 2_000;
 
 /// A chip in a window.
-struct Turn<'a> {
+struct WorkSlice<'a> {
     node: &'a mut ChipNode,
     horizon: Cycle,
     slice: Cycle,
@@ -27,7 +27,7 @@ struct Turn<'a> {
     done: u64,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> WorkSlice<'a> {
     fn new(node: &'a mut ChipNode, horizon: Cycle, slices: u64) -> Self {
         let window = horizon.saturating_sub(node.node.handled());
         Self {
@@ -70,7 +70,7 @@ pub fn run(
     };
     let turns = chosen.into_iter();
     let turns: Vec<_> = turns
-        .map(|(node, horizon)| Turn::new(node, horizon, slices))
+        .map(|(node, horizon)| WorkSlice::new(node, horizon, slices))
         .collect();
     let waiting = Mutex::new(turns);
     let take = || {

@@ -17,7 +17,7 @@ const REMEMBERED: usize = 1 << 16;
 
 /// A frame inside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guest {
+pub struct TransitFrame {
     /// As it came.
     pub frame: Frame,
     /// The line that it is to leave by.
@@ -46,10 +46,10 @@ fn order_of(frame: &Frame) -> Order {
 
 /// What is inside a chip.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Inside {
+pub struct InTransit {
     /// The number of the next frame that comes.
     next: u64,
-    guests: BTreeMap<u64, Guest>,
+    guests: BTreeMap<u64, TransitFrame>,
     /// Numbers of those that are not taken for lost, in order.
     flows: BTreeMap<Order, VecDeque<u64>>,
     /// Numbers of those that are.
@@ -58,14 +58,14 @@ pub struct Inside {
     left: BTreeMap<usize, Left>,
 }
 
-impl Inside {
+impl InTransit {
     /// A frame comes; its number.
     pub fn enter(&mut self, frame: Frame, line: usize, came: Time) -> u64 {
         let number = self.next;
         self.next += 1;
         let flow = self.flows.entry(order_of(&frame)).or_default();
         flow.push_back(number);
-        let guest = Guest {
+        let guest = TransitFrame {
             frame,
             line,
             came,
@@ -76,7 +76,7 @@ impl Inside {
     }
 
     /// A frame leaves: itself, and those that are taken for lost since it did.
-    pub fn leave(&mut self, number: u64) -> Option<(Guest, Vec<Guest>)> {
+    pub fn leave(&mut self, number: u64) -> Option<(TransitFrame, Vec<TransitFrame>)> {
         let guest = self.guests.remove(&number)?;
         let mut lost = Vec::new();
         let flow = order_of(&guest.frame);
@@ -98,19 +98,19 @@ impl Inside {
     /// The frame that a packet is which the chip's core sends on or quotes: the first with its label,
     /// of those that are not taken for lost if there is one.
     pub fn find(&self, label: &Label, topology: &Topology) -> Option<u64> {
-        let like = |guest: &Guest| guest.frame.label(topology).as_ref() == Some(label);
+        let like = |guest: &TransitFrame| guest.frame.label(topology).as_ref() == Some(label);
         let alike = self.guests.iter().filter(|(_, guest)| like(guest));
         let first = alike.min_by_key(|(number, guest)| (guest.lost.is_some(), **number));
         first.map(|(number, _)| *number)
     }
 
     /// A frame that is inside, or may be.
-    pub fn guest(&self, number: u64) -> Option<&Guest> {
+    pub fn guest(&self, number: u64) -> Option<&TransitFrame> {
         self.guests.get(&number)
     }
 
     /// A frame is lost for a reason that the chip tells: itself as it was.
-    pub fn lose(&mut self, number: u64, reason: DropReason) -> Option<Guest> {
+    pub fn lose(&mut self, number: u64, reason: DropReason) -> Option<TransitFrame> {
         let guest = self.guests.get_mut(&number)?;
         let before = guest.clone();
         guest.lost = Some(reason);
@@ -128,7 +128,7 @@ impl Inside {
     /// Most bytes for a line that were inside when a frame of so many came that begins to leave
     /// now, itself among them: what has left by the line since it came. It is exact where the
     /// line has one queue and that is a FIFO.
-    pub fn longest(&mut self, guest: &Guest, begins: Time) -> u64 {
+    pub fn longest(&mut self, guest: &TransitFrame, begins: Time) -> u64 {
         let left = self.left.entry(guest.line).or_default();
         while let Some((_, bytes)) = left.frames.front().filter(|(at, _)| *at <= guest.came) {
             left.bytes -= bytes;

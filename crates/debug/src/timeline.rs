@@ -1,4 +1,4 @@
-//! The time machine: a run that can be gone to at any cycle.
+//! The time timeline: a run that can be gone to at any cycle.
 //!
 //! *At cycle T* means that everything before T has happened and nothing of T. A state is
 //! had by running from the newest snapshot at or before it, so it is
@@ -27,7 +27,7 @@ const SKIPPED: Cycle = 64;
 
 /// A place in the order of all that happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Moment {
+pub struct TimePoint {
     /// All before this cycle has happened.
     pub cycle: Cycle,
     /// Of this cycle, what comes first: 0 all of it, 1 + n the instruction of
@@ -35,7 +35,7 @@ pub struct Moment {
     pub rank: u8,
 }
 
-impl Moment {
+impl TimePoint {
     /// Before all of a cycle.
     #[must_use]
     pub const fn before(cycle: Cycle) -> Self {
@@ -79,7 +79,7 @@ fn done(node: &Node) -> Done {
     }
 }
 
-/// What a machine is made of.
+/// What a timeline is made of.
 #[derive(Debug)]
 pub struct Setup {
     /// The chip, at cycle 0.
@@ -105,19 +105,19 @@ impl<T> std::fmt::Debug for NoDebug<T> {
 
 /// A run through which one goes forward and back.
 #[derive(Debug)]
-pub struct Machine {
+pub struct Timeline {
     recording: Recording,
     hertz: u64,
     snapshots: Snapshots,
     live: Node,
-    moment: Moment,
+    moment: TimePoint,
     end: Option<End>,
-    furthest: Cycle,
+    recorded_to: Cycle,
     /// Stretches that are run at once.
     pace: Cycle,
 }
 
-impl Machine {
+impl Timeline {
     /// A run at its beginning.
     ///
     /// # Errors
@@ -141,16 +141,16 @@ impl Machine {
             recording,
             hertz,
             snapshots,
-            moment: Moment::default(),
+            moment: TimePoint::default(),
             end: None,
-            furthest: 0,
+            recorded_to: 0,
             pace: 1,
         })
     }
 
     /// Where the run is looked at.
     #[must_use]
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> TimePoint {
         self.moment
     }
 
@@ -198,8 +198,8 @@ impl Machine {
 
     /// The newest cycle that was seen.
     #[must_use]
-    pub fn furthest(&self) -> Cycle {
-        self.furthest
+    pub fn recorded_to(&self) -> Cycle {
+        self.recorded_to
     }
 
     /// Bytes that states of the past take, and how many there are.
@@ -211,18 +211,18 @@ impl Machine {
 
     /// Goes to a cycle, or to the end of the run if that comes before.
     pub fn goto(&mut self, cycle: Cycle) {
-        self.goto_moment(Moment::before(cycle));
+        self.goto_point(TimePoint::before(cycle));
     }
 
     /// Goes to a moment, or to the end of the run if that comes before.
-    pub fn goto_moment(&mut self, moment: Moment) {
+    pub fn goto_point(&mut self, moment: TimePoint) {
         let mut target = moment.cycle;
         loop {
             if let Some(end) = &self.end {
                 target = target.min(end.cycle);
             }
             self.approach(target);
-            self.furthest = self.furthest.max(self.live.handled());
+            self.recorded_to = self.recorded_to.max(self.live.handled());
             match self.live.ending() {
                 // Its microengines may have come as far as it would have gone on: the end is gone
                 // to once more, as what it is.
@@ -231,7 +231,7 @@ impl Machine {
                         cycle: self.live.handled(),
                         ending: ending.clone(),
                     });
-                    let again = matches!(ending, Ending::Fault(_) | Ending::Quiet);
+                    let again = matches!(ending, Ending::Fault(_) | Ending::NoEvents);
                     if again && self.live.handled() < target {
                         let start = self.live.handled().saturating_sub(1);
                         self.live = self.fork(self.snapshots.at_or_before(start));
@@ -245,7 +245,7 @@ impl Machine {
         self.moment = if self.live.handled() == moment.cycle {
             moment
         } else {
-            Moment::before(self.live.handled())
+            TimePoint::before(self.live.handled())
         };
     }
 
@@ -331,8 +331,8 @@ impl Machine {
         self.live = live;
         self.set_pace(before);
         self.rest(at);
-        self.furthest = self.furthest.max(at);
-        self.moment = Moment::before(at);
+        self.recorded_to = self.recorded_to.max(at);
+        self.moment = TimePoint::before(at);
     }
 
     /// A run of its own from the newest snapshot at or before a cycle, which changes
@@ -372,7 +372,7 @@ impl Machine {
         self.live.change(change);
         self.snapshots.forget_after(at);
         self.end = None;
-        self.furthest = at;
+        self.recorded_to = at;
         self.lay(true, at);
     }
 
@@ -399,7 +399,7 @@ impl Machine {
         self.snapshots.change_all(|node| node.set_allowed(allowed));
         self.end = None;
         self.live = self.fork(self.snapshots.at_or_before(moment.cycle));
-        self.goto_moment(moment);
+        self.goto_point(moment);
         self.live.handled()
     }
 }

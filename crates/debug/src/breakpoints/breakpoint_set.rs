@@ -11,16 +11,16 @@ use npsim_image::Point;
 
 use super::{Access, Breakpoint, What};
 use crate::access::touches;
-use crate::complaint::Complaint;
+use crate::error::DebugError;
 use crate::expression::{Location, Scope};
-use crate::machine::Moment;
 use crate::names::Names;
 use crate::search::{Candidate, Condition, Direction, Place};
 use crate::thread::Thread;
+use crate::timeline::TimePoint;
 
 /// What a breakpoint looks like in a search.
 #[derive(Debug, Default)]
-pub struct Stops {
+pub struct BreakpointSet {
     points: Vec<Breakpoint>,
     names: Names,
     last_id: u32,
@@ -29,27 +29,27 @@ pub struct Stops {
     /// The values of watchpoints as they were looked at last.
     values: Vec<Option<u64>>,
     /// What changed in the stretch that is looked through: values before and after.
-    changes: BTreeMap<(Moment, usize), (u64, u64)>,
+    changes: BTreeMap<(TimePoint, usize), (u64, u64)>,
     direction: Option<Direction>,
     /// Only what this context does at an instruction stops the run.
     only: Option<Thread>,
     /// Nothing stops the run: hits are counted.
     counts: bool,
-    said: Vec<Said>,
+    said: Vec<LogOutput>,
 }
 
 /// What a log point said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct LogOutput {
     /// When.
-    pub moment: Moment,
+    pub moment: TimePoint,
     /// By whom.
     pub place: Option<Place>,
     /// The text.
     pub text: String,
 }
 
-impl Stops {
+impl BreakpointSet {
     /// None yet.
     #[must_use]
     pub fn new(names: Names) -> Self {
@@ -78,7 +78,7 @@ impl Stops {
     ///
     /// # Errors
     /// There is none with this number.
-    pub fn remove(&mut self, id: u32) -> Result<(), Complaint> {
+    pub fn remove(&mut self, id: u32) -> Result<(), DebugError> {
         let at = self.position(id)?;
         self.points.remove(at);
         self.sort();
@@ -89,17 +89,17 @@ impl Stops {
     ///
     /// # Errors
     /// There is none with this number.
-    pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), Complaint> {
+    pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), DebugError> {
         let at = self.position(id)?;
         self.points[at].enabled = enabled;
         self.sort();
         Ok(())
     }
 
-    fn position(&self, id: u32) -> Result<usize, Complaint> {
+    fn position(&self, id: u32) -> Result<usize, DebugError> {
         let found = self.points.iter().position(|it| it.id == id);
         found.ok_or_else(|| {
-            Complaint::new(format!("there is no breakpoint {id}")).help("`breakpoints` lists them")
+            DebugError::new(format!("there is no breakpoint {id}")).help("`breakpoints` lists them")
         })
     }
 
@@ -129,7 +129,7 @@ impl Stops {
     }
 
     /// From when on hits have to be counted, for all to be known up to a moment.
-    pub(crate) fn uncounted(&self, now: Moment) -> Option<Moment> {
+    pub(crate) fn uncounted(&self, now: TimePoint) -> Option<TimePoint> {
         let counting = self
             .points
             .iter()
@@ -139,7 +139,7 @@ impl Stops {
     }
 
     /// All hits up to a moment have been counted.
-    pub(crate) fn counted_through(&mut self, moment: Moment) {
+    pub(crate) fn counted_through(&mut self, moment: TimePoint) {
         let counting = { self.points.iter_mut() }.filter(|it| it.enabled && it.hits.is_some());
         for point in counting {
             point.counted.known_through(moment);
@@ -147,7 +147,7 @@ impl Stops {
     }
 
     /// The run will be another one after a moment.
-    pub(crate) fn forget_after(&mut self, moment: Moment) {
+    pub(crate) fn forget_after(&mut self, moment: TimePoint) {
         for point in &mut self.points {
             point.counted.forget_after(moment);
             point.said.retain(|it| *it <= moment);
@@ -155,7 +155,7 @@ impl Stops {
     }
 
     /// What log points said since this was asked last.
-    pub(crate) fn take_said(&mut self) -> Vec<Said> {
+    pub(crate) fn take_said(&mut self) -> Vec<LogOutput> {
         std::mem::take(&mut self.said)
     }
 
@@ -224,7 +224,7 @@ impl Stops {
         for &(_, pc, mark) in those.take_while(|it| it.0 == thread.me && it.1 < last) {
             if self.points[mark].is_for(thread) {
                 out.push(Candidate {
-                    moment: Moment::of(at + Cycle::from(pc - first), thread.me),
+                    moment: TimePoint::of(at + Cycle::from(pc - first), thread.me),
                     mark,
                     place: Some(Place {
                         me: thread.me,
@@ -256,7 +256,7 @@ impl Stops {
             if wanted && self.points[mark].is_for(thread) {
                 out.push(Candidate {
                     // It has happened then.
-                    moment: Moment::before(at + 1),
+                    moment: TimePoint::before(at + 1),
                     mark,
                     place: Some(Place {
                         me: command.me,
@@ -269,7 +269,7 @@ impl Stops {
     }
 }
 
-impl Condition for Stops {
+impl Condition for BreakpointSet {
     fn wants(&self) -> Kinds {
         let mut kinds = Vec::new();
         if !self.code.is_empty() {
@@ -320,7 +320,7 @@ impl Condition for Stops {
             let scope = self.scope(chip, at, *thread, *looked_up);
             values[mark] = match (value.value(&scope), values[mark]) {
                 (Ok(now), Some(before)) if !begins && now != before => {
-                    let moment = Moment::before(at);
+                    let moment = TimePoint::before(at);
                     changes.insert((moment, mark), (before, now));
                     candidates.push(Candidate {
                         moment,
@@ -374,7 +374,7 @@ impl Condition for Stops {
         if let Some(text) = text {
             let forward = self.direction == Some(Direction::Forward);
             if forward && point.said.insert(candidate.moment) {
-                self.said.push(Said {
+                self.said.push(LogOutput {
                     moment: candidate.moment,
                     place: candidate.place,
                     text,
@@ -392,7 +392,7 @@ impl Condition for Stops {
         its && !self.counts
     }
 
-    fn covered(&mut self, from: Moment, _: Moment, _: &mut Vec<Candidate>) {
+    fn covered(&mut self, from: TimePoint, _: TimePoint, _: &mut Vec<Candidate>) {
         // A search forward goes on to the next stretch when all of the one before was judged.
         // A step looks at part of the breakpoints only.
         if self.direction == Some(Direction::Forward) && self.only.is_none() {

@@ -1,0 +1,15 @@
+//! The state of a network in memory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chips::NodeState;
+use crate::reorder_buffer::ReorderBuffer;
+use crate::simulation::Simulation;
+
+/// The state of a network, from which another one of the same file goes on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Snapshot {
+    pub(crate) outside: Simulation,
+    pub(crate) chips: Vec<NodeState>,
+    pub(crate) held: ReorderBuffer,
+}
