@@ -16,8 +16,8 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
 use crate::kernel::observer::Observer;
+use crate::periodic_skip::{Bounds, SkipPolicy};
 use crate::profile::Profile;
-use crate::quiescence::{Bounds, Quiescence};
 use crate::units::Units;
 use crate::units::msf::MediaSetup;
 
@@ -80,7 +80,7 @@ pub struct Chip {
     pub(crate) gpp: Gpp,
     /// Whether and when it skips time.
     #[serde(skip)]
-    pub(crate) quiescence: Quiescence,
+    pub(crate) skip_policy: SkipPolicy,
     /// Where the run pauses, if it does: all that happens before is counted.
     paused: Cycle,
 }
@@ -111,7 +111,7 @@ impl Chip {
                 .collect(),
             units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
-            quiescence: Quiescence::default(),
+            skip_policy: SkipPolicy::default(),
             paused: 0,
             fabric: Fabric::new(profile, Units::inlets),
         };
@@ -324,15 +324,15 @@ impl Chip {
         self.run_for(until, pause, Cycle::MAX, lines, observer)
     }
 
-    /// The same, but also comes back with `None` before the first event at `breath`
+    /// The same, but also comes back with `None` before the first event at `progress_at`
     /// or later: for callers who have something to do from time to time on which the
     /// run does not depend. Where time is skipped, that event may lie far behind
-    /// `breath`; whether `pause` is reached, [`Self::next_event`] tells.
+    /// `progress_at`; whether `pause` is reached, [`Self::next_event`] tells.
     pub fn run_for(
         &mut self,
         until: Cycle,
         pause: Cycle,
-        breath: Cycle,
+        progress_at: Cycle,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
@@ -341,7 +341,7 @@ impl Chip {
         let bounds = Bounds {
             until,
             pause,
-            breath,
+            progress_at,
         };
         self.paused = 0;
         let stop = if observed {

@@ -50,9 +50,9 @@ use crate::kernel::event::Event;
 use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::saved_memory::StateError;
+use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::ContextState;
 use crate::profile::Profile;
-use crate::quiescence::{NotNumbers, Numbers, Reader};
 
 /// A kind of core: what it is called and how one is made.
 #[derive(Clone, Copy)]
@@ -323,29 +323,30 @@ pub trait Core: fmt::Debug + Send + Sync {
 
     /// A number that is the same when the core stands as it did before, relative to
     /// `now`, and hardly ever otherwise: what tells cheaply when a comparison of
-    /// [all its numbers](Self::write_numbers) may be worth while. `None` if time is
+    /// [the whole state](Self::write_vector) may be worth while. `None` if time is
     /// never skipped with this kind of core.
-    fn pulse(&self, now: Cycle) -> Option<u64> {
+    fn state_digest(&self, now: Cycle) -> Option<u64> {
         let _ = now;
         None
     }
 
-    /// Writes its state as numbers, in the manner of [`crate::quiescence`].
+    /// Adds its state to a vector that is compared with later ones
+    /// ([`crate::kernel::snapshot`]).
     ///
     /// # Errors
     /// Its kind cannot.
-    fn write_numbers(&self, out: &mut Numbers) -> Result<(), NotNumbers> {
+    fn write_vector(&self, out: &mut StateVector) -> Result<(), SnapshotError> {
         let _ = out;
-        Err(NotNumbers::unsupported())
+        Err(SnapshotError::unsupported())
     }
 
-    /// Takes over a state from its numbers; what [`Core::save`] leaves out stays.
+    /// Takes over a state from its vector; what [`Core::save`] leaves out stays.
     ///
     /// # Errors
-    /// Its kind cannot, or they are no such numbers.
-    fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
-        let _ = numbers;
-        Err(NotNumbers::unsupported())
+    /// Its kind cannot, or the vector holds no such state.
+    fn read_vector(&mut self, vector: &mut StateReader<'_>) -> Result<(), SnapshotError> {
+        let _ = vector;
+        Err(SnapshotError::unsupported())
     }
 
     /// What a context does, as

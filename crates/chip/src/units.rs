@@ -233,24 +233,6 @@ fn served(op: CommandOp) -> Served {
     SERVED[op as usize]
 }
 
-/// References of a command, of which it has 1 to 16 whatever its count says.
-#[inline]
-#[allow(clippy::manual_clamp)] // As such, it becomes branches.
-fn references(count: u8) -> u8 {
-    count.max(1).min(16)
-}
-
-/// Takes what stands at a place out of a queue, if it has the place. Few stand behind it, so they
-/// are moved up one by one.
-#[inline]
-fn take_out<T: Copy>(queue: &mut Vec<T>, at: usize) -> Option<T> {
-    let mut moved = queue.pop()?;
-    for place in queue.get_mut(at..)?.iter_mut().rev() {
-        std::mem::swap(place, &mut moved);
-    }
-    Some(moved)
-}
-
 /// The first inlet of a line: behind those of the lines before.
 const fn first(line: usize) -> Target {
     let (mut at, mut number) = (0, 0);

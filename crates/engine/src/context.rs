@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextTimes};
-use npsim_chip::quiescence::stamp;
+use npsim_chip::kernel::snapshot::stamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// One hardware thread.

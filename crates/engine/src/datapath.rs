@@ -5,7 +5,7 @@ use crate::cam::Cam;
 use crate::crc;
 use crate::operation::{Kind, Op};
 use crate::registers::{SLOTS, TEMP_A, TEMP_B, TEMP_D, new_file, saved_file};
-use npsim_chip::quiescence::stamp;
+use npsim_chip::kernel::snapshot::stamp;
 use serde::{Deserialize, Serialize};
 
 /// Condition codes as what they come from: a sum `x + y (+ carry) = result`,

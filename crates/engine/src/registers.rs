@@ -1,6 +1,6 @@
 //! The flat register file, and neighbouring registers of it.
 
-use npsim_chip::quiescence::bits;
+use npsim_chip::kernel::snapshot::bits;
 use npsim_isa::{Bank, Operand};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub(crate) fn new_file() -> [u32; SLOTS] {
 /// For `#[serde(with)]` of a file: its constants are the same in every one.
 pub(crate) mod saved_file {
     use super::{CONSTANT, SLOTS, new_file};
-    use npsim_chip::quiescence::stamp::registers;
+    use npsim_chip::kernel::snapshot::stamp::registers;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     const WRITTEN: usize = CONSTANT as usize;

@@ -21,8 +21,8 @@ use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::{Fabric, Slot, TransferKind};
 use npsim_chip::kernel::raiser::Raiser;
 use npsim_chip::kernel::saved_memory::StateError;
+use npsim_chip::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
-use npsim_chip::quiescence::{NotNumbers, Numbers, Reader};
 
 impl Core for Microengine {
     fn kind(&self) -> CoreKind {
@@ -312,8 +312,8 @@ impl Core for Microengine {
         self.datapath.crc_remainder
     }
 
-    fn pulse(&self, now: Cycle) -> Option<u64> {
-        let mut pulse = u64::from(self.pc) << 32
+    fn state_digest(&self, now: Cycle) -> Option<u64> {
+        let mut digest = u64::from(self.pc) << 32
             | u64::from(self.datapath.context) << 24
             | (self.phase as u64) << 16
             | self.cycle.saturating_sub(now) & 0xffff;
@@ -321,12 +321,12 @@ impl Core for Microengine {
             let state = u64::from(context.pc) << 24
                 | u64::from(context.signals) << 8
                 | context.state() as u64;
-            pulse = (pulse.rotate_left(9) ^ state).wrapping_mul(0x2545_f491_4f6c_dd1d);
+            digest = (digest.rotate_left(9) ^ state).wrapping_mul(0x2545_f491_4f6c_dd1d);
         }
-        Some(pulse)
+        Some(digest)
     }
 
-    fn write_numbers(&self, out: &mut Numbers) -> Result<(), NotNumbers> {
+    fn write_vector(&self, out: &mut StateVector) -> Result<(), SnapshotError> {
         // In defer slots it is not known here where control goes.
         let deferring = self.slow & slow::DEFER != 0;
         let contexts: [_; 8] = array::from_fn(|context| {
@@ -343,7 +343,7 @@ impl Core for Microengine {
         out.add_core(&(self, &thrown), timers.as_ref().map(|it| &it[..]))
     }
 
-    fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
+    fn read_vector(&mut self, numbers: &mut StateReader<'_>) -> Result<(), SnapshotError> {
         let (mut it, thrown): (Self, Thrown) = numbers.take()?;
         it.thrown = thrown;
         std::mem::swap(&mut it.program, &mut self.program);

@@ -3,7 +3,7 @@
 //! A context that waits for a time reads the timestamp, adds to it and writes the
 //! sum to its future count. What it does then depends on how long it waits and
 //! not on what time it is, so such a reading does not keep a chip from doing the same
-//! in each period ([`npsim_chip::quiescence`]). Any other use of a reading may: a comparison,
+//! in each period ([`npsim_chip::periodic_skip`]). Any other use of a reading may: a comparison,
 //! a branch, a value that goes to memory. Which is which shows in the program alone,
 //! by following what is made of the value along all ways that control can take.
 

@@ -12,7 +12,7 @@ use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
 use crate::kernel::raiser::Raiser;
 use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
-use crate::quiescence::Bounds;
+use crate::periodic_skip::Bounds;
 use crate::units::Outside;
 use crate::units::msf::receive::NULL_STATUS;
 
@@ -24,7 +24,7 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         let until = bounds.until.min(lines.latest());
-        let edge = until.min(bounds.pause).min(bounds.breath);
+        let edge = until.min(bounds.pause).min(bounds.progress_at);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         self.wake_before(edge);
@@ -48,8 +48,8 @@ impl Chip {
     /// The event loop does nothing but to handle events before this cycle, the end of the run
     /// or the next try to skip time.
     fn wake_before(&mut self, edge: Cycle) {
-        self.quiescence.wake_before(self.fabric.horizon.min(edge));
-        self.fabric.events.set_alarm(self.quiescence.wake_at);
+        self.skip_policy.wake_before(self.fabric.horizon.min(edge));
+        self.fabric.events.set_alarm(self.skip_policy.wake_at);
     }
 
     /// The fault that stands.
@@ -73,7 +73,7 @@ impl Chip {
         loop {
             let time = self.fabric.events.next_time();
             if self.fabric.events.is_alarm(time) {
-                if time >= self.quiescence.wake_at {
+                if time >= self.skip_policy.wake_at {
                     return true;
                 }
                 self.fabric.events.bring_near(time);
@@ -99,7 +99,7 @@ impl Chip {
         // A microengine that runs ahead sets it to a later cycle only where nothing else
         // happens before that, so after the last event of this one.
         self.fabric.now = time;
-        self.quiescence.handled += 1;
+        self.skip_policy.handled += 1;
         let mut pending = self.fabric.events.pending_in(bucket);
         loop {
             if !pending.is_turns_only() {
@@ -319,12 +319,12 @@ impl Chip {
         fabric.events.leave_if_empty(bucket);
         match event {
             Event::Media(code) => {
-                self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
-                self.quiescence.end_before(fabric.horizon);
-                fabric.events.set_alarm(self.quiescence.wake_at);
+                self.skip_policy.outside += u64::from(self.units.msf.event(code, fabric, lines));
+                self.skip_policy.end_before(fabric.horizon);
+                fabric.events.set_alarm(self.skip_policy.wake_at);
             }
             Event::Gpp(task) => {
-                self.quiescence.outside += 1;
+                self.skip_policy.outside += 1;
                 if self.gpp.stop_alone(task, &fabric.events) {
                     return;
                 }

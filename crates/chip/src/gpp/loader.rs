@@ -1,8 +1,8 @@
 //! Puts a boot plan into a chip that has not started.
 
 use super::Gpp;
-use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space};
-use crate::kernel::buffers::Buffers;
+use super::boot::{Boot, MemoryImage, QueueSetup, RingSetup, Space};
+use crate::kernel::buffers::{BufferSetup, Buffers};
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
 use crate::units::dram::Dram;

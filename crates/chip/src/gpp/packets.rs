@@ -15,9 +15,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Place};
-use super::boot::{BufferSetup, Space};
+use super::boot::Space;
 use super::exceptions::Exception;
 use crate::Cycle;
+use crate::kernel::buffers::BufferSetup;
 use crate::kernel::check::Fault;
 use crate::kernel::fabric::Fabric;
 

@@ -1,10 +1,11 @@
 use super::boot::{
-    BufferSetup, CounterSetup, ExceptionsSetup, MemoryImage, PortSetup, QueueSetup, RingSetup,
-    RingStatus, RouterRoutes, RoutesSetup, Space,
+    CounterSetup, ExceptionsSetup, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus,
+    RouterRoutes, RoutesSetup, Space,
 };
 use super::exceptions::Exceptions;
 use super::routes::{NextHop, Route, Routes};
 use super::*;
+use crate::kernel::buffers::BufferSetup;
 use crate::units::Units;
 
 mod route_changes;

@@ -7,11 +7,47 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gpp::boot::BufferSetup;
 use crate::kernel::raiser::Raiser;
 
 /// Bits of a handle.
 pub const HANDLE: u32 = 0x00ff_ffff;
+
+/// Packet buffers: a descriptor in SRAM and room in DRAM each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferSetup {
+    /// SRAM channel of the descriptors.
+    pub channel: u8,
+    /// Q-array entry of the free list.
+    pub entry: u8,
+    /// Longword address of the first descriptor in the channel; not 0, which
+    /// would read as "no buffer".
+    pub first_descriptor: u32,
+    /// Longwords from one descriptor to the next.
+    pub descriptor_longwords: u32,
+    /// How many buffers.
+    pub count: u32,
+    /// Bytes of a buffer in DRAM.
+    pub size: u32,
+    /// A buffer's DRAM byte address is its descriptor's longword address
+    /// shifted left by this.
+    pub shift: u8,
+}
+
+impl BufferSetup {
+    /// Longword address of buffer `index`'s descriptor.
+    #[must_use]
+    pub const fn descriptor(&self, index: u32) -> u32 {
+        self.first_descriptor
+            .wrapping_add(index.wrapping_mul(self.descriptor_longwords))
+    }
+
+    /// DRAM byte address of the buffer whose descriptor is at this longword
+    /// address.
+    #[must_use]
+    pub const fn data(&self, descriptor: u32) -> u32 {
+        descriptor.wrapping_shl(self.shift as u32)
+    }
+}
 
 /// What is known of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,8 +138,7 @@ impl Buffers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Buffers, Raiser};
-    use crate::gpp::boot::BufferSetup;
+    use super::{BufferSetup, Buffers, Raiser};
 
     #[test]
     fn handles_are_known_by_their_place() {

@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::command::Slot;
-use crate::quiescence::bits;
+use crate::kernel::snapshot::bits;
 
 /// A set of places.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -90,7 +90,7 @@ pub trait Unit {
     }
 
     /// Takes over what serialization leaves out, from the unit as it was before its
-    /// state was made anew from numbers ([`crate::quiescence`]).
+    /// state was made anew from numbers ([`crate::periodic_skip`]).
     fn take_rest(&mut self, from: &mut Self)
     where
         Self: Sized,

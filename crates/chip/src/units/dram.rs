@@ -18,14 +18,14 @@ use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lines::Tag;
 use crate::kernel::memory::{OutOfRange, Paged};
 use crate::kernel::neighbours::MediaBuffers;
+use crate::kernel::queue::references;
 use crate::kernel::saved_memory::{Cell, StateError, get_memory, put_memory};
+use crate::kernel::snapshot::bits;
 use crate::kernel::target::{Inlet, Interleave, Target};
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
 use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
-use crate::quiescence::bits;
-use crate::units::references;
 use channel::{Channel, Next, Started};
 
 /// Bytes of memory that share one packet tag.

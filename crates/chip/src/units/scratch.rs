@@ -19,11 +19,11 @@ use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lock::{Lock, Locks};
 use crate::kernel::neighbours::CsrBank;
+use crate::kernel::queue::{references, take_out};
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::{references, take_out};
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 

@@ -1,5 +1,5 @@
 //! The chip from outside: whole, with frames on its lines.
 
-mod quiescence;
+mod periodic_skip;
 mod whole;
 mod wire;

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::gpp::boot::{BufferSetup, CounterSetup};
+use npsim_chip::gpp::boot::CounterSetup;
+use npsim_chip::kernel::buffers::BufferSetup;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, RingName, TraceEvent};
 use npsim_isa::CommandOp;

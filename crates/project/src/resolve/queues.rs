@@ -1,6 +1,7 @@
 //! Queues and the packet buffers that wait on one of them.
 
-use npsim_chip::gpp::boot::{BufferSetup, QueueSetup};
+use npsim_chip::gpp::boot::QueueSetup;
+use npsim_chip::kernel::buffers::BufferSetup;
 
 use super::super::file::{BuffersSection, QueueSection};
 use super::{Resolver, hex, suggestion};

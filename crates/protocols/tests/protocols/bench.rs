@@ -2,11 +2,10 @@
 //! would do.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::boot::{
-    Boot, BufferSetup, ExceptionsSetup, QueueSetup, RingSetup, RingStatus,
-};
+use npsim_chip::gpp::boot::{Boot, ExceptionsSetup, QueueSetup, RingSetup, RingStatus};
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::{Gpp, LoadError, Place};
+use npsim_chip::kernel::buffers::BufferSetup;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::profile::Profile;

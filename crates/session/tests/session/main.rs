@@ -6,6 +6,6 @@ mod in_memory;
 mod looking;
 mod microcode;
 mod ownership;
-mod quiescence;
+mod periodic_skip;
 mod stepping;
 mod systems;

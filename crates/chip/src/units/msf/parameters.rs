@@ -3,8 +3,8 @@
 use super::link::Link;
 use crate::Cycle;
 use crate::board::MediaBus;
+use crate::kernel::snapshot::bits;
 use crate::profile::Profile;
-use crate::quiescence::bits;
 use serde::{Deserialize, Serialize};
 
 /// What timing and sizes the media interface has.

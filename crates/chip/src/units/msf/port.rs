@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::clock::{Clock, divided, divided_up};
 use crate::Cycle;
 use crate::kernel::lines::{Arrival, Tag};
-use crate::quiescence::bits;
+use crate::kernel::snapshot::bits;
 
 /// Preamble and start delimiter, bytes.
 pub(crate) const PREAMBLE: u64 = 8;

@@ -15,9 +15,9 @@ use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, TransferKind};
 use crate::kernel::lines::{Arrival, Lines, MediaDrop, Tag};
+use crate::kernel::snapshot::{bits, count};
 use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
 use crate::kernel::waiter::Waiter;
-use crate::quiescence::{bits, count};
 
 /// Number of thread freelists.
 pub(crate) const FREELISTS: usize = 3;

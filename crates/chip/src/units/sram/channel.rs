@@ -29,11 +29,11 @@ use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lock::Locks;
 use crate::kernel::memory::Paged;
+use crate::kernel::queue::{references, take_out};
 use crate::kernel::target::Target;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::{references, take_out};
 pub(super) use waiting::{Concern, Marks, Waiting};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";

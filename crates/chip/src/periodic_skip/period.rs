@@ -1,7 +1,7 @@
 //! Three states at equal distances, and what follows from them.
 
-use super::numbers::{Class, Numbers};
 use crate::Cycle;
+use crate::kernel::snapshot::{Class, StateVector};
 
 /// A stretch of time after which the chip is in the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Period {
     }
 
     /// Whether one state may be that of a period after another.
-    pub fn joins(self, before: &Numbers, after: &Numbers) -> bool {
+    pub fn joins(self, before: &StateVector, after: &StateVector) -> bool {
         before.classes == after.classes
             && before
                 .row
@@ -43,7 +43,7 @@ impl Period {
 ///
 /// That is what tells a count from a maximum: the largest of the values of a period
 /// cannot grow in the next one, which has the same values.
-pub(super) fn goes_on([first, before, last]: [&Numbers; 3]) -> bool {
+pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
     before.classes == last.classes && { first.row.iter().zip(&before.row) }
         .zip(&last.row)
         .zip(&last.classes)
@@ -60,8 +60,8 @@ pub(super) fn goes_on([first, before, last]: [&Numbers; 3]) -> bool {
 #[derive(Debug)]
 pub(super) struct Recurrence<'a> {
     pub period: Period,
-    pub before: &'a Numbers,
-    pub last: &'a Numbers,
+    pub before: &'a StateVector,
+    pub last: &'a StateVector,
 }
 
 impl Recurrence<'_> {
@@ -103,8 +103,8 @@ impl Recurrence<'_> {
 mod tests {
     use super::*;
 
-    fn state(numbers: &[(u64, Class)]) -> Numbers {
-        let mut state = Numbers::default();
+    fn state(numbers: &[(u64, Class)]) -> StateVector {
+        let mut state = StateVector::default();
         (state.row, state.classes) = numbers.iter().copied().unzip();
         state
     }

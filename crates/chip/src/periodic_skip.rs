@@ -10,7 +10,7 @@
 //! # What makes it exact
 //!
 //! - A period is not guessed. Three states that are a period apart are compared
-//!   number by number (`numbers.rs`): values have to be equal, times equal or a period
+//!   number by number ([`StateVector`]): values have to be equal, times equal or a period
 //!   apart, counts have to grow alike (`period.rs`). All states that a saved chip
 //!   has are in it; large memories are not written in a period.
 //! - A time that does not move on with the periods and lies ahead is a deadline.
@@ -31,13 +31,12 @@
 //!
 //! Comparing states costs the host some million instructions, so a chip is left alone
 //! until its media interface and tasks have been idle for a while, and as long as
-//! there is little to be gained. A cheap [pulse](crate::core::Core::pulse) of the
+//! there is little to be gained. A cheap [digest](crate::core::Core::state_digest) of the
 //! microengines tells which lengths are worth a comparison. None of that changes
 //! results, which are the same for all choices.
 
-mod numbers;
 mod period;
-mod reader;
+mod policy;
 
 use crate::Cycle;
 use crate::chip::{Chip, Stop};
@@ -46,25 +45,20 @@ use crate::kernel::disturb::LAST_CYCLE;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Lines;
 use crate::kernel::observer::Observer;
+use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::{Parameter, Profile};
 use crate::units::Units;
 use crate::units::msf::clock::gcd;
-pub use numbers::{NotNumbers, Numbers, bits, count, stamp};
 use period::{Period, Recurrence, goes_on};
-pub use reader::Reader;
+use policy::Outcome;
+pub(crate) use policy::{Bounds, SkipPolicy};
 
 /// Cycles of the shortest period that is compared, whatever the profile; of shorter
 /// ones several are taken at once.
 const SHORTEST: Cycle = 1024;
 /// Cycles of the longest.
 const LONGEST: Cycle = 1 << 16;
-/// Cycles for which a chip is idle before its first try.
-const FIRST_TRY: Cycle = 1024;
-/// The most cycles for which it has to be idle, where tries come to nothing.
-const LAST_TRY: Cycle = 1 << 26;
-/// Cycles with events that have to be saved for a try to pay.
-const WORTH: u64 = 4_000;
 /// Cycles that are skipped at once at most: of a run without an end the caller is to
 /// hear from time to time.
 const FURTHEST: Cycle = 1 << 40;
@@ -74,77 +68,6 @@ const FUTURE_COUNTS: u64 = 1 << 16;
 const MOST_TOLD: u64 = 1 << 21;
 /// Multiples of a candidate that are compared.
 const MULTIPLES: u64 = 6;
-
-/// Whether and when a chip tries to skip time.
-#[derive(Debug)]
-pub(crate) struct Quiescence {
-    on: bool,
-    /// No event before this cycle makes it try.
-    try_at: Cycle,
-    /// No event before this cycle needs more than to be handled: the next try is not before
-    /// it, nor the end of the run, nor a pause or a breath.
-    pub wake_at: Cycle,
-    /// Cycles with events that were handled.
-    pub handled: u64,
-    /// Jobs of tasks and events of the media interface: whatever can reach the outside.
-    pub outside: u64,
-    /// How long the chip has to be idle before a try.
-    settle: Cycle,
-    /// The period that was found last.
-    last: Option<Cycle>,
-    /// `handled` when idle time began to be measured, and when that was.
-    since: (u64, Cycle),
-    skipped: Cycle,
-    /// Until when the periods that were found last go on.
-    silent: Cycle,
-    states: Box<[Numbers; 3]>,
-    next: Vec<u64>,
-}
-
-/// A copied chip finds out anew when to try.
-impl Clone for Quiescence {
-    fn clone(&self) -> Self {
-        Self {
-            skipped: self.skipped,
-            ..Self::new(self.on)
-        }
-    }
-}
-
-impl Default for Quiescence {
-    fn default() -> Self {
-        Self::new(true)
-    }
-}
-
-impl Quiescence {
-    fn new(on: bool) -> Self {
-        Self {
-            on,
-            try_at: if on { 0 } else { Cycle::MAX },
-            wake_at: 0,
-            handled: 0,
-            outside: 0,
-            settle: FIRST_TRY,
-            last: None,
-            since: (0, 0),
-            skipped: 0,
-            silent: 0,
-            states: Box::default(),
-            next: Vec::new(),
-        }
-    }
-
-    /// The run ends at this cycle, or is to come back from there.
-    pub(crate) fn wake_before(&mut self, end: Cycle) {
-        self.wake_at = self.try_at.min(end);
-    }
-
-    /// The run ends at this cycle, if not earlier.
-    pub(crate) fn end_before(&mut self, end: Cycle) {
-        self.wake_at = self.wake_at.min(end);
-    }
-}
 
 /// Why a try came to nothing.
 enum Failure {
@@ -157,13 +80,13 @@ enum Failure {
 }
 
 /// Tells an observer what happens, and keeps it.
-struct Tape<'a> {
+struct EventReplay<'a> {
     observer: &'a mut dyn Observer,
     /// What was told since the last stop.
     log: Vec<(Cycle, TraceEvent)>,
 }
 
-impl Tape<'_> {
+impl EventReplay<'_> {
     /// Tells what was told in a period once more, that much later each time.
     fn replay(&mut self, period: Cycle, times: u64) {
         for by in (1..=times).map(|time| time * period) {
@@ -174,7 +97,7 @@ impl Tape<'_> {
     }
 }
 
-impl Observer for Tape<'_> {
+impl Observer for EventReplay<'_> {
     fn wants(&self) -> Kinds {
         self.observer.wants()
     }
@@ -189,40 +112,29 @@ impl Observer for Tape<'_> {
     }
 }
 
-/// How far a run may go at once.
-#[derive(Clone, Copy)]
-pub(crate) struct Bounds {
-    /// The end of the run.
-    pub until: Cycle,
-    /// Where it is to stop between two events.
-    pub pause: Cycle,
-    /// Where it is to come back if no time is skipped there.
-    pub breath: Cycle,
-}
-
 impl Chip {
     /// Lets the chip skip time in which its state recurs, which it does unless told
     /// otherwise. Results are the same either way.
     pub fn set_skipping(&mut self, on: bool) {
-        self.quiescence = Quiescence::new(on);
+        self.skip_policy = SkipPolicy::new(on);
     }
 
     /// Whether it does.
     pub(crate) fn is_skipping(&self) -> bool {
-        self.quiescence.on
+        self.skip_policy.is_on()
     }
 
     /// Cycles that were skipped so far.
     #[must_use]
     pub fn skipped(&self) -> Cycle {
-        self.quiescence.skipped
+        self.skip_policy.skipped
     }
 
     /// Before which cycle the chip will do nothing but what it has done again and again, unless
     /// a frame comes: none leaves until then. It is known where time was skipped since this was
     /// asked last; 0 if none was.
     pub fn take_silence(&mut self) -> Cycle {
-        std::mem::take(&mut self.quiescence.silent)
+        std::mem::take(&mut self.skip_policy.silent)
     }
 
     /// Tries to skip time before the next event, if that may pay; says when the run
@@ -234,59 +146,26 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        if !self.quiescence.on {
-            self.quiescence.try_at = Cycle::MAX;
-            return None;
-        }
         let now = self.fabric.events.next_time();
-        if now < self.quiescence.try_at {
-            return None;
-        }
         let active = self.units.msf.last_activity().max(self.gpp.last_activity());
-        let quiet = now.saturating_sub(active);
-        let quiescence = &mut self.quiescence;
-        if quiet < quiescence.settle {
-            quiescence.try_at = active + quiescence.settle;
-            quiescence.since = (quiescence.handled, now);
+        if !self.skip_policy.is_due(now, active) {
             return None;
         }
         let end = { self.fabric.horizon.min(bounds.pause) }
             .min(self.units.msf.next_arrival())
             .min(now.saturating_add(FURTHEST))
             .min(LAST_CYCLE);
-        let (handled, since) = quiescence.since;
-        let handled = u128::from(quiescence.handled - handled) + 1;
-        let passed = u128::from(now.saturating_sub(since)) + 1;
-        let left = u128::from(end.saturating_sub(now));
-        if handled * left < passed * u128::from(WORTH) {
-            // What is known now is known until then.
-            quiescence.try_at = end.max(now + 1);
-            return None;
-        }
-        quiescence.try_at = Cycle::MAX;
-        let skipped = quiescence.skipped;
-        let done = self.skip::<OBSERVED>(end, bounds, lines, observer);
-        let now = self.fabric.events.next_time();
-        let quiescence = &mut self.quiescence;
-        let settle = quiescence.settle;
-        let sooner = (settle / 4 * 3).max(FIRST_TRY);
-        let longer = (settle * 2).min(LAST_TRY);
-        let saved = handled * u128::from(quiescence.skipped - skipped);
-        (quiescence.settle, quiescence.try_at) = match done {
-            Err(Failure::None) => (longer, now.saturating_add(longer)),
-            // So little came of it that it did not pay.
-            Ok(_) if saved < passed * u128::from(WORTH) => (longer, now.saturating_add(longer)),
-            // Until there no more periods fit.
-            Ok(deadline) if deadline >= end => (sooner, end),
-            Ok(deadline) => (sooner, deadline.saturating_add(sooner)),
-            // There was too little time, which says nothing about periods.
-            Err(Failure::Short) => (settle, end),
-            Err(Failure::Stop(stop)) => {
-                quiescence.try_at = now.saturating_add(settle);
-                return Some(stop);
-            }
+        let attempt = self.skip_policy.begin(now, end)?;
+        let skipped = self.skip::<OBSERVED>(end, bounds, lines, observer);
+        let (outcome, stop) = match skipped {
+            Ok(deadline) => (Outcome::Skipped { deadline }, None),
+            Err(Failure::None) => (Outcome::NoPeriod, None),
+            Err(Failure::Short) => (Outcome::TooShort, None),
+            Err(Failure::Stop(stop)) => (Outcome::Stopped, Some(stop)),
         };
-        None
+        let now = self.fabric.events.next_time();
+        self.skip_policy.finish(&attempt, &outcome, now, end);
+        stop
     }
 
     /// Runs the chip until its state has recurred twice, then goes on to the last
@@ -299,37 +178,39 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Result<Cycle, Failure> {
-        let mut states = std::mem::take(&mut self.quiescence.states);
-        let mut tape = Tape {
+        let mut states = std::mem::take(&mut self.skip_policy.states);
+        let mut replay = EventReplay {
             observer,
             log: Vec::new(),
         };
         let mut run = |chip: &mut Self, to: Cycle| {
-            let (outside, devices) = (chip.quiescence.outside, chip.units.sram.handovers());
+            let (outside, devices) = (chip.skip_policy.outside, chip.units.sram.handovers());
             if to >= end {
                 return Err(Failure::Short);
             }
-            tape.log.clear();
+            replay.log.clear();
             if let Some(stop) = chip.advance::<OBSERVED>(
                 Bounds {
                     pause: to,
-                    breath: Cycle::MAX,
+                    progress_at: Cycle::MAX,
                     ..bounds
                 },
                 lines,
-                &mut tape,
+                &mut replay,
             ) {
                 return Err(Failure::Stop(stop));
             }
             if OBSERVED {
-                chip.fabric.journal.hand_on(to, &mut tape);
+                chip.fabric.journal.hand_on(to, &mut replay);
             }
-            let same = (chip.quiescence.outside, chip.units.sram.handovers()) == (outside, devices);
+            let same =
+                (chip.skip_policy.outside, chip.units.sram.handovers()) == (outside, devices);
             if same { Ok(()) } else { Err(Failure::None) }
         };
         let found = self.recurrence(&mut states, &mut run);
-        let done = found.map(|(period, at)| self.leap(period, at, end, &states, &mut tape));
-        self.quiescence.states = states;
+        let done =
+            found.map(|(period, at)| self.extrapolate(period, at, end, &states, &mut replay));
+        self.skip_policy.states = states;
         done
     }
 
@@ -337,10 +218,10 @@ impl Chip {
     /// which the chip is then.
     fn recurrence(
         &mut self,
-        states: &mut [Numbers; 3],
+        states: &mut [StateVector; 3],
         run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
     ) -> Result<(Period, Cycle), Failure> {
-        if let Some(last) = self.quiescence.last {
+        if let Some(last) = self.skip_policy.last_period {
             let at = self.fabric.events.next_time();
             if let Some(found) = self.verify(at, last, 1, states, run)? {
                 return Ok(found);
@@ -358,7 +239,7 @@ impl Chip {
         run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
     ) -> Result<(Cycle, Cycle), Failure> {
         let begin = self.fabric.events.next_time();
-        let mut reference = (begin, self.pulse(begin).ok_or(Failure::None)?);
+        let mut reference = (begin, self.state_digest(begin).ok_or(Failure::None)?);
         let (mut samples, mut renew) = (0_u32, 8);
         loop {
             let at = self.fabric.events.next_time().saturating_add(1);
@@ -366,15 +247,15 @@ impl Chip {
                 return Err(Failure::None);
             }
             run(self, at)?;
-            let pulse = self.pulse(at).ok_or(Failure::None)?;
-            if pulse == reference.1 {
+            let digest = self.state_digest(at).ok_or(Failure::None)?;
+            if digest == reference.1 {
                 return Ok((at, at - reference.0));
             }
             // A reference that lies in the approach to the recurring states never comes
             // again, so it is renewed at growing distances.
             samples += 1;
             if samples == renew {
-                reference = (at, pulse);
+                reference = (at, digest);
                 renew *= 2;
             }
         }
@@ -387,7 +268,7 @@ impl Chip {
         at: Cycle,
         candidate: Cycle,
         multiples: u64,
-        states: &mut [Numbers; 3],
+        states: &mut [StateVector; 3],
         run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
     ) -> Result<Option<(Period, Cycle)>, Failure> {
         let step = self.fabric.profile.timestamp_divider().max(1);
@@ -425,7 +306,7 @@ impl Chip {
             // reading, or of more than one, is not.
             let same = self.beside_numbers() == quiet && self.fabric.take_timers_set() == timers;
             if same && goes_on([first, second, third]) {
-                self.quiescence.last = Some(cycles);
+                self.skip_policy.last_period = Some(cycles);
                 return Ok(Some((period, last)));
             }
             return Ok(None);
@@ -435,13 +316,13 @@ impl Chip {
 
     /// Goes on by as many periods as fit, from the last of three states, at `at`;
     /// gives where no more of them would.
-    fn leap(
+    fn extrapolate(
         &mut self,
         period: Period,
         at: Cycle,
         end: Cycle,
-        states: &[Numbers; 3],
-        tape: &mut Tape<'_>,
+        states: &[StateVector; 3],
+        replay: &mut EventReplay<'_>,
     ) -> Cycle {
         let [_, before, last] = states;
         let recurrence = Recurrence {
@@ -459,23 +340,23 @@ impl Chip {
         let room = deadline.saturating_sub(at + ahead + 1);
         // Observers are told of each period, which takes its time: the caller is to have a
         // word now and then.
-        let told = (MOST_TOLD / (tape.log.len() as u64 + 1)).max(1);
+        let told = (MOST_TOLD / (replay.log.len() as u64 + 1)).max(1);
         let periods = (room / period.cycles).min(told);
         if periods == 0 {
             return deadline;
         }
-        let mut next = std::mem::take(&mut self.quiescence.next);
+        let mut next = std::mem::take(&mut self.skip_policy.next);
         recurrence.after(periods, &mut next);
-        let read = self.read(&mut Reader::new(&next));
-        self.quiescence.next = next;
+        let read = self.read(&mut StateReader::new(&next));
+        self.skip_policy.next = next;
         assert_eq!(read, Ok(()), "the state that was written can be read");
         let passed = periods * period.cycles;
         let whole = own.saturating_sub(at + ahead + 1) / period.cycles;
-        self.quiescence.silent = at + whole * period.cycles;
-        self.quiescence.skipped += passed;
-        self.quiescence.since.1 += passed;
-        if !tape.log.is_empty() {
-            tape.replay(period.cycles, periods);
+        self.skip_policy.silent = at + whole * period.cycles;
+        self.skip_policy.skipped += passed;
+        self.skip_policy.since.1 += passed;
+        if !replay.log.is_empty() {
+            replay.replay(period.cycles, periods);
         }
         self.fabric.journal.pass(passed, at + passed);
         if periods == told {
@@ -486,13 +367,13 @@ impl Chip {
     }
 
     /// What the microengines do, in one number.
-    fn pulse(&self, now: Cycle) -> Option<u64> {
-        let mut pulse = self.fabric.events.len() as u64;
+    fn state_digest(&self, now: Cycle) -> Option<u64> {
+        let mut digest = self.fabric.events.len() as u64;
         for me in &self.microengines {
-            pulse = pulse.rotate_left(5) ^ me.pulse(now)?;
-            pulse = pulse.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            digest = digest.rotate_left(5) ^ me.state_digest(now)?;
+            digest = digest.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
-        Some(pulse)
+        Some(digest)
     }
 
     /// What must not change in a period and is not in the numbers: writes to large
@@ -502,20 +383,20 @@ impl Chip {
         (self.units.changes(), self.fabric.clock_readings)
     }
 
-    fn write(&self, out: &mut Numbers) -> Result<(), Failure> {
+    fn write(&self, out: &mut StateVector) -> Result<(), Failure> {
         out.clear();
-        let mut write = || -> Result<(), NotNumbers> {
+        let mut write = || -> Result<(), SnapshotError> {
             out.add(&(&self.fabric, &self.units, &self.gpp))?;
-            { self.microengines.iter() }.try_for_each(|me| me.write_numbers(out))
+            { self.microengines.iter() }.try_for_each(|me| me.write_vector(out))
         };
         write().map_err(|_| Failure::None)
     }
 
-    fn read(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
+    fn read(&mut self, numbers: &mut StateReader<'_>) -> Result<(), SnapshotError> {
         let (mut fabric, mut units, mut gpp): (Fabric, Units, Gpp) = numbers.take()?;
-        { self.microengines.iter_mut() }.try_for_each(|me| me.read_numbers(numbers))?;
+        { self.microengines.iter_mut() }.try_for_each(|me| me.read_vector(numbers))?;
         if !numbers.is_empty() {
-            return Err(NotNumbers("too many numbers".to_owned()));
+            return Err(SnapshotError("too many numbers".to_owned()));
         }
         fabric.take_rest(&mut self.fabric);
         units.take_rest(&mut self.units);

@@ -1,13 +1,13 @@
-//! A chip's state as a row of numbers, each of a class that says how it may
+//! A chip's state as a vector of numbers, each of a class that says how it may
 //! differ from one period to the next.
 //!
-//! The row is what a saved state holds, by way of the same [`Serialize`]
+//! The vector holds what a saved state holds, by way of the same [`Serialize`]
 //! implementations: nothing of the state can be forgotten here that a checkpoint
 //! does not forget. What a number is comes from its type and from names that the
-//! types carry:
+//! types carry (`markers.rs`):
 //!
 //! - An unsigned number of 64 bits is a [time](Class::Time), except
-//! - in the structures of [`COUNTERS`] and in the newtype of [`count`], where it is a
+//! - in the structures of `COUNTERS` and in the newtype of [`count`], where it is a
 //!   [count](Class::Count),
 //! - in the newtype of [`bits`], where it is a value, and
 //! - in the newtypes of [`stamp`], which hold what microcode may have made of the
@@ -19,123 +19,7 @@ use std::fmt;
 
 use serde::ser::{self, Serialize};
 
-/// Structures that only count: what is in them never decides what happens.
-const COUNTERS: [&str; 9] = [
-    "BackPressure",
-    "BusUse",
-    "ContextTimes",
-    "LockCounts",
-    "MeStats",
-    "PortCounts",
-    "TaskCounts",
-    "TransmitErrors",
-    "UnitCounters",
-];
-
-/// For `#[serde(with)]` of a single count.
-pub mod count {
-    #[doc(inline)]
-    pub use super::stamp::deserialize;
-    use serde::{Serialize, Serializer};
-
-    /// The newtype's name.
-    pub const NAME: &str = "Count";
-
-    /// Writes the value in its newtype.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_newtype_struct(NAME, value)
-    }
-}
-
-/// For `#[serde(with)]` of longwords of 64 bits that are neither times nor counts: sets,
-/// sizes, rates.
-pub mod bits {
-    #[doc(inline)]
-    pub use super::stamp::deserialize;
-    use serde::{Serialize, Serializer};
-
-    /// The newtype's name.
-    pub const NAME: &str = "Bits";
-
-    /// Writes the value in its newtype.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_newtype_struct(NAME, value)
-    }
-}
-
-/// Newtypes around what may hold a timestamp.
-pub mod stamp {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// The register file: those of its registers in which the program keeps
-    /// nothing but times for its timers.
-    pub const REGISTERS: &str = "StampRegisters";
-    /// What the datapath remembers of the operation before.
-    pub const DATAPATH: &str = "StampDatapath";
-    /// A future count.
-    pub const COUNT: &str = "StampCount";
-
-    /// For `#[serde(with)]` of a field of the datapath.
-    pub mod datapath {
-        #[doc(inline)]
-        pub use super::deserialize;
-        use super::{DATAPATH, Serialize, Serializer};
-
-        /// Writes the value in its newtype.
-        ///
-        /// # Errors
-        /// Those of the serializer.
-        pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
-            to.serialize_newtype_struct(DATAPATH, value)
-        }
-    }
-
-    /// For `#[serde(with)]` of a future count.
-    pub mod count {
-        #[doc(inline)]
-        pub use super::deserialize;
-        use super::{COUNT, Serialize, Serializer};
-
-        /// Writes the value in its newtype.
-        ///
-        /// # Errors
-        /// Those of the serializer.
-        pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
-            to.serialize_newtype_struct(COUNT, value)
-        }
-    }
-
-    /// For the part of the register file that is written.
-    pub mod registers {
-        #[doc(inline)]
-        pub use super::deserialize;
-        use super::{REGISTERS, Serialize, Serializer};
-
-        /// Writes the value in its newtype.
-        ///
-        /// # Errors
-        /// Those of the serializer.
-        pub fn serialize<T: Serialize, S: Serializer>(file: &T, to: S) -> Result<S::Ok, S::Error> {
-            to.serialize_newtype_struct(REGISTERS, file)
-        }
-    }
-
-    /// Reads the value: the newtype's name is not in what is read.
-    ///
-    /// # Errors
-    /// Those of the deserializer.
-    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<T, D::Error> {
-        T::deserialize(from)
-    }
-}
+use super::markers::{COUNTERS, bits, count, stamp};
 
 /// How a number may differ between two states that are a period apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,33 +35,33 @@ pub(crate) enum Class {
     Stamp { bits: u8 },
 }
 
-/// What can go wrong with a row of numbers, which is a defect of this crate.
+/// Why a state has no vector, or a vector no state, which is a defect of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotNumbers(pub(super) String);
+pub struct SnapshotError(pub(crate) String);
 
-impl NotNumbers {
-    /// That of a core of a kind that cannot write its state as numbers.
+impl SnapshotError {
+    /// That of a kind of core whose state has no vector.
     #[must_use]
     pub fn unsupported() -> Self {
         Self("this kind of core has no numbers".to_owned())
     }
 }
 
-impl fmt::Display for NotNumbers {
+impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for NotNumbers {}
+impl std::error::Error for SnapshotError {}
 
-impl ser::Error for NotNumbers {
+impl ser::Error for SnapshotError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self(message.to_string())
     }
 }
 
-impl serde::de::Error for NotNumbers {
+impl serde::de::Error for SnapshotError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self(message.to_string())
     }
@@ -194,19 +78,19 @@ enum Stamp {
 impl Stamp {
     fn of(name: &str) -> Option<Self> {
         match name {
-            stamp::REGISTERS => Some(Self::Registers),
-            stamp::DATAPATH => Some(Self::Datapath),
-            stamp::COUNT => Some(Self::Count),
+            stamp::registers::NAME => Some(Self::Registers),
+            stamp::datapath::NAME => Some(Self::Datapath),
+            stamp::count::NAME => Some(Self::Count),
             _ => None,
         }
     }
 }
 
-/// A state as numbers.
+/// A state as numbers and their classes.
 #[derive(Debug, Default)]
-pub struct Numbers {
-    pub(super) row: Vec<u64>,
-    pub(super) classes: Vec<Class>,
+pub struct StateVector {
+    pub(crate) row: Vec<u64>,
+    pub(crate) classes: Vec<Class>,
     /// In how many structures of counters the writer is.
     counting: u32,
     bits: bool,
@@ -221,17 +105,18 @@ pub struct Numbers {
     timer_registers: Vec<u64>,
 }
 
-impl Numbers {
+impl StateVector {
     /// Adds all that a value holds.
     ///
     /// # Errors
-    /// It holds what is no number, nor made of numbers.
-    pub fn add(&mut self, value: &impl Serialize) -> Result<(), NotNumbers> {
+    /// The value has something for which the vector has no class: a float, a text.
+    pub fn add(&mut self, value: &impl Serialize) -> Result<(), SnapshotError> {
         value.serialize(self)
     }
 
-    /// The same with the set of registers, bit r of the longwords register r of the
-    /// flat file, that hold nothing but times for timers, of a core that has any.
+    /// Adds all that a core holds. `timer_registers` are the registers that hold nothing but
+    /// times for timers, bit r of its longwords for register r of the flat file, if the core
+    /// has timers.
     ///
     /// # Errors
     /// As [`Self::add`].
@@ -239,7 +124,7 @@ impl Numbers {
         &mut self,
         value: &impl Serialize,
         timer_registers: Option<&[u64]>,
-    ) -> Result<(), NotNumbers> {
+    ) -> Result<(), SnapshotError> {
         self.timers = timer_registers.is_some();
         self.timer_registers.clear();
         self.timer_registers
@@ -248,7 +133,7 @@ impl Numbers {
     }
 
     /// Forgets all numbers and keeps their room.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.row.clear();
         self.classes.clear();
     }
@@ -286,9 +171,9 @@ impl Numbers {
     }
 }
 
-impl ser::Serializer for &mut Numbers {
+impl ser::Serializer for &mut StateVector {
     type Ok = ();
-    type Error = NotNumbers;
+    type Error = SnapshotError;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
@@ -297,44 +182,44 @@ impl ser::Serializer for &mut Numbers {
     type SerializeStruct = Struct<Self>;
     type SerializeStructVariant = Self;
 
-    fn serialize_bool(self, v: bool) -> Result<(), NotNumbers> {
+    fn serialize_bool(self, v: bool) -> Result<(), SnapshotError> {
         self.value(v.into());
         Ok(())
     }
 
-    fn serialize_i8(self, v: i8) -> Result<(), NotNumbers> {
+    fn serialize_i8(self, v: i8) -> Result<(), SnapshotError> {
         self.serialize_i64(v.into())
     }
 
-    fn serialize_i16(self, v: i16) -> Result<(), NotNumbers> {
+    fn serialize_i16(self, v: i16) -> Result<(), SnapshotError> {
         self.serialize_i64(v.into())
     }
 
-    fn serialize_i32(self, v: i32) -> Result<(), NotNumbers> {
+    fn serialize_i32(self, v: i32) -> Result<(), SnapshotError> {
         self.serialize_i64(v.into())
     }
 
-    fn serialize_i64(self, v: i64) -> Result<(), NotNumbers> {
+    fn serialize_i64(self, v: i64) -> Result<(), SnapshotError> {
         self.value(v.cast_unsigned());
         Ok(())
     }
 
-    fn serialize_u8(self, v: u8) -> Result<(), NotNumbers> {
+    fn serialize_u8(self, v: u8) -> Result<(), SnapshotError> {
         self.value(v.into());
         Ok(())
     }
 
-    fn serialize_u16(self, v: u16) -> Result<(), NotNumbers> {
+    fn serialize_u16(self, v: u16) -> Result<(), SnapshotError> {
         self.narrow(v.into(), 16);
         Ok(())
     }
 
-    fn serialize_u32(self, v: u32) -> Result<(), NotNumbers> {
+    fn serialize_u32(self, v: u32) -> Result<(), SnapshotError> {
         self.narrow(v.into(), 32);
         Ok(())
     }
 
-    fn serialize_u64(self, v: u64) -> Result<(), NotNumbers> {
+    fn serialize_u64(self, v: u64) -> Result<(), SnapshotError> {
         let class = match self.counting {
             _ if self.bits => Class::Value,
             0 => Class::Time,
@@ -344,32 +229,32 @@ impl ser::Serializer for &mut Numbers {
         Ok(())
     }
 
-    fn serialize_u128(self, v: u128) -> Result<(), NotNumbers> {
+    fn serialize_u128(self, v: u128) -> Result<(), SnapshotError> {
         self.value(v as u64);
         self.value((v >> 64) as u64);
         Ok(())
     }
 
-    fn serialize_f32(self, v: f32) -> Result<(), NotNumbers> {
+    fn serialize_f32(self, v: f32) -> Result<(), SnapshotError> {
         self.value(v.to_bits().into());
         Ok(())
     }
 
-    fn serialize_f64(self, v: f64) -> Result<(), NotNumbers> {
+    fn serialize_f64(self, v: f64) -> Result<(), SnapshotError> {
         self.value(v.to_bits());
         Ok(())
     }
 
-    fn serialize_char(self, v: char) -> Result<(), NotNumbers> {
+    fn serialize_char(self, v: char) -> Result<(), SnapshotError> {
         self.value(u32::from(v).into());
         Ok(())
     }
 
-    fn serialize_str(self, v: &str) -> Result<(), NotNumbers> {
+    fn serialize_str(self, v: &str) -> Result<(), SnapshotError> {
         self.serialize_bytes(v.as_bytes())
     }
 
-    fn serialize_bytes(self, v: &[u8]) -> Result<(), NotNumbers> {
+    fn serialize_bytes(self, v: &[u8]) -> Result<(), SnapshotError> {
         self.value(v.len() as u64);
         for byte in v {
             self.value(u64::from(*byte));
@@ -377,21 +262,21 @@ impl ser::Serializer for &mut Numbers {
         Ok(())
     }
 
-    fn serialize_none(self) -> Result<(), NotNumbers> {
+    fn serialize_none(self) -> Result<(), SnapshotError> {
         self.value(0);
         Ok(())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<(), NotNumbers> {
+    fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<(), SnapshotError> {
         self.value(1);
         v.serialize(self)
     }
 
-    fn serialize_unit(self) -> Result<(), NotNumbers> {
+    fn serialize_unit(self) -> Result<(), SnapshotError> {
         Ok(())
     }
 
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NotNumbers> {
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), SnapshotError> {
         Ok(())
     }
 
@@ -400,7 +285,7 @@ impl ser::Serializer for &mut Numbers {
         _: &'static str,
         index: u32,
         _: &'static str,
-    ) -> Result<(), NotNumbers> {
+    ) -> Result<(), SnapshotError> {
         self.value(index.into());
         Ok(())
     }
@@ -409,7 +294,7 @@ impl ser::Serializer for &mut Numbers {
         self,
         name: &'static str,
         v: &T,
-    ) -> Result<(), NotNumbers> {
+    ) -> Result<(), SnapshotError> {
         #[cfg(test)]
         self.names.push(name);
         match name {
@@ -425,7 +310,7 @@ impl ser::Serializer for &mut Numbers {
                 self.bits = false;
                 done
             }
-            stamp::REGISTERS | stamp::DATAPATH | stamp::COUNT => {
+            stamp::registers::NAME | stamp::datapath::NAME | stamp::count::NAME => {
                 self.stamp = Stamp::of(name);
                 self.registers = self.row.len();
                 let done = v.serialize(&mut *self);
@@ -442,22 +327,22 @@ impl ser::Serializer for &mut Numbers {
         index: u32,
         _: &'static str,
         v: &T,
-    ) -> Result<(), NotNumbers> {
+    ) -> Result<(), SnapshotError> {
         self.value(index.into());
         v.serialize(self)
     }
 
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self, NotNumbers> {
-        let len = len.ok_or_else(|| NotNumbers("a sequence without a length".to_owned()))?;
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, SnapshotError> {
+        let len = len.ok_or_else(|| SnapshotError("a sequence without a length".to_owned()))?;
         self.value(len as u64);
         Ok(self)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Self, NotNumbers> {
+    fn serialize_tuple(self, _: usize) -> Result<Self, SnapshotError> {
         Ok(self)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, NotNumbers> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, SnapshotError> {
         Ok(self)
     }
 
@@ -467,12 +352,12 @@ impl ser::Serializer for &mut Numbers {
         index: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Self, NotNumbers> {
+    ) -> Result<Self, SnapshotError> {
         self.value(index.into());
         Ok(self)
     }
 
-    fn serialize_map(self, len: Option<usize>) -> Result<Self, NotNumbers> {
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, SnapshotError> {
         self.serialize_seq(len)
     }
 
@@ -480,7 +365,7 @@ impl ser::Serializer for &mut Numbers {
         self,
         name: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeStruct, NotNumbers> {
+    ) -> Result<Self::SerializeStruct, SnapshotError> {
         #[cfg(test)]
         self.names.push(name);
         let counts = COUNTERS.contains(&name);
@@ -497,7 +382,7 @@ impl ser::Serializer for &mut Numbers {
         index: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Self, NotNumbers> {
+    ) -> Result<Self, SnapshotError> {
         self.value(index.into());
         Ok(self)
     }
@@ -513,19 +398,19 @@ pub struct Struct<N> {
     counts: bool,
 }
 
-impl ser::SerializeStruct for Struct<&mut Numbers> {
+impl ser::SerializeStruct for Struct<&mut StateVector> {
     type Ok = ();
-    type Error = NotNumbers;
+    type Error = SnapshotError;
 
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         _: &'static str,
         v: &T,
-    ) -> Result<(), NotNumbers> {
+    ) -> Result<(), SnapshotError> {
         v.serialize(&mut *self.numbers)
     }
 
-    fn end(self) -> Result<(), NotNumbers> {
+    fn end(self) -> Result<(), SnapshotError> {
         self.numbers.counting -= u32::from(self.counts);
         Ok(())
     }
@@ -534,23 +419,23 @@ impl ser::SerializeStruct for Struct<&mut Numbers> {
 /// What has parts in a row: one like the other.
 macro_rules! parts {
     ($($trait:ident $($method:ident)+, named: $named:tt;)+) => {
-        $(impl ser::$trait for &mut Numbers {
+        $(impl ser::$trait for &mut StateVector {
             type Ok = ();
-            type Error = NotNumbers;
+            type Error = SnapshotError;
             $(parts!(@$named $method);)+
 
-            fn end(self) -> Result<(), NotNumbers> {
+            fn end(self) -> Result<(), SnapshotError> {
                 Ok(())
             }
         })+
     };
     (@false $method:ident) => {
-        fn $method<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), NotNumbers> {
+        fn $method<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), SnapshotError> {
             v.serialize(&mut **self)
         }
     };
     (@true $method:ident) => {
-        fn $method<T: Serialize + ?Sized>(&mut self, _: &'static str, v: &T) -> Result<(), NotNumbers> {
+        fn $method<T: Serialize + ?Sized>(&mut self, _: &'static str, v: &T) -> Result<(), SnapshotError> {
             v.serialize(&mut **self)
         }
     };
@@ -578,7 +463,7 @@ mod tests {
 
     /// Collects the names of structures and newtypes on the way through a value.
     fn names(value: &impl Serialize) -> String {
-        let mut out = Numbers::default();
+        let mut out = StateVector::default();
         out.add(value).unwrap();
         out.names.join(" ")
     }
@@ -617,7 +502,12 @@ mod tests {
         for name in COUNTERS.iter().chain(&[count::NAME]) {
             assert!(seen.split(' ').any(|it| it == *name), "{name}");
         }
-        for name in [bits::NAME, stamp::REGISTERS, stamp::DATAPATH, stamp::COUNT] {
+        for name in [
+            bits::NAME,
+            stamp::registers::NAME,
+            stamp::datapath::NAME,
+            stamp::count::NAME,
+        ] {
             assert!(seen.split(' ').any(|it| it == name), "{name}");
         }
     }

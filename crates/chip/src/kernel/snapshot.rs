@@ -1,0 +1,10 @@
+//! States as vectors of numbers, to be compared and extrapolated.
+
+mod markers;
+mod reader;
+mod vector;
+
+pub use markers::{bits, count, stamp};
+pub use reader::StateReader;
+pub(crate) use vector::Class;
+pub use vector::{SnapshotError, StateVector};
