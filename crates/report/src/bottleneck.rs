@@ -7,73 +7,24 @@
 //! limits, and what comes nearest says how much more would pass.
 
 mod backlog;
-mod hand_overs;
+mod handoffs;
 mod limits;
 mod loads;
 mod locks;
 mod narrative;
+mod observed;
+mod stage_load;
 mod window;
+mod wording;
 
 use std::fmt::Write as _;
 
-use npsim_observe::series::Series;
-use npsim_project::Project;
-use npsim_session::report::NodeReport;
 use serde::Serialize;
-
-use npsim_observe::flow::TrafficFlow;
 
 pub use limits::{Limit, LimitKind};
 pub use loads::{Load, LoadKind, MicroengineShare};
+pub use observed::{Observed, Stage};
 pub use window::Window;
-
-/// Microengines that run the same source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Stage {
-    /// The source's file name.
-    pub name: String,
-    /// Indices.
-    pub microengines: Vec<u8>,
-}
-
-impl Stage {
-    /// The stages of a project, in the order of their first microengine.
-    #[must_use]
-    pub fn all(project: &Project) -> Vec<Self> {
-        let mut stages: Vec<(&std::path::Path, Self)> = Vec::new();
-        for program in &project.programs {
-            let known = stages
-                .iter_mut()
-                .find(|(source, _)| *source == program.source);
-            if let Some((_, stage)) = known {
-                stage.microengines.push(program.me);
-            } else {
-                let name = program.source.file_name().unwrap_or_default();
-                let stage = Self {
-                    name: name.to_string_lossy().into_owned(),
-                    microengines: vec![program.me],
-                };
-                stages.push((&program.source, stage));
-            }
-        }
-        stages.into_iter().map(|(_, stage)| stage).collect()
-    }
-}
-
-/// Everything that the analysis takes in.
-#[derive(Clone, Copy, Debug)]
-pub struct Observed<'a> {
-    /// What the run came to.
-    pub report: &'a NodeReport,
-    /// How it went.
-    pub series: &'a Series,
-    /// Who takes from where and gives to where.
-    pub flow: &'a TrafficFlow,
-    /// Who runs what.
-    pub stages: &'a [Stage],
-    /// Clusters of microengines on the chip.
-    pub clusters: u8,
-}
 
 /// The analysis of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -105,17 +56,17 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
         return narrative::nothing_seen();
     };
     let loads = loads::loads(&window, u64::from(observed.clusters));
-    let mut stages = limits::stage_loads(observed, &window);
-    let waits = hand_overs::held_up(observed, &window, &mut stages);
+    let mut stages = stage_load::stage_loads(observed, &window);
+    let waits = handoffs::waits(observed, &window, &mut stages);
     let locks = locks::saturated(observed, &window);
-    let reasons = narrative::Reasons {
+    let reasons = limits::Reasons {
         stages: &stages,
         waits: &waits,
         locks: &locks,
         backlog: backlog::find(observed, &window),
     };
     let limits = limits::limits(observed, &window, &loads, &reasons);
-    narrative::tell(observed, &window, loads, reasons, limits)
+    narrative::analysis(observed, &window, loads, reasons, limits)
 }
 
 /// The analysis as lines for a terminal.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::chart::time::{Curve, Stroke, TimeChart};
 use crate::chart::{NARROW, WIDE};
-use crate::page::{Figure, Key, Tile, environment};
+use crate::page::parts::{self, Figure, Key, NO_VALUE, Tile};
 
 /// Points of a curve: more would not be told apart.
 const POINTS: usize = 220;
@@ -20,13 +20,10 @@ const MOST_LINKS: usize = 6;
 const COLOURS: [&str; MOST_FLOWS] = [
     "of-0", "of-1", "of-2", "of-3", "of-4", "of-5", "of-6", "of-7",
 ];
-/// The same as areas of legends.
+/// Colours of legends, in the order of those of the curves.
 const FILLS: [&str; MOST_FLOWS] = [
     "fill-0", "fill-1", "fill-2", "fill-3", "fill-4", "fill-5", "fill-6", "fill-7",
 ];
-
-/// What stands for a value that there is not.
-const NONE: &str = "–";
 
 /// One quantity of a flow or link over time.
 #[derive(Clone, Debug)]
@@ -135,14 +132,10 @@ struct Content<'a> {
 /// # Errors
 /// Only if the template does not fit the data, which a test excludes.
 pub fn render(results: &Results, tracks: &Tracks) -> Result<String, minijinja::Error> {
-    let mut environment = environment()?;
-    environment.add_template(
-        "network_page.html",
+    parts::render(
         include_str!("network_page/network_page.html"),
-    )?;
-    environment
-        .get_template("network_page.html")?
-        .render(minijinja::value::Serde(content(results, tracks)))
+        content(results, tracks),
+    )
 }
 
 fn content<'a>(results: &'a Results, tracks: &Tracks) -> Content<'a> {
@@ -311,10 +304,7 @@ fn chart(plot: &Plot, tracks: &[(&Track, &'static str, &'static str)]) -> Option
         title: plot.title.clone(),
         note: plot.note,
         keys: { tracks.iter() }
-            .map(|(track, _, fill)| Key {
-                class: fill,
-                name: track.name.clone(),
-            })
+            .map(|(track, _, fill)| Key::new(fill, &track.name))
             .collect(),
         drawn: Figure {
             wide: drawing.draw(WIDE, plot.height),
@@ -413,7 +403,7 @@ fn flow_row(flow: &FlowResult) -> FlowRow {
     FlowRow {
         name: flow.name.clone(),
         transport: flow.transport.to_owned(),
-        cells: flow_cells(flow, NONE).to_vec(),
+        cells: flow_cells(flow, NO_VALUE).to_vec(),
     }
 }
 
@@ -462,7 +452,7 @@ fn router_row(router: &RouterResult) -> RouterRow {
     let packets = &node.packets;
     let time = |of: fn(&npsim_session::report::Latency) -> u64| {
         let latency = node.latency.as_ref();
-        latency.map_or_else(|| NONE.to_owned(), |it| show_nanoseconds(of(it) as f64))
+        latency.map_or_else(|| NO_VALUE.to_owned(), |it| show_nanoseconds(of(it) as f64))
     };
     let at_work = node
         .chip
@@ -472,7 +462,7 @@ fn router_row(router: &RouterResult) -> RouterRow {
     let at_work: Vec<_> = at_work
         .map(|me| {
             let busy = me.executing + me.aborted + me.stalled;
-            format!("{} {}", me.index, percent(busy, node.chip.cycles, NONE))
+            format!("{} {}", me.index, percent(busy, node.chip.cycles, NO_VALUE))
         })
         .collect();
     RouterRow {

@@ -5,6 +5,7 @@
 pub mod close_up;
 mod content;
 mod fingerprint;
+pub(crate) mod parts;
 mod tables;
 
 use npsim_observe::series::Series;
@@ -14,7 +15,6 @@ use npsim_session::histogram::Histogram;
 use npsim_session::report::NodeReport;
 
 use crate::bottleneck::{Analysis, Stage};
-pub(crate) use content::{Figure, Key, Tile};
 use npsim_observe::lanes::ContextLanes;
 
 /// What a page is made of.
@@ -40,41 +40,22 @@ pub struct Run<'a> {
     pub settings: &'a [(String, String)],
 }
 
+impl Run<'_> {
+    /// The source that a microengine runs; empty if it runs none.
+    fn source(&self, me: u64) -> String {
+        let runs = |stage: &&Stage| {
+            let mut microengines = stage.microengines.iter();
+            microengines.any(|&index| u64::from(index) == me)
+        };
+        let stage = self.stages.iter().find(runs);
+        stage.map_or_else(String::new, |stage| stage.name.clone())
+    }
+}
+
 /// The page.
 ///
 /// # Errors
 /// Only if the template does not fit the data, which a test excludes.
 pub fn render(run: &Run<'_>) -> Result<String, minijinja::Error> {
-    let mut environment = environment()?;
-    environment.add_template("page.html", include_str!("page/page.html"))?;
-    environment
-        .get_template("page.html")?
-        .render(minijinja::value::Serde(content::content(run)))
-}
-
-/// What templates of pages are rendered in, with what all of them share.
-pub(crate) fn environment<'a>() -> Result<minijinja::Environment<'a>, minijinja::Error> {
-    let mut environment = minijinja::Environment::new();
-    let syntax = minijinja::syntax::SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    environment.add_filter("code", code);
-    environment.add_template("frame.html", include_str!("page/frame.html"))?;
-    environment.add_template("drawings.html", include_str!("page/drawings.html"))?;
-    Ok(environment)
-}
-
-/// Text as markup, with what stands between backquotes set as code.
-fn code(text: &str) -> minijinja::Value {
-    let parts = text.split('`').enumerate().map(|(index, part)| {
-        let part = crate::chart::svg::escaped(part);
-        if index % 2 == 1 {
-            format!("<code>{part}</code>")
-        } else {
-            part
-        }
-    });
-    minijinja::Value::from_safe_string(parts.collect())
+    parts::render(include_str!("page/page.html"), content::content(run))
 }

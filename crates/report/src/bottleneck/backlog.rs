@@ -1,7 +1,7 @@
 //! Stages in which packets pile up.
 //!
 //! Where all packet buffers are in use, frames wait in front of the stage that takes
-//! them in, whoever holds the buffers up. Between stages packets wait on rings, which
+//! them in, whichever stage keeps the buffers. Between stages packets wait on rings, which
 //! are seen. Inside a stage they wait in memory of its own, which nothing counts. But
 //! what came into it and did not go on is there: a stage that has more packets than
 //! contexts keeps the others waiting.
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use npsim_observe::flow::{Direction, End};
 use npsim_observe::series::{Place, PlaceKind};
 
-use super::Observed;
+use super::observed::Observed;
 use super::window::Window;
 
 /// Contexts of a microengine, each of which may work on a packet.

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use npsim_chip::kernel::row::permille;
+use npsim_observe::flow::Direction;
 use npsim_observe::series::PlaceKind;
 use serde::Serialize;
 
+use super::backlog::Backlog;
+use super::handoffs::HandoffWait;
 use super::loads::{Load, LoadKind};
-use super::narrative::Reasons;
+use super::locks::LockLoad;
+use super::observed::{Observed, Stage};
+use super::stage_load::{OCCUPIED, StageLoad, pressed};
 use super::window::Window;
-use super::{Observed, Stage};
-use npsim_observe::flow::Direction;
+use super::wording::Subject;
 
-/// A microengine that is occupied so much of the time is at its limit: what is
-/// left is lost in waking contexts.
-pub(super) const OCCUPIED: u64 = 900;
 /// A unit or bus that is busy so much of the time is at its limit.
 const BUSY: u64 = 900;
 /// A line of which so much is used is full; frames do not divide time evenly.
@@ -64,131 +64,23 @@ pub struct Limit {
     pub after: Vec<usize>,
 }
 
-/// How a stage did.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StageLoad {
-    /// Cycles of all its microengines by state.
-    pub executing: u64,
-    pub aborted: u64,
-    pub stalled: u64,
-    pub idle: u64,
-    /// Indices of the places it takes from and gives to.
-    pub takes: Vec<usize>,
-    pub gives: Vec<usize>,
-    /// Frames that it handled, where that is known.
-    pub frames: Option<u64>,
-}
-
-impl StageLoad {
-    fn all(&self) -> u64 {
-        self.executing + self.aborted + self.stalled + self.idle
-    }
-
-    pub fn share(&self, cycles: u64) -> u64 {
-        permille(cycles, self.all())
-    }
-
-    /// Cycles in which it did something.
-    pub fn occupied(&self) -> u64 {
-        self.executing + self.aborted + self.stalled
+impl Limit {
+    /// The subject of sentences about it.
+    pub(super) fn subject(&self) -> Subject<'_> {
+        Subject::named(&self.name)
     }
 }
 
-/// The name of a stage: `microengine 0 (forward.uc)`.
-pub(super) fn stage_name(stage: &Stage) -> String {
-    let ids: Vec<_> = stage.microengines.iter().map(u8::to_string).collect();
-    match ids.as_slice() {
-        [one] => format!("microengine {one} ({})", stage.name),
-        _ => format!("microengines {} ({})", ids.join(", "), stage.name),
-    }
+/// What the limits are found from.
+#[derive(Clone, Copy)]
+pub(super) struct Reasons<'a> {
+    pub stages: &'a [StageLoad],
+    pub waits: &'a [HandoffWait],
+    pub locks: &'a [LockLoad],
+    pub backlog: Option<Backlog>,
 }
 
-pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<StageLoad> {
-    let places = observed.series.places();
-    let seen = |stage: &Stage, direction| -> Vec<usize> {
-        let ends: Vec<_> = stage
-            .microengines
-            .iter()
-            .flat_map(|&me| observed.flow.ends(me, direction))
-            .map(|(end, _)| end)
-            .collect();
-        let mut found = Vec::new();
-        for (index, place) in places.iter().enumerate() {
-            if ends.iter().any(|end| end.is_seen_in(place)) {
-                found.push(index);
-            }
-        }
-        found
-    };
-    let one = |stage: &Stage| {
-        let mut load = StageLoad {
-            takes: seen(stage, Direction::Takes),
-            gives: seen(stage, Direction::Gives),
-            ..StageLoad::default()
-        };
-        for &me in &stage.microengines {
-            let of = |sample: &npsim_observe::series::Sample| {
-                sample.stats.microengines.get(usize::from(me)).cloned()
-            };
-            if let (Some(a), Some(b)) = (of(&window.before), of(&window.after)) {
-                load.executing += b.executing - a.executing;
-                load.aborted += b.aborted - a.aborted;
-                load.stalled += b.stalled - a.stalled;
-                load.idle += b.idle - a.idle;
-            }
-        }
-        let kind = |index: &usize| places[*index].kind;
-        load.frames = if load.takes.iter().any(|i| kind(i) == PlaceKind::Rbuf) {
-            Some(window.delivered())
-        } else if load.gives.iter().any(|i| kind(i) == PlaceKind::Tbuf) {
-            Some(window.sent())
-        } else {
-            None
-        };
-        load
-    };
-    let mut loads: Vec<StageLoad> = observed.stages.iter().map(one).collect();
-    behind_the_first(observed, window, &mut loads);
-    loads
-}
-
-/// What comes to the stages that take from a ring behind the receive stage: all
-/// that it takes in, without what finds no room in the ring.
-fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [StageLoad]) {
-    let places = observed.series.places();
-    let ring = |&place: &usize| matches!(places[place].kind, PlaceKind::Ring { .. });
-    for index in 0..loads.len() {
-        let load = &loads[index];
-        let takes: Vec<_> = load.takes.iter().copied().filter(ring).collect();
-        let &[place] = takes.as_slice() else {
-            continue;
-        };
-        let mut givers = loads.iter().filter(|other| other.gives.contains(&place));
-        let (Some(giver), None) = (givers.next(), givers.next()) else {
-            continue;
-        };
-        let first = giver
-            .takes
-            .iter()
-            .any(|&p| places[p].kind == PlaceKind::Rbuf);
-        if load.frames.is_none() && first {
-            let lost = window.lost_at(observed.series, place);
-            loads[index].frames = Some(window.delivered().saturating_sub(lost));
-        }
-    }
-}
-
-/// Whether work piles up in a place: it was full at half of the samples, or
-/// frames found no room.
-pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) -> bool {
-    let fill = window.fills[place];
-    let kind = observed.series.places()[place].kind;
-    // Its bytes may be on the line still; only what found no room counts.
-    let line = matches!(kind, PlaceKind::ReceiveFifo { .. });
-    (!line && fill.samples > 0 && fill.full * 2 >= fill.samples)
-        || window.lost_at(observed.series, place) > 0
-}
-
+/// What holds frames up, the one that costs most first.
 pub(super) fn limits(
     observed: &Observed<'_>,
     window: &Window,
@@ -214,17 +106,17 @@ pub(super) fn limits(
     let mut limits = Vec::new();
     for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
         // What is lost in front of a stage that waits is the other's fault.
-        let waiting = waits.iter().filter(|wait| wait.by == index);
+        let waiting = waits.iter().filter(|wait| wait.blocker == index);
         let mut in_front: Vec<usize> = waiting
-            .flat_map(|wait| stages[wait.who].takes.iter().copied())
+            .flat_map(|wait| stages[wait.waiter].takes.iter().copied())
             .collect();
         if backlog.is_some_and(|backlog| backlog.stage == index) {
             let all = in_front_of_backlog.iter();
             in_front.extend(all.flat_map(|&stage| stages[stage].takes.iter().copied()));
         }
-        // Who waits for a buffer, or for another stage, is no limit itself.
+        // A stage that waits for a buffer, or for another stage, is no limit itself.
         let waiting =
-            waits.iter().any(|wait| wait.who == index) || in_front_of_backlog.contains(&index);
+            waits.iter().any(|wait| wait.waiter == index) || in_front_of_backlog.contains(&index);
         if waiting || (in_front.is_empty() && !any(&load.takes)) {
             continue;
         }
@@ -235,7 +127,7 @@ pub(super) fn limits(
         let share = load.share(load.occupied());
         let mut limit = Limit {
             kind: LimitKind::Compute,
-            name: stage_name(stage),
+            name: stage.title(),
             permille: share,
             lost: lost(&before),
             stage: Some(index),
@@ -267,10 +159,12 @@ pub(super) fn limits(
         } else {
             limit.kind = LimitKind::Latency;
         }
-        // Who spins for a lock, or waits in turn for who does, is no limit itself.
-        let mut waiting = waits.iter().filter(|wait| wait.by == index);
+        // A stage that spins for a lock, or waits for one that does, is no limit itself.
+        let mut waiting = waits.iter().filter(|wait| wait.blocker == index);
         let by_lock = takes_lock(index)
-            || !locks.is_empty() && !any(&load.takes) && waiting.all(|wait| takes_lock(wait.who));
+            || !locks.is_empty()
+                && !any(&load.takes)
+                && waiting.all(|wait| takes_lock(wait.waiter));
         if by_lock && matches!(limit.kind, LimitKind::Compute | LimitKind::Latency) {
             continue;
         }
@@ -295,7 +189,7 @@ pub(super) fn limits(
             before,
             after: Vec::new(),
         };
-        // All but a line can be full because of whoever waits for the lock.
+        // All but a line can be full because contexts wait for the lock.
         let worse =
             |other: &&Limit| matches!(other.kind, LimitKind::Line(_)) && other.lost > limit.lost;
         let place = limits.iter().take_while(worse).count();

@@ -1,4 +1,4 @@
-//! Locks that everybody waits for.
+//! Locks that are held or handed over all the time.
 //!
 //! A section under a lock is done once in the time that it is held and then handed
 //! over, however many contexts want it. Where these times fill a lock's time there
@@ -8,10 +8,9 @@ use npsim_chip::kernel::row::permille;
 use npsim_inspect::stats::LockStats;
 use npsim_project::quantity::grouped;
 
-use super::limits::stage_name;
-use super::narrative::{capital, percent};
+use super::observed::{Observed, Stage};
 use super::window::Window;
-use super::{Observed, Stage};
+use super::wording::{Subject, percent};
 
 /// A lock that is held or handed over so much of the time has no room for more
 /// sections worth speaking of.
@@ -111,7 +110,7 @@ impl LockLoad {
                 grouped(self.most(window)),
             ));
         }
-        lines.extend(self.who(stages));
+        lines.extend(self.takers_text(stages));
         lines
     }
 
@@ -129,18 +128,22 @@ impl LockLoad {
         most.unwrap_or(0) as u64
     }
 
-    fn who(&self, stages: &[Stage]) -> Option<String> {
+    /// The stages that take it.
+    fn takers_text(&self, stages: &[Stage]) -> Option<String> {
         let mut names: Vec<String> = self
             .takers
             .iter()
-            .map(|&stage| stage_name(&stages[stage]))
+            .map(|&stage| stages[stage].title())
             .collect();
         if self.core {
             names.push("the general-purpose core".to_owned());
         }
-        let one = names.len() == 1 && !names[0].starts_with("microengines");
-        let take = if one { "takes" } else { "take" };
-        (!names.is_empty()).then(|| capital(&format!("{} {take} it.", names.join(" and "))))
+        let name = names.join(" and ");
+        let subject = Subject {
+            plural: names.len() > 1 || Subject::named(&name).plural,
+            name: &name,
+        };
+        (!names.is_empty()).then(|| subject.say("{Name} take{s} it.", &[]))
     }
 
     /// What would help, a sentence each.

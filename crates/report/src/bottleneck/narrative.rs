@@ -4,13 +4,14 @@ use npsim_chip::kernel::row::permille;
 use npsim_observe::series::PlaceKind;
 use npsim_project::quantity::grouped;
 
-use super::backlog::Backlog;
-use super::hand_overs::HeldUp;
-use super::limits::{Limit, LimitKind, StageLoad, stage_name};
+use super::Analysis;
+use super::handoffs::HandoffWait;
+use super::limits::{Limit, LimitKind, Reasons};
 use super::loads::{Load, LoadKind};
 use super::locks::LockLoad;
+use super::observed::Observed;
 use super::window::Window;
-use super::{Analysis, Observed};
+use super::wording::{Subject, percent};
 
 /// A stage that is occupied less may do little but poll for work, and what a
 /// frame costs it then says nothing.
@@ -23,11 +24,6 @@ const NEARLY_ALL: u64 = 970;
 const CLOSE: u64 = 700;
 /// Aborted slots are worth saving from here on.
 const MANY_ABORTED: u64 = 100;
-
-/// `58.3%` of thousandths.
-pub(crate) fn percent(permille: u64) -> String {
-    format!("{}.{}%", permille / 10, permille % 10)
-}
 
 /// What there is to say about a run that was never sampled.
 pub(super) fn nothing_seen() -> Analysis {
@@ -44,51 +40,44 @@ pub(super) fn nothing_seen() -> Analysis {
     }
 }
 
-/// All that is at hand while sentences are made.
-struct Teller<'a> {
+/// The headline of an analysis and the sentences below it.
+struct Finding {
+    headline: String,
+    evidence: Vec<String>,
+    advice: Vec<String>,
+}
+
+/// What the sentences are made from.
+struct Narrative<'a> {
     observed: &'a Observed<'a>,
     window: &'a Window,
     loads: &'a [Load],
-    stages: &'a [StageLoad],
-    waits: &'a [HeldUp],
-    locks: &'a [LockLoad],
-    backlog: Option<Backlog>,
+    reasons: Reasons<'a>,
 }
 
-/// What the limits were found from.
-#[derive(Clone, Copy)]
-pub(super) struct Reasons<'a> {
-    pub stages: &'a [StageLoad],
-    pub waits: &'a [HeldUp],
-    pub locks: &'a [LockLoad],
-    pub backlog: Option<Backlog>,
-}
-
-pub(super) fn tell(
+/// The analysis of a run by what limits it.
+pub(super) fn analysis(
     observed: &Observed<'_>,
     window: &Window,
     loads: Vec<Load>,
     reasons: Reasons<'_>,
     limits: Vec<Limit>,
 ) -> Analysis {
-    let teller = Teller {
+    let narrative = Narrative {
         observed,
         window,
         loads: &loads,
-        stages: reasons.stages,
-        waits: reasons.waits,
-        locks: reasons.locks,
-        backlog: reasons.backlog,
+        reasons,
     };
-    let (headline, evidence, advice) = match limits.first() {
-        Some(first) => teller.limited(first, &limits[1..]),
-        None if teller.lost() > 0 => teller.bursts(),
-        None => teller.slack(),
+    let finding = match limits.split_first() {
+        Some((first, others)) => narrative.limited(first, others),
+        None if narrative.lost() > 0 => narrative.bursts(),
+        None => narrative.slack(),
     };
     Analysis {
-        headline,
-        evidence,
-        advice,
+        headline: finding.headline,
+        evidence: finding.evidence,
+        advice: finding.advice,
         limits,
         from: window.before.cycle,
         to: window.after.cycle,
@@ -98,9 +87,8 @@ pub(super) fn tell(
     }
 }
 
-type Told = (String, Vec<String>, Vec<String>);
-
-impl Teller<'_> {
+impl Narrative<'_> {
+    /// Frames that found a place full in the time analysed.
     fn lost(&self) -> u64 {
         let places = 0..self.observed.series.places().len();
         places
@@ -108,61 +96,11 @@ impl Teller<'_> {
             .sum()
     }
 
-    fn limited(&self, first: &Limit, others: &[Limit]) -> Told {
-        let when = self.window.when;
-        let used = percent(first.permille);
-        let name = capital(&first.name);
-        let headline = match first.kind {
-            LimitKind::Line(_) if name.starts_with("The lines") => {
-                format!("{name} are the limit: they are full, {used} used {when}.")
-            }
-            LimitKind::Line(_) => {
-                format!("{name} is the limit: it is full, {used} used {when}.")
-            }
-            LimitKind::Compute => {
-                let is = if name.starts_with("Microengines") {
-                    "are"
-                } else {
-                    "is"
-                };
-                let it = if is == "are" { "they" } else { "it" };
-                format!("{name} {is} the limit: {it} {is} occupied {used} of the time {when}.")
-            }
-            LimitKind::Latency if first.permille >= CLOSE => format!(
-                "{name} {} close to the limit, {used} of the time used {when}: the contexts sleep while work waits.",
-                if name.starts_with("Microengines") {
-                    "are"
-                } else {
-                    "is"
-                }
-            ),
-            LimitKind::Latency => format!(
-                "{name} hold{} the frames up without being occupied: the contexts sleep while work waits, {used} of the time is used {when}.",
-                if name.starts_with("Microengines") {
-                    ""
-                } else {
-                    "s"
-                }
-            ),
-            LimitKind::Unit => {
-                format!("{name} is the limit: it is busy {used} of the time {when}.")
-            }
-            LimitKind::Lock(_) => match self.lock(first) {
-                Some(lock) if lock.stuck => {
-                    format!("{name} is never released: it is held {used} of the time {when}.")
-                }
-                _ => format!(
-                    "{name} is the limit: it is held or handed over {used} of the time {when}."
-                ),
-            },
-            LimitKind::SlowPath => format!(
-                "{name} is the limit of the slow path: its ring is full {when}, and it is busy {used} of the time."
-            ),
-        };
+    fn limited(&self, first: &Limit, others: &[Limit]) -> Finding {
         let mut evidence = vec![self.rates()];
         if let Some(stage) = first.stage {
             evidence.extend(self.stage(stage));
-            evidence.extend(self.held_up_by(stage));
+            evidence.extend(self.waits_for(stage));
             evidence.extend(self.kept_by(stage));
         }
         if let Some(lock) = self.lock(first) {
@@ -176,35 +114,43 @@ impl Teller<'_> {
             ));
         }
         evidence.extend(self.places("Behind", &first.after));
-        evidence.extend(others.iter().map(|limit| {
-            let what = match limit.kind {
-                LimitKind::Line(_) => "full as well",
-                LimitKind::Latency => "slow as well, its contexts asleep",
-                _ => "at its limit as well",
-            };
-            let lost = match limit.lost {
-                0 => String::new(),
-                n => format!(", and {} frames were lost in front of it", grouped(n)),
-            };
-            let lost = if limit.name.starts_with("the lines") {
-                lost.replace("of it", "of them")
-            } else {
-                lost
-            };
-            let name = capital(&limit.name);
-            let is = if name.starts_with("Microengines") || name.starts_with("The lines") {
-                "are"
-            } else {
-                "is"
-            };
-            format!(
-                "{name} {is} {what}: {} used{lost}.",
-                percent(limit.permille)
-            )
-        }));
+        evidence.extend(others.iter().map(other_limit));
         evidence.extend(self.room(first));
-        let advice = self.advice(first);
-        (headline, evidence, advice)
+        Finding {
+            headline: self.headline(first),
+            evidence,
+            advice: self.advice(first),
+        }
+    }
+
+    fn headline(&self, limit: &Limit) -> String {
+        let stuck = || self.lock(limit).is_some_and(|lock| lock.stuck);
+        let template = match limit.kind {
+            LimitKind::Line(_) => "{Name} {is} the limit: {it} {is} full, {used} used {when}.",
+            LimitKind::Compute => {
+                "{Name} {is} the limit: {it} {is} occupied {used} of the time {when}."
+            }
+            LimitKind::Latency if limit.permille >= CLOSE => {
+                "{Name} {is} close to the limit, {used} of the time used {when}: the contexts sleep while work waits."
+            }
+            LimitKind::Latency => {
+                "{Name} hold{s} the frames up without being occupied: the contexts sleep while work waits, {used} of the time is used {when}."
+            }
+            LimitKind::Unit => "{Name} {is} the limit: {it} {is} busy {used} of the time {when}.",
+            LimitKind::Lock(_) if stuck() => {
+                "{Name} is never released: it is held {used} of the time {when}."
+            }
+            LimitKind::Lock(_) => {
+                "{Name} is the limit: it is held or handed over {used} of the time {when}."
+            }
+            LimitKind::SlowPath => {
+                "{Name} is the limit of the slow path: its ring is full {when}, and it is busy {used} of the time."
+            }
+        };
+        let used = percent(limit.permille);
+        limit
+            .subject()
+            .say(template, &[("used", &used), ("when", self.window.when)])
     }
 
     /// What is known of a lock that limits.
@@ -212,7 +158,7 @@ impl Teller<'_> {
         let LimitKind::Lock(index) = limit.kind else {
             return None;
         };
-        self.locks.iter().find(|lock| lock.index == index)
+        self.reasons.locks.iter().find(|lock| lock.index == index)
     }
 
     /// Frames in, out and lost, in the time analysed.
@@ -234,58 +180,57 @@ impl Teller<'_> {
     }
 
     fn stage(&self, index: usize) -> Vec<String> {
-        let (stage, load) = (&self.observed.stages[index], &self.stages[index]);
+        let (stage, load) = (&self.observed.stages[index], &self.reasons.stages[index]);
         let share = |cycles| percent(load.share(cycles));
-        let several = stage.microengines.len() > 1;
-        let mut lines = vec![format!(
-            "{} execute{} {}, lose{} {} to taken branches and context swaps, {} stalled {} and idle {}.",
-            capital(&stage_name(stage)),
-            if several { "" } else { "s" },
-            share(load.executing),
-            if several { "" } else { "s" },
-            share(load.aborted),
-            if several { "are" } else { "is" },
-            share(load.stalled),
-            share(load.idle),
+        let mut lines = vec![Subject::named(&stage.title()).say(
+            "{Name} execute{s} {executing}, lose{s} {aborted} to taken branches and context swaps, {is} stalled {stalled} and idle {idle}.",
+            &[
+                ("executing", &share(load.executing)),
+                ("aborted", &share(load.aborted)),
+                ("stalled", &share(load.stalled)),
+                ("idle", &share(load.idle)),
+            ],
         )];
         let occupied = load.occupied();
         let works = occupied > 0 && load.share(occupied) >= MOSTLY_WORK;
         if let Some(frames) = load.frames.filter(|&frames| frames > 0 && works) {
             let hertz = u128::from(self.window.after.stats.mhz) * 1_000_000;
-            let count = stage.microengines.len() as u128;
-            let most = hertz * count * u128::from(frames) / u128::from(occupied);
-            lines.push(format!(
-                "A frame costs it {} cycles, so {} take{} at most {} frames a second.",
-                grouped(occupied / frames),
-                if count == 1 {
-                    "one microengine".to_owned()
-                } else {
-                    format!("{count} microengines")
+            let count = stage.microengines.len();
+            let most = hertz * count as u128 * u128::from(frames) / u128::from(occupied);
+            let subject = Subject {
+                name: &match count {
+                    1 => "one microengine".to_owned(),
+                    several => format!("{several} microengines"),
                 },
-                if count == 1 { "s" } else { "" },
-                grouped(most as u64),
+                plural: count != 1,
+            };
+            lines.push(subject.say(
+                "A frame costs it {cycles} cycles, so {name} take{s} at most {most} frames a second.",
+                &[
+                    ("cycles", &grouped(occupied / frames)),
+                    ("most", &grouped(most as u64)),
+                ],
             ));
         }
         lines
     }
 
-    /// Who waits for a stage to take what is handed over.
-    fn held_up_by(&self, stage: usize) -> Vec<String> {
-        let waits = self.waits.iter().filter(|wait| wait.by == stage);
-        let one = |wait: &HeldUp| {
-            let who = stage_name(&self.observed.stages[wait.who]);
-            let (poll, wait_for) = if who.starts_with("microengines") {
-                ("poll", "they wait")
-            } else {
-                ("polls", "it waits")
-            };
+    /// The stages that wait for one to take what they hand over.
+    fn waits_for(&self, stage: usize) -> Vec<String> {
+        let waits = self
+            .reasons
+            .waits
+            .iter()
+            .filter(|wait| wait.blocker == stage);
+        let one = |wait: &HandoffWait| {
             let tenths = wait.polls * 10 / wait.writes;
-            format!(
-                "In front, {who} {poll} {} {}.{} times for each write to {}: {wait_for} for room.",
-                wait.progress,
-                tenths / 10,
-                tenths % 10,
-                wait.slots,
+            Subject::named(&self.observed.stages[wait.waiter].title()).say(
+                "In front, {name} poll{s} {progress} {times} times for each write to {slots}: {it} wait{s} for room.",
+                &[
+                    ("progress", &wait.progress),
+                    ("times", &format!("{}.{}", tenths / 10, tenths % 10)),
+                    ("slots", &wait.slots),
+                ],
             )
         };
         waits.map(one).collect()
@@ -293,16 +238,19 @@ impl Teller<'_> {
 
     /// How many packets wait in a stage while there are no buffers for others.
     fn kept_by(&self, stage: usize) -> Option<String> {
-        let backlog = self.backlog.filter(|backlog| backlog.stage == stage)?;
+        let backlog = self
+            .reasons
+            .backlog
+            .filter(|backlog| backlog.stage == stage)?;
         Some(format!(
             "All {} packet buffers are in use: {} packets have come into {} and not gone on, more than it has contexts.",
             grouped(backlog.buffers),
             grouped(backlog.packets),
-            stage_name(&self.observed.stages[stage]),
+            self.observed.stages[stage].title(),
         ))
     }
 
-    /// How full places were, and who found no room in them.
+    /// How full places were, and how many frames found no room in them.
     fn places(&self, side: &str, places: &[usize]) -> Vec<String> {
         let known = self.observed.series.places();
         let fifos: Vec<(u8, u64)> = places
@@ -365,15 +313,12 @@ impl Teller<'_> {
 
     /// What else is used, and how much.
     fn room(&self, first: &Limit) -> Option<String> {
-        let others: Vec<_> = self
+        let others = self
             .loads
             .iter()
-            .filter(|load| !first.name.contains(&load.name) && Self::is_inside(load))
-            .take(3)
-            .map(|load| format!("{} {}", load.name, percent(load.permille)))
-            .collect();
-        (!others.is_empty())
-            .then(|| format!("Next in line inside the chip: {}.", others.join(", ")))
+            .filter(|load| !first.name.contains(&load.name));
+        let others = listed(others.filter(|load| Self::is_inside(load)).take(3))?;
+        Some(format!("Next in line inside the chip: {others}."))
     }
 
     fn is_inside(load: &Load) -> bool {
@@ -384,18 +329,19 @@ impl Teller<'_> {
         let mut advice = Vec::new();
         let stage = limit
             .stage
-            .map(|index| (&self.observed.stages[index], &self.stages[index]));
+            .map(|index| (&self.observed.stages[index], &self.reasons.stages[index]));
         let unused = self.unused();
         match limit.kind {
-            LimitKind::Line(port) => advice.push(format!(
-                "Nothing on the chip helps: {} cannot send more. Spread the routes over more ports, or offer less for {}.",
-                if limit.name.starts_with("the lines") {
-                    limit.name.replacen("the lines out of ", "", 1)
-                } else {
-                    format!("port {port}")
-                },
-                if limit.name.starts_with("the lines") { "them" } else { "it" },
-            )),
+            LimitKind::Line(port) => {
+                let ports = match limit.name.strip_prefix("the lines out of ") {
+                    Some(ports) => ports.to_owned(),
+                    None => format!("port {port}"),
+                };
+                advice.push(limit.subject().say(
+                    "Nothing on the chip helps: {ports} cannot send more. Spread the routes over more ports, or offer less for {them}.",
+                    &[("ports", &ports)],
+                ));
+            }
             LimitKind::Compute => {
                 if let Some((stage, load)) = stage {
                     if let Some(unused) = &unused {
@@ -455,12 +401,7 @@ impl Teller<'_> {
     }
 
     /// Frames were lost, and yet nothing is full for long.
-    fn bursts(&self) -> Told {
-        let headline = format!(
-            "Frames are lost in bursts: {} found a place full, yet nothing is at its limit for long {}.",
-            grouped(self.lost()),
-            self.window.when
-        );
+    fn bursts(&self) -> Finding {
         let mut evidence = vec![self.rates()];
         for place in 0..self.observed.series.places().len() {
             if self.window.lost_at(self.observed.series, place) > 0 {
@@ -468,83 +409,92 @@ impl Teller<'_> {
             }
         }
         evidence.extend(self.nearest());
-        let advice = vec![
-            "A deeper ring or more buffers would carry a burst over; the depths over time show how long it lasts.".into(),
-        ];
-        (headline, evidence, advice)
+        Finding {
+            headline: format!(
+                "Frames are lost in bursts: {} found a place full, yet nothing is at its limit for long {}.",
+                grouped(self.lost()),
+                self.window.when
+            ),
+            evidence,
+            advice: vec![
+                "A deeper ring or more buffers would carry a burst over; the depths over time show how long it lasts.".into(),
+            ],
+        }
     }
 
     /// Nothing limits: how much more would pass?
-    fn slack(&self) -> Told {
+    fn slack(&self) -> Finding {
         let nearest = self.loads.iter().find(|load| Self::is_inside(load));
         let Some(nearest) = nearest else {
-            let headline = "Nothing on the chip was used.".to_owned();
-            return (headline, Vec::new(), Vec::new());
+            return Finding {
+                headline: "Nothing on the chip was used.".to_owned(),
+                evidence: Vec::new(),
+                advice: Vec::new(),
+            };
         };
-        let used = percent(nearest.permille);
+        let (used, most) = (percent(nearest.permille), nearest.permille);
+        let when = self.window.when;
         if self.window.received() == 0 {
-            let headline = format!(
-                "No frames came; {} is used most, {used} of the time.",
-                nearest.name
-            );
-            return (headline, self.nearest(), Vec::new());
+            return Finding {
+                headline: format!(
+                    "No frames came; {} is used most, {used} of the time.",
+                    nearest.name
+                ),
+                evidence: self.nearest().into_iter().collect(),
+                advice: Vec::new(),
+            };
         }
-        let most = nearest.permille;
         let lost = self.window.lost_in_queues();
-        let headline = if lost > 0 {
-            format!(
-                "{} frames were lost in the microcode's queues, though nothing is saturated all the time: {} comes nearest, used {used} of the time {}.",
-                grouped(lost),
-                self.owner(nearest),
-                self.window.when
-            )
+        let template = if lost > 0 {
+            "{lost} frames were lost in the microcode's queues, though nothing is saturated all the time: {name} comes nearest, used {used} of the time {when}."
         } else if most >= NEARLY_ALL {
-            format!(
-                "Nothing is lost; {} is used {used} of the time {}, polling included.",
-                self.owner(nearest),
-                self.window.when
-            )
+            "Nothing is lost; {name} is used {used} of the time {when}, polling included."
         } else {
-            format!(
-                "Nothing is saturated. {} comes nearest, used {used} of the time {}, polling included.",
-                capital(&self.owner(nearest)),
-                self.window.when,
-            )
+            "Nothing is saturated. {Name} comes nearest, used {used} of the time {when}, polling included."
         };
+        let headline = Subject::named(&self.owner(nearest)).say(
+            template,
+            &[("lost", &grouped(lost)), ("used", &used), ("when", when)],
+        );
         let mut evidence = vec![self.rates()];
         let stage = self.stage_of(nearest);
         evidence.extend(stage.map(|index| self.stage(index)).unwrap_or_default());
         evidence.extend(self.nearest());
-        let deepest = (0..self.observed.series.places().len())
-            .filter_map(|index| {
-                let place = &self.observed.series.places()[index];
-                // Bytes on the line and idle threads are no backlog.
-                let line = matches!(place.kind, PlaceKind::ReceiveFifo { .. });
-                let most = self.window.fills[index].most;
-                let share = permille(most, place.capacity.filter(|_| !line)?);
-                (share > 0).then_some((share, index))
-            })
-            .max_by_key(|&(share, index)| (share, std::cmp::Reverse(index)));
-        if let Some((_, index)) = deepest {
-            evidence.extend(self.place("Deepest of all", index));
-        }
-        let mut advice = Vec::new();
-        let lines: Vec<_> = self
-            .loads
-            .iter()
-            .filter(|load| matches!(load.kind, LoadKind::LineIn(_)) && load.permille >= NEARLY_ALL)
-            .map(|load| load.name.clone())
+        evidence.extend(self.deepest());
+        let full =
+            |load: &&Load| matches!(load.kind, LoadKind::LineIn(_)) && load.permille >= NEARLY_ALL;
+        let lines: Vec<_> = { self.loads.iter().filter(full) }
+            .map(|load| load.name.as_str())
             .collect();
+        let mut advice = Vec::new();
         if !lines.is_empty() {
-            advice.push(format!(
-                "More cannot come by this way: {} {} full. Shorter frames, or frames on more ports, load the chip more.",
-                lines.join(", "),
-                if lines.len() == 1 { "is" } else { "are" }
-            ));
+            let subject = Subject {
+                name: &lines.join(", "),
+                plural: lines.len() > 1,
+            };
+            advice.push(subject.say("More cannot come by this way: {name} {is} full. Shorter frames, or frames on more ports, load the chip more.", &[]));
         } else if most < NEARLY_ALL {
             advice.push("To find the limit, offer more: `--pace line` plays a capture as fast as the lines go.".into());
         }
-        (headline, evidence, advice)
+        Finding {
+            headline,
+            evidence,
+            advice,
+        }
+    }
+
+    /// The place that was nearest to full.
+    fn deepest(&self) -> Option<String> {
+        let places = self.observed.series.places().iter().enumerate();
+        let shares = places.filter_map(|(index, place)| {
+            // Bytes on the line and idle threads are no backlog.
+            let line = matches!(place.kind, PlaceKind::ReceiveFifo { .. });
+            let most = self.window.fills[index].most;
+            let share = permille(most, place.capacity.filter(|_| !line)?);
+            (share > 0).then_some((share, index))
+        });
+        let (_, index) = shares.max_by_key(|&(share, index)| (share, std::cmp::Reverse(index)))?;
+        self.place("Deepest of all", index)
     }
 
     /// A load's name with the source it runs, for a microengine.
@@ -565,24 +515,39 @@ impl Teller<'_> {
         stages.position(|stage| stage.microengines.contains(&me))
     }
 
-    fn nearest(&self) -> Vec<String> {
-        let named: Vec<_> = self
-            .loads
-            .iter()
-            .take(5)
-            .map(|load| format!("{} {}", load.name, percent(load.permille)))
-            .collect();
-        if named.is_empty() {
-            return Vec::new();
-        }
-        vec![format!("Most used: {}.", named.join(", "))]
+    fn nearest(&self) -> Option<String> {
+        let named = listed(self.loads.iter().take(5))?;
+        Some(format!("Most used: {named}."))
     }
 }
 
-/// The text with a capital letter in front.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
+/// Loads with their shares; `None` of none.
+fn listed<'a>(loads: impl Iterator<Item = &'a Load>) -> Option<String> {
+    let named: Vec<_> = loads
+        .map(|load| format!("{} {}", load.name, percent(load.permille)))
+        .collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
+/// A limit that is not the first.
+fn other_limit(limit: &Limit) -> String {
+    let (template, front) = match limit.kind {
+        LimitKind::Line(_) => ("{Name} {is} full as well: {used} used{lost}.", "{them}"),
+        LimitKind::Latency => (
+            "{Name} {is} slow as well, its contexts asleep: {used} used{lost}.",
+            "it",
+        ),
+        _ => ("{Name} {is} at its limit as well: {used} used{lost}.", "it"),
+    };
+    let subject = limit.subject();
+    let lost = match limit.lost {
+        0 => String::new(),
+        n => format!(
+            ", and {} frames were lost in front of {}",
+            grouped(n),
+            subject.say(front, &[])
+        ),
+    };
+    let used = percent(limit.permille);
+    subject.say(template, &[("used", &used), ("lost", &lost)])
 }

@@ -9,6 +9,7 @@ use npsim_session::summary::frames_lost;
 use serde::Serialize;
 
 use super::Run;
+use super::parts::{Figure, Key, NO_VALUE, Tile};
 use super::tables::{
     DropRow, LockRow, MicroengineRow, Profile, ProgramRow, UnitRow, drops, locks, microengines,
     profile, programs, units,
@@ -23,30 +24,6 @@ use npsim_observe::lanes::Activity;
 
 /// Points of a curve: more would not be told apart.
 const POINTS: usize = 110;
-
-/// A chart for a wide page and for a telephone.
-#[derive(Serialize)]
-pub(crate) struct Figure {
-    pub wide: String,
-    pub narrow: String,
-}
-
-/// A headline figure.
-#[derive(Serialize)]
-pub(crate) struct Tile {
-    pub name: String,
-    pub value: String,
-    pub unit: String,
-    pub note: String,
-    pub alarming: bool,
-}
-
-/// An entry of a legend.
-#[derive(Serialize)]
-pub(crate) struct Key {
-    pub class: &'static str,
-    pub name: String,
-}
 
 #[derive(Serialize)]
 struct Depth {
@@ -133,9 +110,9 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
         limited: !run.analysis.limits.is_empty() || report.fault.is_some(),
         rates: rates(run, &bins),
         rate_keys: vec![
-            key("fill-offered", "offered"),
-            key("fill-sent", "sent"),
-            key("fill-lost", "lost"),
+            Key::new("fill-offered", "offered"),
+            Key::new("fill-sent", "sent"),
+            Key::new("fill-lost", "lost"),
         ],
         drops: drops(report, &report.drops),
         exceptions: drops(report, &report.exceptions),
@@ -146,9 +123,9 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
             .map_or_else(String::new, |latency| grouped(latency.packets)),
         microengine_bars: microengine_bars(run),
         microengine_keys: [Activity::Executing, Activity::Aborted, Activity::Stalled]
-            .map(|activity| key(lanes_chart::class(activity), activity.name()))
+            .map(|activity| Key::new(lanes_chart::class(activity), activity.name()))
             .into_iter()
-            .chain([key("fill-idle", "idle")])
+            .chain([Key::new("fill-idle", "idle")])
             .collect(),
         unit_bars: unit_bars(run),
         depths,
@@ -163,16 +140,6 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
         project_path: &run.project.text.path,
         project_text: &run.project.text.text,
         interval: duration(nanoseconds(run, run.series.interval())),
-    }
-}
-
-/// What stands for a share of nothing.
-pub(super) const NO_SHARE: &str = "–";
-
-fn key(class: &'static str, name: &str) -> Key {
-    Key {
-        class,
-        name: name.to_owned(),
     }
 }
 
@@ -260,7 +227,7 @@ fn tiles(report: &NodeReport) -> Vec<Tile> {
             (grouped(lost), String::new()),
             format!(
                 "packets, {} of those offered",
-                percent(lost, packets.offered, NO_SHARE)
+                percent(lost, packets.offered, NO_VALUE)
             ),
             lost > 0,
         );
@@ -385,18 +352,6 @@ fn latencies(report: &NodeReport) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-/// The source that a microengine runs.
-pub(super) fn source(run: &Run<'_>, me: u64) -> String {
-    let runs = |stage: &&crate::bottleneck::Stage| {
-        stage
-            .microengines
-            .iter()
-            .any(|&index| u64::from(index) == me)
-    };
-    let stage = run.stages.iter().find(runs);
-    stage.map_or_else(String::new, |stage| stage.name.clone())
-}
-
 fn microengine_bars(run: &Run<'_>) -> Figure {
     let all = run.report.chip.microengines.iter();
     let bars: Vec<_> = all
@@ -408,7 +363,7 @@ fn microengine_bars(run: &Run<'_>) -> Figure {
                 .find(|share| share.index == me.index)
         })
         .map(|share| ShareBar {
-            name: format!("{} {}", share.index, source(run, share.index)),
+            name: format!("{} {}", share.index, run.source(share.index)),
             parts: vec![
                 ("fill-executing", "executing", share.executing),
                 ("fill-aborted", "aborted", share.aborted),
@@ -518,7 +473,7 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
             let index = me.index as u8;
             (
                 index,
-                format!("microengine {index}, {}", source(run, me.index)),
+                format!("microengine {index}, {}", run.source(me.index)),
             )
         })
         .collect();
@@ -544,7 +499,7 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
         keys: Activity::ALL
             .into_iter()
             .filter(|activity| *activity != Activity::Inactive)
-            .map(|activity| key(lanes_chart::class(activity), activity.name()))
+            .map(|activity| Key::new(lanes_chart::class(activity), activity.name()))
             .collect(),
     })
 }

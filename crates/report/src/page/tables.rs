@@ -5,8 +5,8 @@ use npsim_session::report::NodeReport;
 use serde::Serialize;
 
 use super::Run;
-use super::content::{NO_SHARE, source};
 use super::fingerprint::fingerprint;
+use super::parts::NO_VALUE;
 
 #[derive(Serialize)]
 pub(super) struct DropRow {
@@ -89,7 +89,7 @@ pub(super) fn drops(report: &NodeReport, list: &[npsim_session::report::Drop]) -
         },
         reason: drop.reason.clone(),
         frames: grouped(drop.frames),
-        share: percent(drop.frames, report.packets.offered, NO_SHARE),
+        share: percent(drop.frames, report.packets.offered, NO_VALUE),
     };
     list.iter().map(row).collect()
 }
@@ -103,10 +103,10 @@ pub(super) fn microengines(run: &Run<'_>) -> Vec<MicroengineRow> {
         .microengines
         .iter()
         .filter(|me| me.instructions > 0);
-    let share = |part| percent(part, cycles, NO_SHARE);
+    let share = |part| percent(part, cycles, NO_VALUE);
     used.map(|me| MicroengineRow {
         index: me.index,
-        source: source(run, me.index),
+        source: run.source(me.index),
         instructions: grouped(me.instructions),
         executing: share(me.executing),
         aborted: share(me.aborted),
@@ -117,7 +117,7 @@ pub(super) fn microengines(run: &Run<'_>) -> Vec<MicroengineRow> {
         per_frame: me
             .instructions
             .checked_div(packets)
-            .map_or_else(|| "–".into(), grouped),
+            .map_or_else(|| NO_VALUE.into(), grouped),
         contexts: me
             .contexts
             .iter()
@@ -148,7 +148,7 @@ pub(super) fn units(run: &Run<'_>) -> Vec<UnitRow> {
             name: unit.name.clone(),
             commands: grouped(commands(unit)),
             words: grouped(unit.words),
-            busy: percent(unit.busy, chip.cycles, NO_SHARE),
+            busy: percent(unit.busy, chip.cycles, NO_VALUE),
             queue: grouped(unit.queue_peak),
             wait: format!("{:.1}", unit.waiting as f64 / commands(unit) as f64),
             operations: operations.join(", "),
@@ -161,7 +161,7 @@ pub(super) fn locks(run: &Run<'_>) -> Vec<LockRow> {
     let chip = &run.report.chip;
     let mean = |sum: u64, count: u64| {
         if count == 0 {
-            "–".into()
+            NO_VALUE.into()
         } else {
             format!("{:.1}", sum as f64 / count as f64)
         }
@@ -171,7 +171,7 @@ pub(super) fn locks(run: &Run<'_>) -> Vec<LockRow> {
         taken: grouped(lock.acquired),
         held: mean(lock.held_cycles, lock.acquired),
         longest: grouped(lock.held_longest),
-        share: percent(lock.held_cycles, chip.cycles, NO_SHARE),
+        share: percent(lock.held_cycles, chip.cycles, NO_VALUE),
         handover: mean(lock.handover_cycles, lock.handovers),
         failed: mean(lock.failed, lock.acquired),
     };

@@ -2,7 +2,7 @@
 //!
 //! A stage writes slots that the next one reads, and the next one writes how far
 //! it has come, which the first one reads before it writes a slot too many. That
-//! is a ring made by microcode, and nothing counts how full it is. But whoever
+//! is a ring made by microcode, and nothing counts how full it is. But a stage that
 //! finds it full polls again: a poll that finds room is good for one write at
 //! least, so polls beyond the number of writes found none. A stage that has work
 //! and polls much more often than it writes is held up by the other.
@@ -12,27 +12,28 @@
 //! polls are enough where the rest of the evidence agrees: the contexts that wait
 //! sleep although there is work, and the other stage has no time left.
 
-use super::Observed;
-use super::limits::{OCCUPIED, StageLoad, pressed};
-use super::window::Window;
 use npsim_observe::flow::Access;
 
-/// So many polls for ten writes and more are waiting. Who need not wait polls
+use super::observed::Observed;
+use super::stage_load::{OCCUPIED, StageLoad, pressed};
+use super::window::Window;
+
+/// So many polls for ten writes and more are waiting. A stage that need not wait polls
 /// once for each or less, since one poll is good for several writes.
-const LOOKS: u64 = 20;
+const POLLS: u64 = 20;
 /// So many are where one stage sleeps and the other never rests.
-const LOOKS_ASLEEP: u64 = 11;
+const POLLS_ASLEEP: u64 = 11;
 
 /// A stage that waits for another to take what it hands over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HeldUp {
+pub(super) struct HandoffWait {
     /// Index of the stage that waits.
-    pub who: usize,
+    pub waiter: usize,
     /// Index of the stage that it waits for.
-    pub by: usize,
+    pub blocker: usize,
     /// The memory through which work is handed over.
     pub slots: String,
-    /// The memory that tells how far the other has come.
+    /// The memory that says how far the other has come.
     pub progress: String,
     /// How often the one was written.
     pub writes: u64,
@@ -41,32 +42,32 @@ pub(super) struct HeldUp {
 }
 
 /// The stages that have work, in a place that is full, and wait for another
-/// stage. The other is told how many frames come to it.
-pub(super) fn held_up(
+/// stage. The other one learns how many frames come to it.
+pub(super) fn waits(
     observed: &Observed<'_>,
     window: &Window,
     stages: &mut [StageLoad],
-) -> Vec<HeldUp> {
-    let mut found: Vec<HeldUp> = Vec::new();
-    for who in 0..stages.len() {
-        let takes = &stages[who].takes;
+) -> Vec<HandoffWait> {
+    let mut found: Vec<HandoffWait> = Vec::new();
+    for waiter in 0..stages.len() {
+        let takes = &stages[waiter].takes;
         if !takes.iter().any(|&place| pressed(observed, window, place)) {
             continue;
         }
-        for by in (0..stages.len()).filter(|&by| by != who) {
-            let (waits, works) = (&stages[who], &stages[by]);
+        for blocker in (0..stages.len()).filter(|&blocker| blocker != waiter) {
+            let (waits, works) = (&stages[waiter], &stages[blocker]);
             let busy = |load: &StageLoad| load.share(load.occupied()) >= OCCUPIED;
             let enough = if !busy(waits) && busy(works) {
-                LOOKS_ASLEEP
+                POLLS_ASLEEP
             } else {
-                LOOKS
+                POLLS
             };
-            let Some(wait) = between(observed, who, by, enough) else {
+            let Some(wait) = between(observed, waiter, blocker, enough) else {
                 continue;
             };
             found.push(wait);
-            if let (None, Some(frames)) = (stages[by].frames, stages[who].frames) {
-                stages[by].frames = Some(frames);
+            if let (None, Some(frames)) = (stages[blocker].frames, stages[waiter].frames) {
+                stages[blocker].frames = Some(frames);
             }
         }
     }
@@ -74,7 +75,12 @@ pub(super) fn held_up(
 }
 
 /// Whether one stage waits for another: whether it polls so often for ten writes.
-fn between(observed: &Observed<'_>, who: usize, by: usize, enough: u64) -> Option<HeldUp> {
+fn between(
+    observed: &Observed<'_>,
+    waiter: usize,
+    blocker: usize,
+    enough: u64,
+) -> Option<HandoffWait> {
     let flow = observed.flow;
     let count = |stage: usize, memory: usize, access| -> u64 {
         let microengines = observed.stages[stage].microengines.iter();
@@ -95,11 +101,11 @@ fn between(observed: &Observed<'_>, who: usize, by: usize, enough: u64) -> Optio
             .filter(|&(_, writes, reads)| writes > 0 && reads > 0)
             .max_by_key(|&(_, writes, _)| writes)
     };
-    let (slots, writes, _) = way(who, by)?;
-    let (progress, _, polls) = way(by, who)?;
-    (polls * 10 >= writes * enough).then(|| HeldUp {
-        who,
-        by,
+    let (slots, writes, _) = way(waiter, blocker)?;
+    let (progress, _, polls) = way(blocker, waiter)?;
+    (polls * 10 >= writes * enough).then(|| HandoffWait {
+        waiter,
+        blocker,
         slots: slots.to_owned(),
         progress: progress.to_owned(),
         writes,

@@ -1,0 +1,78 @@
+//! What all pages are put together from.
+
+use minijinja::Environment;
+use minijinja::syntax::SyntaxConfig;
+use serde::Serialize;
+
+/// What stands for a value that there is not.
+pub(crate) const NO_VALUE: &str = "–";
+
+/// A chart for a wide page and for a telephone.
+#[derive(Serialize)]
+pub(crate) struct Figure {
+    pub wide: String,
+    pub narrow: String,
+}
+
+/// A headline figure.
+#[derive(Serialize)]
+pub(crate) struct Tile {
+    pub name: String,
+    pub value: String,
+    pub unit: String,
+    pub note: String,
+    pub alarming: bool,
+}
+
+/// An entry of a legend.
+#[derive(Serialize)]
+pub(crate) struct Key {
+    pub class: &'static str,
+    pub name: String,
+}
+
+impl Key {
+    /// An entry with a colour of the style sheet.
+    pub fn new(class: &'static str, name: &str) -> Self {
+        Self {
+            class,
+            name: name.to_owned(),
+        }
+    }
+}
+
+/// A page from its template, in which the parts that all pages share can be named.
+///
+/// # Errors
+/// Only if the template does not fit the content, which a test excludes.
+pub(crate) fn render(
+    template: &'static str,
+    content: impl Serialize,
+) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    environment.add_filter("code", code);
+    environment.add_template("frame.html", include_str!("frame.html"))?;
+    environment.add_template("drawings.html", include_str!("drawings.html"))?;
+    environment.add_template("page.html", template)?;
+    environment
+        .get_template("page.html")?
+        .render(minijinja::value::Serde(content))
+}
+
+/// Text as markup, with what stands between backquotes set as code.
+fn code(text: &str) -> minijinja::Value {
+    let parts = text.split('`').enumerate().map(|(index, part)| {
+        let part = crate::chart::svg::escaped(part);
+        if index % 2 == 1 {
+            format!("<code>{part}</code>")
+        } else {
+            part
+        }
+    });
+    minijinja::Value::from_safe_string(parts.collect())
+}
