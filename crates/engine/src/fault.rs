@@ -294,7 +294,7 @@ impl Microengine {
             }
             Report {
                 message: format!(
-                    "context {context} has run for {PATIENCE} cycles without giving up the pipeline, issuing a command or looking at anything that others change"
+                    "context {context} has run for {PATIENCE} cycles without giving up the pipeline, issuing a command or polling shared state"
                 ),
                 notes,
                 help: "let the loop come to an end; if it waits for something, let it wait for the signal with ctx_arb, or read it anew in each round and give others a turn with ctx_arb[voluntary]; a delay that is meant so long can read the clock",

@@ -13,9 +13,9 @@ pub(crate) fn loop_note(image: &Image, context: u8, pc: u16) -> String {
     let (first, last) = addresses.into_inner();
     let (from, to) = (image.place(first), image.place(last));
     if from == to {
-        format!("it goes round at {from} (address {first})")
+        format!("it loops at {from} (address {first})")
     } else {
-        format!("it goes round among the addresses {first} to {last}, {from} to {to}")
+        format!("it loops among the addresses {first} to {last}, {from} to {to}")
     }
 }
 

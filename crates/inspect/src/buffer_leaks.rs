@@ -22,7 +22,7 @@ use npsim_chip::kernel::check::{Also, Check, Fault};
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::trace_event::ContextState;
 
-/// Groups of lost buffers that a message tells of.
+/// Groups of lost buffers that a message names.
 const GROUPS_SHOWN: usize = 5;
 
 /// How many packet buffers there are, and how many are on their freelist, if the boot plan
@@ -92,7 +92,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
         let (Some(taken), last) = (way.taken.place(), way.last.place()) else {
             continue;
         };
-        // Whichever context it was, the places are what tells.
+        // The places matter, not which context it was.
         let last = last.map(|(me, _, pc)| (me, pc));
         *groups.entry(((taken.0, taken.2), last)).or_default() += 1;
     }
@@ -146,7 +146,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
         context: example.and_then(|way| way.taken.place()).map(|it| it.1),
         pc: Some(pc),
         message: format!(
-            "{} of {count} packet buffers never came back to their freelist, and nobody has their handles any more",
+            "{} of {count} packet buffers never came back to their freelist, and nothing has their handles any more",
             lost.len()
         ),
         notes,

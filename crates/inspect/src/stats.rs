@@ -23,7 +23,7 @@ pub struct Stats {
     pub mhz: u64,
     /// Cycles simulated.
     pub cycles: u64,
-    /// The same time in nanoseconds, rounded down.
+    /// The simulated time in nanoseconds, rounded down.
     pub nanoseconds: u64,
     /// Microengines in the order of their index.
     pub microengines: Vec<MicroengineStats>,
@@ -75,7 +75,7 @@ pub struct MicroengineStats {
     pub swaps: u64,
     /// Commands issued.
     pub commands: u64,
-    /// The same by unit, one entry a channel; none if nothing was issued.
+    /// Commands issued by unit, one entry a channel; none if nothing was issued.
     pub references: Vec<ReferenceStats>,
     /// Thousandths of the run in which instructions were executed.
     pub executing_permille: u64,
@@ -333,9 +333,9 @@ pub struct LockStats {
     pub held_cycles: u64,
     /// The longest of these times that is over.
     pub held_longest: u64,
-    /// Thousandths of the run in which somebody held it.
+    /// Thousandths of the run in which it was held.
     pub held_permille: u64,
-    /// Acquisitions of a lock that somebody had failed to take before it was
+    /// Acquisitions of a lock that another had failed to take before it was
     /// released.
     pub handovers: u64,
     /// Cycles from the release to these acquisitions; the present one as far as it
@@ -345,7 +345,7 @@ pub struct LockStats {
     pub handover_shortest: u64,
     /// The longest of these times.
     pub handover_longest: u64,
-    /// Who holds it when the numbers are taken; absent if nobody does.
+    /// The holder when the numbers are taken; absent if it is free.
     pub held_at_end: Option<HoldStats>,
 }
 

@@ -71,7 +71,7 @@ pub struct Missing {
     /// Number and name: ``signal 3 (`read_done`)``.
     pub name: String,
     /// What will raise it, or may, the surest first. With none, nothing that is under
-    /// way and no program raises it: nobody.
+    /// flight and no program raises it.
     pub sources: Vec<Source>,
 }
 
@@ -100,7 +100,7 @@ pub enum Source {
         /// When it comes.
         due: Cycle,
     },
-    /// A command under way: it raises the signal when its data has moved, or sends it
+    /// A command in flight: it raises the signal when its data has moved, or sends it
     /// from one context to another.
     Command(Slot),
     /// The next frame: the context is on a freelist.
@@ -110,7 +110,7 @@ pub enum Source {
         /// Threads before it on the list.
         before: usize,
     },
-    /// A command under way that may put the context on a freelist or send it a signal:
+    /// A command in flight that may put the context on a freelist or send it a signal:
     /// what it writes is not known yet.
     Perhaps(Slot),
     /// An instruction of another context.
@@ -248,7 +248,7 @@ impl Inspect<'_> {
         sources
     }
 
-    /// A command under way that sends the signal by what it writes, or may, or that lists
+    /// A command in flight that sends the signal by what it writes, or may, or that lists
     /// the context for a frame.
     fn writes_signal(&self, flight: &Flight, me: u8, context: u8, signal: u8) -> Option<Source> {
         let command = &flight.command;

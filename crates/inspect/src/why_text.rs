@@ -78,7 +78,7 @@ impl Inspect<'_> {
                         ));
                     }
                     if missing.sources.is_empty() {
-                        let mut line = format!("{}: nobody raises it", missing.name);
+                        let mut line = format!("{}: nothing raises it", missing.name);
                         let asks = request_places(self.chip(), me, 1 << missing.signal);
                         if !asks.is_empty() {
                             let _ =
@@ -87,7 +87,7 @@ impl Inspect<'_> {
                         lines.push(line);
                     } else if !missing.may_come() {
                         lines.push(format!(
-                            "{}: nobody raises it any more: all who could sleep for ever",
+                            "{}: nothing raises it any more: every context that could is deadlocked",
                             missing.name
                         ));
                     }
@@ -116,7 +116,7 @@ impl Inspect<'_> {
             }
             Source::Command(slot) | Source::Perhaps(slot) => {
                 let Some(flight) = self.flight(slot) else {
-                    return "a command under way".to_owned();
+                    return "a command in flight".to_owned();
                 };
                 let what = flight.text(self.now());
                 let at = if flight.unasked {
@@ -135,9 +135,9 @@ impl Inspect<'_> {
                 let at = place(it.me, it.pc);
                 let who = format!("ME {} context {} at {at}", it.me, it.context);
                 match (it.alive, it.computed) {
-                    (false, _) => format!("raised by {who}, which sleeps for ever"),
+                    (false, _) => format!("raised by {who}, which is deadlocked"),
                     (true, false) => format!("raised by {who}"),
-                    (true, true) => format!("perhaps by {who}, which computes whom it signals"),
+                    (true, true) => format!("perhaps by {who}, which computes its receiver"),
                 }
             }
         }

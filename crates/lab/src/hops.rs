@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_inspect::stats::Stats;
-use npsim_observe::set::Wanted;
+use npsim_observe::set::ObserverConfig;
 use npsim_observe::timeline::Window;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, Traffic};
@@ -52,7 +52,7 @@ pub(crate) fn run(
     let wanted = if ready.hops == 1 {
         files.wanted(Window::from_cycle(ready.window.warm_up))?
     } else {
-        Wanted::default()
+        ObserverConfig::default()
     };
     let observers = session.nodes().iter();
     let mut observers = observers

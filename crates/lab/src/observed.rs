@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use npsim_observe::profile::to_json;
-use npsim_observe::set::{Seen, Wanted};
+use npsim_observe::set::{ObserverConfig, Seen};
 use npsim_observe::timeline::Window;
 use npsim_project::problem::Problem;
 use npsim_project::whole_file::write_whole;
@@ -93,16 +93,16 @@ impl PointFiles {
     ///
     /// # Errors
     /// The folder cannot be made.
-    pub(crate) fn wanted(&self, window: Window) -> Result<Wanted, Problem> {
+    pub(crate) fn wanted(&self, window: Window) -> Result<ObserverConfig, Problem> {
         if !self.what.is_empty() {
             std::fs::create_dir_all(&self.folder)
                 .map_err(|error| Problem::io("make", &self.folder, &error))?;
         }
         let has = |what| self.what.contains(&what);
-        Ok(Wanted {
+        Ok(ObserverConfig {
             profile: has(Observe::Profile) || has(Observe::Flame),
             timeline: has(Observe::Timeline).then(|| (self.path(Observe::Timeline), window)),
-            ..Wanted::default()
+            ..ObserverConfig::default()
         })
     }
 

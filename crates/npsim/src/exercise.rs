@@ -12,7 +12,7 @@ use npsim_engine::ENGINE;
 use npsim_net::order::identify::{Flow, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};
 use npsim_observe::races::Race;
-use npsim_observe::set::Wanted;
+use npsim_observe::set::ObserverConfig;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::goals::{Goal, LatencyOf, Measure, MeasureKind, UnitKind};
@@ -179,9 +179,9 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
     };
     let plan = Plan::one(project.clone(), programs, settings(project, comes));
     let mut session = Session::new(&plan, ends)?;
-    let wanted = Wanted {
+    let wanted = ObserverConfig {
         races: wants(MeasureKind::Races),
-        ..Wanted::default()
+        ..ObserverConfig::default()
     };
     let mut observers = vec![wanted.open(project, session.node(0).chip())?];
     let mut each = |_| ControlFlow::Continue(());

@@ -2,7 +2,7 @@
 //! close look, as stretches of time.
 //!
 //! Which moment that is can be told only when the run is over, and then it is too
-//! late to record it. So a [`LaneRecorder`] remembers the last few thousand cycles
+//! late to record it. So a [`ContextRecorder`] remembers the last few thousand cycles
 //! and takes a picture ([`ContextLanes`]) of each moment that may be the one: the
 //! first loss, each time that some place was fuller than ever before, the end, and
 //! moments spread evenly over the run, thinned out as it goes on.
@@ -143,7 +143,7 @@ enum Reason {
 
 /// The moments of a run that may be of interest.
 #[derive(Clone, Debug, Default)]
-pub struct Moments {
+pub struct CapturePoints {
     /// The first frame is lost.
     pub loss: Option<ContextLanes>,
     /// A place, by its index in the series, is as full as never before or after.
@@ -156,7 +156,7 @@ pub struct Moments {
 
 /// Records the moments of a run.
 #[derive(Clone, Debug)]
-pub struct LaneRecorder {
+pub struct ContextRecorder {
     /// Cycles before the present one that are remembered.
     remembered: Cycle,
     /// The state of each context and since when.
@@ -177,10 +177,10 @@ pub struct LaneRecorder {
     /// The largest fill until now in thousandths of what the place can hold.
     most: u64,
     lost: bool,
-    moments: Moments,
+    moments: CapturePoints,
 }
 
-impl LaneRecorder {
+impl ContextRecorder {
     /// Nothing recorded yet of a chip as it stands.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
@@ -211,7 +211,7 @@ impl LaneRecorder {
             left: 0,
             most: NOTEWORTHY - 1,
             lost: false,
-            moments: Moments::default(),
+            moments: CapturePoints::default(),
         }
     }
 
@@ -248,7 +248,7 @@ impl LaneRecorder {
 
     /// The moments, when the run has come to its end.
     #[must_use]
-    pub fn finish(mut self, end: Cycle) -> Moments {
+    pub fn finish(mut self, end: Cycle) -> CapturePoints {
         for (middle, reason) in std::mem::take(&mut self.wanted) {
             self.take(middle, end, reason);
         }
@@ -377,9 +377,9 @@ fn activity(state: ContextState) -> Activity {
     }
 }
 
-impl Sampler for LaneRecorder {}
+impl Sampler for ContextRecorder {}
 
-impl Observer for LaneRecorder {
+impl Observer for ContextRecorder {
     fn wants(&self) -> Kinds {
         Kinds::of(&[
             Kind::Context,

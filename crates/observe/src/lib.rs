@@ -5,7 +5,7 @@
 //! [`timeline`] what happened when, [`series`] how counters and depths went over
 //! time, [`flow`] who gives work to whom, [`lanes`] what every context did in the
 //! moment of interest, [`packets`] what became of each packet, [`races`] which memory two contexts update with nothing that
-//! keeps them apart. [`set`] is all of them as plain data, for whoever runs
+//! keeps them apart. [`set`] is all of them as plain data, for a driver that runs
 //! something.
 
 pub mod flow;

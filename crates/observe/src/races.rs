@@ -12,7 +12,7 @@
 //! - by reading a longword that the other wrote without having read it (a flag, a
 //!   result), or that is polled: read in a loop with no other command in it.
 //!
-//! A longword that somebody polls is a lock or a turn itself, and its updates are none. An
+//! A longword that a context polls is a lock or a turn itself, and its updates are none. An
 //! update is a read and the write after it by the same context. Two updates of
 //! different contexts race if neither knows of the other: the second was read without
 //! knowing of the first's write. Contexts of one microengine race only if the first write
@@ -129,7 +129,7 @@ impl Race {
         { self.second.read }.is_some_and(|(read, _)| read < self.first.written.0)
     }
 
-    /// The same as a fault, at the second write; `name` is what the project calls the
+    /// The race as a fault, at the second write; `name` is what the project calls the
     /// longword.
     #[must_use]
     pub fn fault(&self, name: Option<&str>) -> Fault {
@@ -200,7 +200,7 @@ struct Write {
 }
 
 impl Write {
-    /// Whether somebody with a clock knows of it.
+    /// Whether a context with this clock has seen it.
     fn is_known_to(&self, clock: &Clock) -> bool {
         clock.of(self.who) >= self.clock.of(self.who)
     }

@@ -13,7 +13,7 @@ use npsim_project::Project;
 use npsim_project::problem::Problem;
 
 use crate::flow::TrafficFlow;
-use crate::lanes::{LaneRecorder, Moments};
+use crate::lanes::{CapturePoints, ContextRecorder};
 use crate::packets::{Flows, Following, PacketRows, Station, Stations};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
@@ -27,7 +27,7 @@ use crate::timeline::{Recorder, Window};
     clippy::struct_excessive_bools,
     reason = "each says whether one independent thing is wanted"
 )]
-pub struct Wanted {
+pub struct ObserverConfig {
     /// Where the cycles go.
     pub profile: bool,
     /// What happens when, in a window of the run, written to a file as it goes.
@@ -41,13 +41,13 @@ pub struct Wanted {
     /// Memory that two contexts update with nothing that keeps them apart.
     pub races: bool,
     /// What became of each packet, written to a file as it goes; `-` is the standard
-    /// output. Flows and order are known as far as somebody puts them in.
+    /// output. Flows and order are known as far as they are given.
     pub packets: Option<(PathBuf, Flows)>,
     /// The packets to follow, by number.
     pub follow: Vec<u64>,
 }
 
-impl Wanted {
+impl ObserverConfig {
     /// What a page and a word on the bottleneck need.
     #[must_use]
     pub fn and_report(self) -> Self {
@@ -79,7 +79,7 @@ impl Wanted {
             timeline,
             series: (self.series || self.lanes).then(|| Series::new(project)),
             flow: self.flow.then(|| TrafficFlow::over(&project.spaces)),
-            lanes: self.lanes.then(|| LaneRecorder::new(chip)),
+            lanes: self.lanes.then(|| ContextRecorder::new(chip)),
             races: self.races.then(|| RaceDetector::new(chip)),
             packets: match &self.packets {
                 Some((path, flows)) => {
@@ -106,7 +106,7 @@ pub struct ObserverSet {
     timeline: Option<Recorder<StreamFile>>,
     series: Option<Series>,
     flow: Option<TrafficFlow>,
-    lanes: Option<LaneRecorder>,
+    lanes: Option<ContextRecorder>,
     races: Option<RaceDetector>,
     packets: Option<PacketRows<StreamFile>>,
     follow: Option<Following>,
@@ -133,12 +133,12 @@ pub struct Seen {
     /// Who gave work to whom.
     pub flow: Option<TrafficFlow>,
     /// The moments of interest.
-    pub moments: Option<Moments>,
+    pub moments: Option<CapturePoints>,
     /// Races, in the order of their first occurrence.
     pub races: Option<Vec<Race>>,
     /// Whether the timeline's file became whole, if one was to be written.
     pub timeline: Option<io::Result<()>>,
-    /// The same of the table of packets.
+    /// Whether the table of packets became whole, if one was to be written.
     pub packets: Option<io::Result<()>>,
     /// The packets that were followed.
     pub followed: Vec<Followed>,
@@ -176,7 +176,7 @@ impl ObserverSet {
 }
 
 impl ObserverSet {
-    /// Those that trace events are told to; series are sampled.
+    /// The observers of trace events; series are sampled.
     fn observers(&self) -> [&dyn Observer; 7] {
         let Self {
             profile,

@@ -1,4 +1,4 @@
-//! What is told of a run that was observed: what limits it ([`bottleneck`]), all of
+//! Reports of a run that was observed: what limits it ([`bottleneck`]), all of
 //! it as a [`page`], a network's run as a [`network_page`], its profile as text ([`profile_text`]) and as a [`flame`]
 //! graph. All drawings come from one kit, [`chart`].
 

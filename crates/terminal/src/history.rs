@@ -7,7 +7,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_debug::Debugger;
-use npsim_observe::lanes::{ContextLanes, LaneRecorder};
+use npsim_observe::lanes::{ContextLanes, ContextRecorder};
 
 /// What became of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) struct History {
 }
 
 struct Recorder {
-    lanes: LaneRecorder,
+    lanes: ContextRecorder,
     packets: BTreeMap<u64, Packet>,
     until: Cycle,
 }
@@ -46,7 +46,7 @@ impl History {
     pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
         let recorder = debugger.timeline().replay(from, |chip| Recorder {
-            lanes: LaneRecorder::remembering(chip, until.saturating_sub(from)),
+            lanes: ContextRecorder::remembering(chip, until.saturating_sub(from)),
             packets: BTreeMap::new(),
             until,
         });

@@ -254,7 +254,7 @@ fn a_context_that_never_yields_is_stopped_while_it_runs() {
         &[
             "error[never-yields]: context 2 has run for 1048576 cycles without giving up",
             "ME 0, context 2",
-            "it goes round among the addresses 2 to 3, a.uc:6 to a.uc:7",
+            "it loops among the addresses 2 to 3, a.uc:6 to a.uc:7",
             "meanwhile contexts 0, 1, 3, 4, 5, 6 and 7 could have run",
             "ctx_arb[voluntary]",
         ],
@@ -336,7 +336,7 @@ round#:
         let done = dir.npsim(&format!("run a.uc --until 1s --core {core}"));
         assert_eq!(done.code, 3, "{}", done.err);
     }
-    let names = "it goes round among the addresses 3 to 4, a.uc:7 to a.uc:8";
+    let names = "it loops among the addresses 3 to 4, a.uc:7 to a.uc:8";
     dir.npsim("run a.uc --until 1s").expect(3, &[names]);
 }
 

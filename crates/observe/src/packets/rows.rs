@@ -24,7 +24,7 @@ use super::{DropFinder, MicrocodeDrop};
 /// Packets that are kept behind their row, for ends that come later: copies, for example.
 const KEPT: usize = 4096;
 
-/// What flow a frame is of, from whoever puts it on a line to whoever writes its row.
+/// What flow a frame is of, from what puts it on a line to what writes its row.
 /// Without it rows say nothing of flows and of order.
 #[derive(Clone, Debug, Default)]
 pub struct Flows(Arc<Mutex<VecDeque<(u64, String)>>>);

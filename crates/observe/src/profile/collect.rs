@@ -55,7 +55,7 @@ struct Tally {
     /// A command that waits for room in the FIFO: its context, instruction and
     /// since when.
     held: Option<(u8, u16, Cycle)>,
-    /// The slots that were told last, which the end of the run may cut.
+    /// The slots of the last event, which the end of the run may cut.
     last: Slots,
 }
 
@@ -280,21 +280,21 @@ fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
             context: own,
             pc,
         } => {
-            let nobody = Cause::Command {
+            let kind = Cause::Command {
                 op,
                 me: 0,
                 context: 0,
                 pc: 0,
             };
-            (nobody, ((issuer, own) == (me, context)).then_some(pc))
+            (kind, ((issuer, own) == (me, context)).then_some(pc))
         }
         Cause::Thread { .. } => {
-            let nobody = Cause::Thread {
+            let kind = Cause::Thread {
                 me: 0,
                 context: 0,
                 pc: 0,
             };
-            (nobody, None)
+            (kind, None)
         }
         other => (other, None),
     }
@@ -404,7 +404,7 @@ impl Observer for Collector {
                 let tally = &mut self.tallies[usize::from(me)];
                 let present = &mut tally.present[usize::from(context & 7)];
                 // What came before the state began, while the slots of a swap were thrown
-                // away, has not ended it. It may be told after it.
+                // away, has not ended it. Its event may come after that of the state.
                 if at >= present.since {
                     present.came = Some((signals, cause));
                 }

@@ -5,7 +5,7 @@
 pub struct Clock(Vec<u32>);
 
 impl Clock {
-    /// That of a context that knows of nobody else.
+    /// The clock of a context that has synchronised with no other.
     pub fn first(count: usize, own: usize) -> Self {
         let mut times = vec![0; count];
         if let Some(time) = times.get_mut(own) {

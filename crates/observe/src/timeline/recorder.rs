@@ -188,7 +188,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// The same of a chip among others, which makes a part of a timeline.
+    /// A recorder of one chip among several, which makes a part of a timeline.
     pub(super) fn of_part(mut self, part: Part) -> Self {
         self.writer = self.writer.into_part(part);
         self
@@ -291,7 +291,7 @@ impl<W: Write> Recorder<W> {
             all.number("pc", it.pc);
             all.quoted("at", places.of(it.pc));
             if it.doing == ContextState::Executing {
-                // What was told last may reach beyond the end of the run.
+                // The last event may reach beyond the end of the run.
                 let beyond = it.issued_to.saturating_sub(until);
                 all.number("instructions", it.issued - beyond);
                 if let Some(pc) = gave_up_at {
@@ -480,7 +480,7 @@ fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
 }
 
 impl Recorder<Vec<u8>> {
-    /// The same of a part: gives its rest.
+    /// Writes what is still going on in a part, and gives its rest.
     pub(super) fn end(&mut self, end: Cycle) -> Vec<u8> {
         self.close(end);
         std::mem::take(self.writer.handed_on())

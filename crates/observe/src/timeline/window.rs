@@ -25,7 +25,7 @@ impl Window {
         }
     }
 
-    /// The same with all times divided, for what runs so many times as fast.
+    /// The window with all times divided, for what runs so many times as fast.
     #[must_use]
     pub fn divided(self, by: u64) -> Self {
         let divided = |time| match time {

@@ -7,7 +7,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::{Sampler, Watchers};
 use npsim_observe::lanes::{Activity, ContextLanes, LENGTH, Mark};
-use npsim_observe::set::Wanted;
+use npsim_observe::set::ObserverConfig;
 use npsim_session::simulation::Ending;
 
 use crate::runs::{Run, crowd};
@@ -99,7 +99,7 @@ fn is_whole(lanes: &ContextLanes, microengines: u8) {
 fn the_moments_of_a_run_are_kept_as_it_goes() {
     let run = Run::forwarder();
     let mut simulation = run.simulation(None);
-    let wanted = Wanted::default().and_report();
+    let wanted = ObserverConfig::default().and_report();
     let mut set = wanted
         .open(&run.project, simulation.chip())
         .expect("no file");

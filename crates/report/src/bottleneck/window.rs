@@ -1,4 +1,4 @@
-//! The part of a run that tells what limits it.
+//! The part of a run that shows what limits it.
 
 use npsim_inspect::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
 use npsim_observe::series::{Fill, PlaceKind, Sample, Series};

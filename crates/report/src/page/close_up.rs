@@ -1,6 +1,6 @@
 //! Which short stretch of a run is worth a close look.
 
-use npsim_observe::lanes::{ContextLanes, Moments};
+use npsim_observe::lanes::{CapturePoints, ContextLanes};
 use npsim_observe::series::Series;
 use npsim_session::report::NodeReport;
 
@@ -18,7 +18,7 @@ impl<'a> CloseUp<'a> {
     /// up, in the middle of the traffic, or at the start. `None` if nothing was
     /// recorded.
     #[must_use]
-    pub fn of(report: &NodeReport, series: &Series, moments: &'a Moments) -> Option<Self> {
+    pub fn of(report: &NodeReport, series: &Series, moments: &'a CapturePoints) -> Option<Self> {
         if let (Some(_), Some(lanes)) = (&report.fault, &moments.end) {
             let why = "before the run stopped".to_owned();
             return Some(Self { lanes, why });

@@ -8,7 +8,7 @@ use npsim::flame::{self, Flame};
 use npsim::links::Tap;
 use npsim::observe::packets::Flows;
 use npsim::observe::profile::{self, Profile};
-use npsim::observe::set::{Followed, Seen, Wanted};
+use npsim::observe::set::{Followed, ObserverConfig, Seen};
 use npsim::observe::timeline::Window;
 use npsim::problem::Problem;
 use npsim::profile_text::{self, Shown};
@@ -84,7 +84,7 @@ impl ObserverOptions {
 
     /// What is to be observed for these options. `flows` are those of what comes in at
     /// the first router.
-    pub fn wanted(&self, router: Router, flows: &Flows) -> Wanted {
+    pub fn wanted(&self, router: Router, flows: &Flows) -> ObserverConfig {
         let packets = self.packets.as_ref().map(|path| {
             // Behind the first router frames have other numbers.
             let flows = if router.number == 1 {
@@ -95,7 +95,7 @@ impl ObserverOptions {
             (router.file(path), flows)
         });
         let window = self.window.unwrap_or_default();
-        Wanted {
+        ObserverConfig {
             packets,
             follow: self.packet.clone(),
             profile: self.profile.is_some()
@@ -103,7 +103,7 @@ impl ObserverOptions {
                 || !self.flame_waits.is_empty(),
             races: !self.check.is_empty(),
             timeline: { self.timeline.as_deref() }.map(|path| (router.file(path), window)),
-            ..Wanted::default()
+            ..ObserverConfig::default()
         }
     }
 

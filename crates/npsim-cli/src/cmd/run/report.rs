@@ -6,7 +6,7 @@ use npsim::assemble::Program;
 use npsim::bottleneck::{self, Analysis, Observed, Stage};
 use npsim::links::Traffic;
 use npsim::observe::flow::TrafficFlow;
-use npsim::observe::lanes::Moments;
+use npsim::observe::lanes::CapturePoints;
 use npsim::observe::series::Series;
 use npsim::page::close_up::CloseUp;
 use npsim::page::{self, Run};
@@ -44,7 +44,7 @@ pub struct Seen<'a> {
     pub traffic: &'a Traffic,
     pub series: &'a Series,
     pub flow: &'a TrafficFlow,
-    pub moments: Option<&'a Moments>,
+    pub moments: Option<&'a CapturePoints>,
     /// How the run was asked for.
     pub settings: Vec<(String, String)>,
 }
