@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use npsim_asm::{Options, assemble};
 use npsim_image::{Image, disassemble};
 use npsim_fuzz::{MAIN, Program};
-use npsim_isa::{Contexts, decode, decode_in, decode_lenient, encode, encode_in, mnemonic};
+use npsim_isa::{ContextMode, Target, decode, decode_in, decode_lenient, encode, encode_in, mnemonic};
 
 fuzz_target!(|input: &[u8]| {
     let words: Vec<u64> = input
@@ -20,10 +20,11 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn one(word: u64) {
-    for contexts in [Contexts::Eight, Contexts::Four] {
-        match decode_in(word, contexts) {
+    for contexts in [ContextMode::Eight, ContextMode::Four] {
+        let target = Target::with_mode(contexts);
+        match decode_in(word, target) {
             Ok(instruction) => {
-                assert_eq!(encode_in(&instruction, contexts), Ok(word));
+                assert_eq!(encode_in(&instruction, target), Ok(word));
                 let text = instruction.to_string();
                 assert!(text.starts_with(instruction.mnemonic()), "{text}");
                 assert!(mnemonic(instruction.mnemonic()).is_some(), "{text}");

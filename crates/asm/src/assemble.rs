@@ -32,6 +32,7 @@ use npsim_image::{
     Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, Origin, RegisterSymbol,
     SignalSymbol, Synonym,
 };
+use npsim_isa::Target;
 
 /// Assembles the program that `includes` gives for `main`.
 ///
@@ -105,7 +106,10 @@ fn run(
         &labels,
         &placed.flow,
         &placed.assignment,
-        placed.selection.contexts,
+        Target {
+            generation: options.generation,
+            contexts: placed.selection.contexts,
+        },
     );
     let (words, imports) = emitter.words(diagnostics);
     let mut image = Image {
@@ -113,6 +117,7 @@ fn run(
             .files()
             .first()
             .map_or_else(|| main.to_owned(), |file| file.path.clone()),
+        generation: options.generation,
         contexts: placed.selection.contexts,
         nn_mode: placed.selection.nn_mode,
         words,
@@ -160,7 +165,7 @@ pub fn place(
     }
     let statements = parse(&preprocessed.lines, diagnostics);
     let (mut statements, synonyms) = synonyms::replace(statements, diagnostics);
-    raw_word::replace(&mut statements, diagnostics);
+    raw_word::replace(&mut statements, options.generation, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
     let mut selection = select(
@@ -168,6 +173,7 @@ pub fn place(
         &scopes,
         &mut symbols,
         &preprocessed.macros,
+        options.generation,
         diagnostics,
     );
     check_size(&selection, options, diagnostics)?;

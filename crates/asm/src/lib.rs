@@ -25,6 +25,7 @@ pub mod spelling;
 pub use assemble::assemble;
 pub use diagnostic::{Diagnostic, Level};
 pub use npsim_image::Image;
+use npsim_isa::Generation;
 pub use source::{ExpansionId, FileId, SourceMap, Span};
 
 /// Where texts come from.
@@ -42,6 +43,8 @@ pub trait Includes {
 pub struct Options {
     /// `-D NAME=text`, defined before the first line.
     pub defines: Vec<(String, String)>,
+    /// The generation of the target's microengines: which instructions there are.
+    pub generation: Generation,
     /// Words in the target's control store.
     pub control_store_words: usize,
     /// Longwords of local memory, for range checks.
@@ -72,6 +75,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             defines: Vec::new(),
+            generation: Generation::default(),
             control_store_words: 4096,
             local_memory_words: 640,
             imports: Vec::new(),

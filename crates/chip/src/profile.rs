@@ -23,6 +23,7 @@ pub(crate) mod parameter;
 pub(crate) mod parse;
 mod schema;
 
+use npsim_isa::Generation;
 use toml::{Table, Value};
 
 use crate::Cycle;
@@ -45,6 +46,7 @@ pub struct Profile {
     name: String,
     title: String,
     product_id: u32,
+    generation: Generation,
     board: Board,
     values: Values,
     parameters: Vec<Parameter>,
@@ -59,6 +61,7 @@ impl Profile {
             name: String::new(),
             title: String::new(),
             product_id: 0,
+            generation: Generation::default(),
             board: Board {
                 name: String::new(),
                 title: String::new(),
@@ -149,6 +152,11 @@ impl Profile {
         let product_id = take_number(&mut table, "", "product_id")?;
         let product_id =
             u32::try_from(product_id).map_err(|_| wrong("product_id", "it must fit in 32 bits"))?;
+        let generation = take_text(&mut table, "", "generation")?;
+        let generation = Generation::from_name(&generation).ok_or_else(|| {
+            let known = Generation::ALL.map(|it| it.info().name).join(", ");
+            wrong("generation", &format!("it must be one of {known}"))
+        })?;
         let media = MediaBus::take(&mut table)?;
         take_text(&mut table, "", "board")?;
         let errata = take_errata(&mut table)?;
@@ -185,6 +193,7 @@ impl Profile {
             name,
             title,
             product_id,
+            generation,
             board,
             values,
             parameters,
@@ -222,6 +231,12 @@ impl Profile {
     #[must_use]
     pub fn product_id(&self) -> u32 {
         self.product_id
+    }
+
+    /// The generation of its microengines: which instructions they have.
+    #[must_use]
+    pub fn generation(&self) -> Generation {
+        self.generation
     }
 
     /// All parameters in the order of the schema.

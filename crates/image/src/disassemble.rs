@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use npsim_isa::{Instruction, decode_in, decode_lenient_in, encode_in};
+use npsim_isa::{ContextMode, Instruction, decode_lenient_in, encode_in};
 
-use crate::image::{ContextMode, Image, NnMode};
+use crate::image::{Image, NnMode};
 
 /// The program as text: one instruction a line, labels `L<address>#` in front of
-/// the words that something goes to. A word that is no instruction, or that has
+/// the words that something goes to. A word that is not a valid instruction, or that has
 /// something in fields without effect, is given as `.word`, with a comment that says
 /// why or what it does; so every text assembles to the same words.
 #[must_use]
@@ -23,11 +23,7 @@ pub fn disassemble(image: &Image) -> String {
     let decoded: Vec<Result<Instruction, String>> = image
         .words
         .iter()
-        .map(|&word| {
-            decode_in(word, image.contexts.encoding())
-                .or_else(|_| decode_lenient_in(word, image.contexts.encoding()))
-                .map_err(|error| error.to_string())
-        })
+        .map(|&word| decode_lenient_in(word, image.target()).map_err(|error| error.to_string()))
         .collect();
     let targets: BTreeSet<u16> = decoded
         .iter()
@@ -43,7 +39,7 @@ pub fn disassemble(image: &Image) -> String {
         }
         match instruction {
             Ok(instruction) => {
-                let _ = if encode_in(instruction, image.contexts.encoding()).ok() == Some(word) {
+                let _ = if encode_in(instruction, image.target()).ok() == Some(word) {
                     writeln!(text, "    {instruction}")
                 } else {
                     writeln!(

@@ -3,29 +3,10 @@
 
 use crate::import::ImportFixup;
 use crate::live::LiveRange;
-use npsim_isa::Operand;
+use npsim_isa::{
+    ContextMode, DecodeReason, Generation, NewerInstruction, Operand, Target, decode_lenient_in,
+};
 use serde::{Deserialize, Serialize};
-
-/// How many contexts run and how registers are divided among them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum ContextMode {
-    /// Contexts 0, 2, 4, 6 with twice the registers each.
-    Four,
-    /// Contexts 0 to 7.
-    #[default]
-    Eight,
-}
-
-impl ContextMode {
-    /// The coding of transfer registers in commands that goes with the mode.
-    #[must_use]
-    pub const fn encoding(self) -> npsim_isa::Contexts {
-        match self {
-            Self::Four => npsim_isa::Contexts::Four,
-            Self::Eight => npsim_isa::Contexts::Eight,
-        }
-    }
-}
 
 /// Who writes the next-neighbour registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -154,6 +135,8 @@ pub struct InitialValue {
 pub struct Image {
     /// The main source as it was named.
     pub name: String,
+    /// The generation of microengines that it was assembled for.
+    pub generation: Generation,
     /// Context mode.
     pub contexts: ContextMode,
     /// Next-neighbour mode.
@@ -198,6 +181,34 @@ impl Image {
             words,
             ..Self::default()
         }
+    }
+
+    /// What its words were made for.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        Target {
+            generation: self.generation,
+            contexts: self.contexts,
+        }
+    }
+
+    /// The first word that is an instruction which microengines of a generation do not have.
+    ///
+    /// # Errors
+    /// Its address and the instruction.
+    pub fn check_generation(&self, generation: Generation) -> Result<(), (u16, NewerInstruction)> {
+        let target = Target {
+            generation,
+            contexts: self.contexts,
+        };
+        for (address, &word) in (0..).zip(&self.words) {
+            if let Err(error) = decode_lenient_in(word, target)
+                && let DecodeReason::Newer(newer) = error.reason
+            {
+                return Err((address, newer));
+            }
+        }
+        Ok(())
     }
 
     /// `file:line` of a word and the macros it came through, innermost first:

@@ -106,6 +106,7 @@ impl Image {
     /// The first word whose constant does not hold the value; the words before it
     /// are changed.
     pub fn link(&mut self, values: &[(String, u32)]) -> Result<(), LinkError> {
+        let target = self.target();
         for i in 0..self.imports.len() {
             let fixup = self.imports[i].clone();
             let given = values.iter().rev().find(|(name, _)| *name == fixup.name);
@@ -120,11 +121,10 @@ impl Image {
                 .words
                 .get_mut(fixup.address as usize)
                 .ok_or_else(|| fail("has no word to go to".to_owned()))?;
-            let contexts = self.contexts.encoding();
             let mut instruction =
-                decode_in(*word, contexts).map_err(|error| fail(error.to_string()))?;
+                decode_in(*word, target).map_err(|error| fail(error.to_string()))?;
             set(&mut instruction, fixup.part.of(value), fixup.shifted).map_err(&fail)?;
-            *word = encode_in(&instruction, contexts).map_err(|error| fail(error.to_string()))?;
+            *word = encode_in(&instruction, target).map_err(|error| fail(error.to_string()))?;
             self.imports[i].value = Some(value);
         }
         Ok(())

@@ -21,12 +21,13 @@ mod words;
 pub use disassemble::disassemble;
 pub use flow_graph::{DeferSlot, FlowGraph, Successors};
 pub use image::{
-    ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
-    Origin, RegisterSymbol, SignalSymbol, Synonym,
+    Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode, Origin,
+    RegisterSymbol, SignalSymbol, Synonym,
 };
 pub use listing::listing;
 pub use live::{LiveRange, Point};
 pub use live_names::{LiveRegister, LiveSignal};
 pub use names::{RegisterUse, SignalUse};
+pub use npsim_isa::ContextMode;
 pub use source::SourceFrame;
 pub use words::{words_text, words_text_with_parity};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use npsim_isa::{Operand, decode_in, decode_lenient};
+use npsim_isa::{Operand, decode_lenient_in};
 
-use crate::image::{ContextMode, Direction, Image, NnMode};
+use crate::image::{Direction, Image, NnMode};
 
 /// The image as a listing. `.N` at the start of a line is the word at address
 /// N; the lines after it are its text. Labels stand in front of their words and
@@ -35,7 +35,7 @@ pub fn listing(image: &Image) -> String {
             }
         }
         let _ = writeln!(text, ".{address} {word:010X}");
-        match decode_in(word, image.contexts.encoding()).or_else(|_| decode_lenient(word)) {
+        match decode_lenient_in(word, image.target()) {
             Ok(instruction) => {
                 let _ = writeln!(text, "    {instruction}");
             }
@@ -57,11 +57,7 @@ fn put_labels(text: &mut String, labels: &BTreeMap<u16, Vec<&str>>, address: u16
 
 fn header(text: &mut String, image: &Image) {
     let _ = writeln!(text, "; {}: {} words", image.name, image.words.len());
-    let contexts = match image.contexts {
-        ContextMode::Four => 4,
-        ContextMode::Eight => 8,
-    };
-    let _ = writeln!(text, ".num_contexts {contexts}");
+    let _ = writeln!(text, ".num_contexts {}", image.contexts.contexts());
     let mode = match image.nn_mode {
         NnMode::Neighbor => "neighbor",
         NnMode::Own => "self",

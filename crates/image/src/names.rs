@@ -1,7 +1,7 @@
 //! What the registers and signals of a word were called in the source.
 
 use npsim_isa::{
-    CapAccess, Completion, Instruction, Operand, OperandRole, TransferRegister, Words, decode_in,
+    CapAccess, Completion, Instruction, Operand, OperandRole, TransferRegister, Words,
     decode_lenient_in,
 };
 
@@ -54,9 +54,7 @@ impl Image {
     #[must_use]
     pub fn instruction(&self, address: u16) -> Option<Instruction> {
         let word = *self.words.get(usize::from(address))?;
-        decode_in(word, self.contexts.encoding())
-            .or_else(|_| decode_lenient_in(word, self.contexts.encoding()))
-            .ok()
+        decode_lenient_in(word, self.target()).ok()
     }
 
     /// The names that a register has at a point: one, or none where the source

@@ -28,6 +28,7 @@ pub fn check(tables: &Tables) -> Vec<String> {
         None,
         &mut errors,
     );
+    generations(tables, &mut errors);
     mnemonics(tables, &mut errors);
     errors
 }
@@ -364,6 +365,15 @@ fn csrs(name: &str, rows: &[Csr], bits: u32, errors: &mut Vec<String>) {
     }
 }
 
+fn generations(tables: &Tables, errors: &mut Vec<String>) {
+    let mut names = Unique::new("generation");
+    for row in &tables.generations.generation {
+        let owner = format!("generation {}", row.name);
+        names.add(&row.name.to_lowercase(), &owner, errors);
+        evidence(&owner, &row.evidence, row.uncertain.as_deref(), errors);
+    }
+}
+
 fn mnemonics(tables: &Tables, errors: &mut Vec<String>) {
     let mut names = Unique::new("mnemonic");
     for row in &tables.mnemonics.mnemonic {
@@ -381,6 +391,10 @@ fn mnemonics(tables: &Tables, errors: &mut Vec<String>) {
                     errors.push(format!("{owner}: defer {} cannot be encoded", row.defer));
                 }
             }
+        }
+        let known = &tables.generations.generation;
+        if !known.iter().any(|it| it.name == row.since) {
+            errors.push(format!("{owner}: there is no generation {}", row.since));
         }
         if row.form.is_empty() {
             errors.push(format!("{owner}: it has no form"));

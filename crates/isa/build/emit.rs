@@ -13,6 +13,7 @@ pub fn emit(tables: &Tables) -> Vec<(&'static str, String)> {
         ("formats.rs", formats(tables)),
         ("raw.rs", raw(tables)),
         ("enums.rs", enums(tables)),
+        ("generations.rs", generations(tables)),
         ("operands.rs", operands(tables)),
         ("commands.rs", commands(tables)),
         ("csr.rs", index_gap(tables) + &csrs(&tables.csrs.local)),
@@ -268,6 +269,38 @@ fn enums(tables: &Tables) -> String {
         );
     }
     out + "];\n"
+}
+
+fn generations(tables: &Tables) -> String {
+    let rows = &tables.generations.generation;
+    let mut out = String::from(
+        "/// A generation of the microengine. An instruction of a generation is also one of all\n/// later generations, so they are ordered: the oldest is the least.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub enum Generation {\n",
+    );
+    for row in rows {
+        let _ = writeln!(out, "/// {}: {}.\n{},", row.name, row.doc, row.name);
+    }
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| format!("Self::{}", row.name))
+        .collect();
+    let _ = writeln!(
+        out,
+        "}}\nimpl Generation {{\n/// Every generation, the oldest first.\npub const ALL: [Self; {}] = [{}];\n/// Its table row.\n#[must_use]\npub const fn info(self) -> &'static GenerationInfo {{\nmatch self {{",
+        rows.len(),
+        names.join(", ")
+    );
+    for row in rows {
+        let _ = writeln!(
+            out,
+            "Self::{} => &GenerationInfo {{ name: {:?}, doc: {:?}, evidence: {}, uncertain: {} }},",
+            row.name,
+            row.name,
+            row.doc,
+            marks(&row.evidence),
+            optional(row.uncertain.as_ref()),
+        );
+    }
+    out + "}\n}\n}\n"
 }
 
 fn operands(tables: &Tables) -> String {

@@ -33,8 +33,9 @@ pub fn mnemonics(tables: &Tables) -> String {
     for row in rows {
         let _ = writeln!(
             out,
-            "MnemonicInfo {{ name: {:?}, aliases: &{:?}, class: Format::{}, syntax: {:?}, doc: {:?}, operation: {:?}, result: {:?}, flags: {:?}, example: {}, max_defer: {}, forms: &[",
+            "MnemonicInfo {{ name: {:?}, since: Generation::{}, aliases: &{:?}, class: Format::{}, syntax: {:?}, doc: {:?}, operation: {:?}, result: {:?}, flags: {:?}, example: {}, max_defer: {}, forms: &[",
             row.name,
+            row.since,
             row.aliases,
             camel(&row.format),
             row.syntax,

@@ -71,9 +71,17 @@ pub struct Mnemonic {
     pub defer: u64,
     #[serde(default)]
     pub aliases: Vec<String>,
+    /// The generation that brought it.
+    #[serde(default = "first_generation")]
+    pub since: String,
     pub form: Vec<Form>,
     pub evidence: Vec<Evidence>,
     pub uncertain: Option<String>,
+}
+
+/// The generation of the rows that name none: that of the chips the tables were made from.
+fn first_generation() -> String {
+    "MEv2".to_owned()
 }
 
 /// One of the shapes of an instruction; see the head of `mnemonics.toml`.

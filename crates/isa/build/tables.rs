@@ -12,6 +12,7 @@ use super::instructions::MnemonicFile;
 pub struct Sources {
     pub formats: String,
     pub enums: String,
+    pub generations: String,
     pub operands: String,
     pub commands: String,
     pub csrs: String,
@@ -21,10 +22,11 @@ pub struct Sources {
 impl Sources {
     /// File names and where their text goes.
     #[allow(dead_code, reason = "the tests fill the fields by hand")]
-    pub fn slots(&mut self) -> [(&'static str, &mut String); 6] {
+    pub fn slots(&mut self) -> [(&'static str, &mut String); 7] {
         [
             ("formats.toml", &mut self.formats),
             ("enums.toml", &mut self.enums),
+            ("generations.toml", &mut self.generations),
             ("operands.toml", &mut self.operands),
             ("commands.toml", &mut self.commands),
             ("csrs.toml", &mut self.csrs),
@@ -37,6 +39,7 @@ impl Sources {
 pub struct Tables {
     pub formats: FormatFile,
     pub enums: EnumFile,
+    pub generations: GenerationFile,
     pub operands: OperandFile,
     pub commands: CommandFile,
     pub csrs: CsrFile,
@@ -228,6 +231,21 @@ pub struct Value {
     pub carry: bool,
     #[serde(default)]
     pub aliases: Vec<String>,
+    pub doc: String,
+    pub evidence: Vec<Evidence>,
+    pub uncertain: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenerationFile {
+    pub generation: Vec<Generation>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generation {
+    pub name: String,
     pub doc: String,
     pub evidence: Vec<Evidence>,
     pub uncertain: Option<String>,
@@ -523,44 +541,25 @@ pub fn parse(sources: &Sources) -> Result<Tables, Vec<String>> {
     }
     let mut errors = BTreeMap::new();
     let formats = file("formats.toml", &sources.formats, &mut errors);
-    let enums = file("enums.toml", &sources.enums, &mut errors);
+    let enums = file::<EnumFile>("enums.toml", &sources.enums, &mut errors);
+    let generations = file("generations.toml", &sources.generations, &mut errors);
     let operands = file("operands.toml", &sources.operands, &mut errors);
     let commands = file("commands.toml", &sources.commands, &mut errors);
     let csrs = file("csrs.toml", &sources.csrs, &mut errors);
-    let mnemonics = file("mnemonics.toml", &sources.mnemonics, &mut errors);
-    match (formats, enums, operands, commands, csrs, mnemonics) {
-        (
-            Some(formats),
-            Some(enums),
-            Some(operands),
-            Some(commands),
-            Some(csrs),
-            Some(mnemonics),
-        ) => Ok(Tables::new(
-            formats, enums, operands, commands, csrs, mnemonics,
-        )),
-        _ => Err(errors.into_values().collect()),
-    }
-}
-
-impl Tables {
-    /// The instructions with one source are also the values of an enumeration.
-    fn new(
-        formats: FormatFile,
-        mut enums: EnumFile,
-        operands: OperandFile,
-        commands: CommandFile,
-        csrs: CsrFile,
-        mnemonics: MnemonicFile,
-    ) -> Self {
+    let mnemonics = file::<MnemonicFile>("mnemonics.toml", &sources.mnemonics, &mut errors);
+    let tables = (|| {
+        let (mut enums, mnemonics) = (enums?, mnemonics?);
+        // The instructions with one source are also the values of an enumeration.
         enums.enums.push(mnemonics.one_source());
-        Self {
-            formats,
+        Some(Tables {
+            formats: formats?,
             enums,
-            operands,
-            commands,
-            csrs,
+            generations: generations?,
+            operands: operands?,
+            commands: commands?,
+            csrs: csrs?,
             mnemonics,
-        }
-    }
+        })
+    })();
+    tables.ok_or_else(|| errors.into_values().collect())
 }

@@ -5,35 +5,35 @@ mod datapath;
 mod memory;
 
 use crate::{
-    Bank, Contexts, DecodeError, DecodeReason, EncodeError, EncodeErrorKind, Format, Instruction,
-    Operand, OperandRole, RESTRICTED, Role, Shift, ShiftControl, ShiftCount, UNRESTRICTED,
-    WORD_MASK, encode_in, port, raw::Field,
+    Bank, ContextMode, DecodeError, DecodeReason, EncodeError, EncodeErrorKind, Format,
+    Instruction, Operand, OperandRole, RESTRICTED, Role, Shift, ShiftControl, ShiftCount, Target,
+    UNRESTRICTED, WORD_MASK, encode_in, port, raw::Field,
 };
 
-/// The instruction of a word on a microengine with eight contexts.
+/// The instruction of a word for the default [`Target`]: MEv2 with eight contexts.
 ///
 /// Only words that [`encode`](crate::encode()) produces are accepted.
 ///
 /// # Errors
 /// [`DecodeError`] names the bits at fault.
 pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
-    decode_in(word, Contexts::Eight)
+    decode_in(word, Target::default())
 }
 
-/// As [`decode`](crate::decode()), for a given number of contexts.
+/// As [`decode`](crate::decode()), for a given target.
 ///
 /// # Errors
 /// [`DecodeError`] names the bits at fault.
-pub fn decode_in(word: u64, contexts: Contexts) -> Result<Instruction, DecodeError> {
-    let instruction = parse(word, contexts)?;
-    match encode_in(&instruction, contexts) {
+pub fn decode_in(word: u64, target: Target) -> Result<Instruction, DecodeError> {
+    let instruction = parse(word, target.contexts)?;
+    match encode_in(&instruction, target) {
         Ok(canonical) if canonical == word => Ok(instruction),
         Ok(canonical) => fail(
             word,
             word ^ canonical,
             DecodeReason::NotCanonical { canonical },
         ),
-        Err(error) => fail(word, blamed_bits(word, error), DecodeReason::Refused(error)),
+        Err(error) => refuse(word, error),
     }
 }
 
@@ -43,18 +43,18 @@ pub fn decode_in(word: u64, contexts: Contexts) -> Result<Instruction, DecodeErr
 /// # Errors
 /// [`DecodeError`] names the bits at fault.
 pub fn decode_lenient(word: u64) -> Result<Instruction, DecodeError> {
-    decode_lenient_in(word, Contexts::Eight)
+    decode_lenient_in(word, Target::default())
 }
 
-/// As [`decode_lenient`], for a given number of contexts.
+/// As [`decode_lenient`], for a given target.
 ///
 /// # Errors
 /// [`DecodeError`] names the bits at fault.
-pub fn decode_lenient_in(word: u64, contexts: Contexts) -> Result<Instruction, DecodeError> {
-    let instruction = parse(word, contexts)?;
-    match encode_in(&instruction, contexts) {
+pub fn decode_lenient_in(word: u64, target: Target) -> Result<Instruction, DecodeError> {
+    let instruction = parse(word, target.contexts)?;
+    match encode_in(&instruction, target) {
         Ok(_) => Ok(instruction),
-        Err(error) => fail(word, blamed_bits(word, error), DecodeReason::Refused(error)),
+        Err(error) => refuse(word, error),
     }
 }
 
@@ -62,7 +62,15 @@ fn fail<T>(word: u64, bits: u64, reason: DecodeReason) -> Result<T, DecodeError>
     Err(DecodeError { word, bits, reason })
 }
 
-fn parse(word: u64, contexts: Contexts) -> Result<Instruction, DecodeError> {
+/// The instruction that the word would be has no word, or is of a later generation.
+fn refuse<T>(word: u64, error: EncodeError) -> Result<T, DecodeError> {
+    match error.kind {
+        EncodeErrorKind::Newer(newer) => fail(word, WORD_MASK, DecodeReason::Newer(newer)),
+        _ => fail(word, blamed_bits(word, error), DecodeReason::Refused(error)),
+    }
+}
+
+fn parse(word: u64, contexts: ContextMode) -> Result<Instruction, DecodeError> {
     if word & !WORD_MASK != 0 {
         return fail(word, word & !WORD_MASK, DecodeReason::TooWide);
     }

@@ -9,36 +9,28 @@ pub(crate) use memory::{OTHER_KIND, command_field};
 
 use crate::{
     Bank, EncodeError, EncodeErrorKind, Format, Instruction, Operand, OperandRole, RESTRICTED,
-    Role, Shift, ShiftControl, ShiftCount, UNRESTRICTED,
+    Role, Shift, ShiftControl, ShiftCount, Target, UNRESTRICTED,
     port::{self, Part},
     raw::Field,
 };
 
-/// How many contexts share the microengine: it decides how a command names its
-/// transfer register.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Contexts {
-    /// Eight contexts with 16 transfer registers of each kind.
-    #[default]
-    Eight,
-    /// Four contexts with 32 transfer registers of each kind. (The coding is
-    /// known from one disassembler only.)
-    Four,
-}
-
-/// The word of an instruction on a microengine with eight contexts.
+/// The word of an instruction for the default [`Target`]: MEv2 with eight contexts.
 ///
 /// # Errors
 /// [`EncodeError`] names the part that no word can express.
 pub fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
-    encode_in(instruction, Contexts::Eight)
+    encode_in(instruction, Target::default())
 }
 
-/// The word of an instruction.
+/// The word of an instruction for a target.
 ///
 /// # Errors
 /// [`EncodeError`] names the part that no word can express.
-pub fn encode_in(instruction: &Instruction, contexts: Contexts) -> Result<u64, EncodeError> {
+pub fn encode_in(instruction: &Instruction, target: Target) -> Result<u64, EncodeError> {
+    if let Err(newer) = target.generation.check(instruction.row()) {
+        return error(OperandRole::Whole, EncodeErrorKind::Newer(newer));
+    }
+    let contexts = target.contexts;
     match instruction {
         Instruction::Branch { .. }
         | Instruction::BranchCtx { .. }

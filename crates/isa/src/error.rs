@@ -1,8 +1,8 @@
-//! Why an instruction has no word, and why a word is no instruction.
+//! Why an instruction has no word, and why a word is not a valid instruction.
 
 use std::fmt;
 
-use crate::{Bank, Format, Operand, Role, WORD_BITS, WORD_MASK};
+use crate::{Bank, Format, NewerInstruction, Operand, Role, WORD_BITS, WORD_MASK};
 
 /// The part of an instruction that an [`EncodeError`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,6 +143,8 @@ pub enum EncodeErrorKind {
         /// The instruction to write.
         text: &'static str,
     },
+    /// The target's generation lacks the instruction.
+    Newer(NewerInstruction),
 }
 
 impl fmt::Display for EncodeError {
@@ -199,13 +201,14 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::UseInstead { text } => {
                 write!(f, "{part}: the word means `{text}`; write that")
             }
+            EncodeErrorKind::Newer(newer) => newer.fmt(f),
         }
     }
 }
 
 impl std::error::Error for EncodeError {}
 
-/// A word that is no instruction.
+/// A word that is not a valid instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// The word.
@@ -232,6 +235,8 @@ pub enum DecodeReason {
         /// The word that means the same.
         canonical: u64,
     },
+    /// The instruction is one that the target's generation lacks.
+    Newer(NewerInstruction),
     /// The fields are legal one by one, but not together.
     Refused(EncodeError),
 }
@@ -279,33 +284,40 @@ impl DecodeError {
     }
 }
 
+impl DecodeError {
+    /// The bits at fault and their fields.
+    fn place(&self) -> String {
+        let ranges = self.ranges().into_iter();
+        let bits: Vec<String> = ranges
+            .map(|(high, low)| match high == low {
+                true => high.to_string(),
+                false => format!("{high}..{low}"),
+            })
+            .collect();
+        let fields = self.fields();
+        let fields = match fields.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", fields.join(", ")),
+        };
+        format!("bits {}{fields}", bits.join(", "))
+    }
+}
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "word {:010x}: bits ", self.word)?;
-        for (index, (high, low)) in self.ranges().into_iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            if high == low {
-                write!(f, "{comma}{high}")?;
-            } else {
-                write!(f, "{comma}{high}..{low}")?;
-            }
-        }
-        let fields = self.fields();
-        if !fields.is_empty() {
-            write!(f, " ({})", fields.join(", "))?;
-        }
+        write!(f, "word {:010x}: ", self.word)?;
+        let place = self.place();
         match self.reason {
-            DecodeReason::TooWide => write!(f, " lie above the {WORD_BITS}-bit word"),
-            DecodeReason::UnknownClass => write!(f, " belong to no instruction class"),
-            DecodeReason::Undefined => write!(f, " hold an undefined code"),
-            DecodeReason::Disagree => write!(f, " contradict each other"),
-            DecodeReason::NotCanonical { canonical } => {
-                write!(
-                    f,
-                    " should be unused; the same instruction is {canonical:010x}"
-                )
-            }
-            DecodeReason::Refused(error) => write!(f, ": {error}"),
+            DecodeReason::TooWide => write!(f, "{place} lie above the {WORD_BITS}-bit word"),
+            DecodeReason::UnknownClass => write!(f, "{place} belong to no instruction class"),
+            DecodeReason::Undefined => write!(f, "{place} hold an undefined code"),
+            DecodeReason::Disagree => write!(f, "{place} contradict each other"),
+            DecodeReason::NotCanonical { canonical } => write!(
+                f,
+                "{place} should be unused; the same instruction is {canonical:010x}"
+            ),
+            DecodeReason::Newer(newer) => newer.fmt(f),
+            DecodeReason::Refused(error) => write!(f, "{place}: {error}"),
         }
     }
 }

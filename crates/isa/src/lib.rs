@@ -25,6 +25,7 @@
 
 mod codes;
 mod command;
+mod context;
 mod control_flow;
 mod decode;
 mod display;
@@ -41,6 +42,7 @@ mod operand_code;
 mod parity;
 mod port;
 mod registers;
+mod target;
 
 pub mod raw;
 pub mod reference;
@@ -50,8 +52,9 @@ mod table_tests;
 
 pub use codes::*;
 pub use command::*;
+pub use context::{Context, ContextSet};
 pub use decode::{decode, decode_in, decode_lenient, decode_lenient_in};
-pub use encode::{Contexts, encode, encode_in};
+pub use encode::{encode, encode_in};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeErrorKind, OperandRole};
 pub use evidence::Evidence;
 pub use facts::*;
@@ -65,3 +68,4 @@ pub use operand::*;
 pub use operand_code::*;
 pub use parity::parity_bits;
 pub use registers::{CsrInfo, cap_csr, csr, msf_csr};
+pub use target::{ContextMode, Generation, GenerationInfo, NewerInstruction, Target};

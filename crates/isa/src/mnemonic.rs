@@ -2,7 +2,8 @@
 
 use crate::{
     Access, ByteOrder, CapAccess, CapCsr, CommandOp, Condition, Evidence, Flow, Form, FormOperand,
-    Format, Instruction, Leaves, Operand, OperandInfo, OperandRole, Sequence, Takes, UnaryOp,
+    Format, Generation, Instruction, Leaves, Operand, OperandInfo, OperandRole, Sequence, Takes,
+    UnaryOp,
 };
 
 /// A mnemonic.
@@ -10,6 +11,8 @@ use crate::{
 pub struct MnemonicInfo {
     /// Spelling.
     pub name: &'static str,
+    /// The generation that brought it; older ones lack it.
+    pub since: Generation,
     /// Other spellings of the same instruction.
     pub aliases: &'static [&'static str],
     /// Word format.

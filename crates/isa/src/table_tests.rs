@@ -391,17 +391,23 @@ fn the_transfer_field_depends_on_the_number_of_contexts() {
     };
     let word = encode(&read(TransferRegister::D(3))).unwrap();
     assert_eq!(
-        encode_in(&read(TransferRegister::S(19)), Contexts::Four),
+        encode_in(
+            &read(TransferRegister::S(19)),
+            Target::with_mode(ContextMode::Four)
+        ),
         Ok(word)
     );
     assert_eq!(
-        decode_in(word, Contexts::Four),
+        decode_in(word, Target::with_mode(ContextMode::Four)),
         Ok(read(TransferRegister::S(19)))
     );
     assert_eq!(
-        encode_in(&read(TransferRegister::D(3)), Contexts::Four)
-            .unwrap_err()
-            .kind,
+        encode_in(
+            &read(TransferRegister::D(3)),
+            Target::with_mode(ContextMode::Four)
+        )
+        .unwrap_err()
+        .kind,
         EncodeErrorKind::WrongTransferKind
     );
     assert_eq!(

@@ -67,7 +67,7 @@ fn count(image: &Image, wanted: &StaticCount) -> Result<usize, String> {
         Counted::Instructions => words.len(),
         Counted::References(unit) => words
             .iter()
-            .filter_map(|&word| decode_in(word, image.contexts.encoding()).ok())
+            .filter_map(|&word| decode_in(word, image.target()).ok())
             .filter_map(|instruction| unit_of(&instruction))
             .filter(|&found| is_wanted(unit, found))
             .count(),

@@ -110,6 +110,7 @@ pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
         defines: plan.defines.clone(),
         imports: plan.imports.clone(),
         spill_moves: plan.spill_moves,
+        generation: project.profile.generation(),
         control_store_words: usize::from(project.profile.control_store_words()),
         local_memory_words: usize::from(project.profile.local_memory_words()),
         ..Options::default()
@@ -187,6 +188,14 @@ fn load(
             project.capacity.name
         ))
         .help("choose a chip with a larger control store with --chip; `npsim chip` lists them"));
+    }
+    if let Err((address, newer)) = image.check_generation(project.profile.generation()) {
+        let place = image.place(address);
+        return Err(Problem::new(format!(
+            "`{shown}` cannot run on {}: {newer} ({place})",
+            project.capacity.name
+        ))
+        .help("choose a chip with newer microengines with --chip; `npsim chip` lists them"));
     }
     image
         .link(&plan.imports)

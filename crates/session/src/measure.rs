@@ -100,6 +100,7 @@ fn chip(
                 .into_iter()
                 .chain(parts.map(|(name, at)| (name, format!("{at:#x}"))))
                 .collect(),
+            generation: profile.generation(),
             control_store_words: usize::from(profile.control_store_words()),
             local_memory_words: usize::from(profile.local_memory_words()),
             ..Options::default()

@@ -12,8 +12,8 @@ use proptest::strategy::Union;
 
 use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, CapAccess, CapCsr, Command, CommandOp, Completion,
-    Contexts, CrcBytes, CrcKind, CtxArb, Form, ImmedShift, InputState, Instruction, MulPhase,
-    MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule, Step, TransferRegister,
+    CrcBytes, CrcKind, CtxArb, Form, ImmedShift, InputState, Instruction, MulPhase, MulWidth,
+    Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule, Step, Target, TransferRegister,
     encode_in, mnemonics,
 };
 
@@ -423,15 +423,15 @@ pub fn arb_unchecked() -> BoxedStrategy<Instruction> {
 
 /// Encodable instructions of every class in canonical form, for eight contexts.
 pub fn arb_instruction() -> BoxedStrategy<Instruction> {
-    arb_instruction_in(Contexts::Eight)
+    arb_instruction_in(Target::default())
 }
 
 /// Encodable instructions of every class in canonical form.
-pub fn arb_instruction_in(contexts: Contexts) -> BoxedStrategy<Instruction> {
+pub fn arb_instruction_in(target: Target) -> BoxedStrategy<Instruction> {
     arb_unchecked()
         .prop_filter_map("not encodable", move |instruction| {
             let instruction = instruction.canonical();
-            encode_in(&instruction, contexts).ok()?;
+            encode_in(&instruction, target).ok()?;
             Some(instruction)
         })
         .boxed()

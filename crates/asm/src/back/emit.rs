@@ -2,7 +2,7 @@
 
 use npsim_isa::{
     Completion, EncodeError, EncodeErrorKind, Instruction, Operand, OperandRole, SignalRule,
-    TransferRegister, encode_in,
+    Target, TransferRegister, encode_in,
 };
 
 use crate::back::allocate::Assignment;
@@ -16,7 +16,6 @@ use crate::middle::liveness::signal_rule;
 use crate::middle::program::{Expression, Item, LateKind, Micro, Reference, SignalRef, Value};
 use crate::middle::scope::Symbols;
 use crate::middle::select::forms::{byte_value, cap_data, immed_form, small_constant, word_value};
-use npsim_image::ContextMode;
 use npsim_image::import::{ImportFixup, ImportPart, is_shifted};
 
 /// Everything that is known before encoding.
@@ -31,8 +30,8 @@ pub struct Emitter<'a> {
     pub flow: &'a Flow,
     /// Numbers.
     pub assignment: &'a Assignment,
-    /// Context mode.
-    pub contexts: ContextMode,
+    /// What the words are for.
+    pub target: Target,
     /// Signals of which only the odd one of the pair is raised.
     odd_only: Vec<bool>,
 }
@@ -46,7 +45,7 @@ impl<'a> Emitter<'a> {
         labels: &'a Labels<'a>,
         flow: &'a Flow,
         assignment: &'a Assignment,
-        contexts: ContextMode,
+        target: Target,
     ) -> Self {
         let mut odd_only = vec![false; symbols.signals.len()];
         for micro in items.iter().filter_map(Item::micro) {
@@ -63,7 +62,7 @@ impl<'a> Emitter<'a> {
             labels,
             flow,
             assignment,
-            contexts,
+            target,
             odd_only,
         }
     }
@@ -80,7 +79,7 @@ impl<'a> Emitter<'a> {
             }
             let word = || {
                 let instruction = self.instruction(i, micro)?;
-                encode_in(&instruction, self.contexts.encoding())
+                encode_in(&instruction, self.target)
                     .map_err(|error| explain(micro, &error, |operand| self.shown(micro, operand)))
             };
             match micro.raw.map_or_else(word, Ok) {
@@ -401,6 +400,7 @@ fn explain(micro: &Micro, error: &EncodeError, shown: impl Fn(Operand) -> String
             codes::USE_INSTEAD,
             "write the instruction that the word means",
         ),
+        EncodeErrorKind::Newer(newer) => return place.newer_instruction(newer),
     };
     let text = error.to_string();
     let (_, reason) = text.split_once(": ").unwrap_or(("", &text));

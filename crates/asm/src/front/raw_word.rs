@@ -1,9 +1,9 @@
 //! `.word 0xf0000c0300`: a word as it stands in the control store, for what no text
-//! says: bits in fields without effect, and words that are no instructions.
+//! says: bits in fields without effect, and words that are not valid instructions.
 //!
 //! The analyses see what the word does, by the text of the instruction that it is.
 
-use npsim_isa::{Contexts, WORD_MASK, decode_lenient_in};
+use npsim_isa::{ContextMode, DecodeReason, Generation, Target, WORD_MASK, decode_lenient_in};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -14,8 +14,15 @@ use crate::front::statement::{Body, Directive, Instruction, Place, Statement};
 use crate::front::token::{Token, TokenKind};
 
 /// Puts instructions in place of the directives.
-pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) {
-    let contexts = contexts(statements);
+pub fn replace(
+    statements: &mut [Statement],
+    generation: Generation,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let target = Target {
+        generation,
+        contexts: contexts(statements),
+    };
     for statement in statements {
         let Body::Directive(directive) = &statement.body else {
             continue;
@@ -23,7 +30,7 @@ pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) 
         if directive.name != ".word" {
             continue;
         }
-        match instruction(directive, contexts) {
+        match instruction(directive, target) {
             Ok(made) => statement.body = Body::Instruction(made),
             Err(wrong) => {
                 diagnostics.push(wrong);
@@ -35,7 +42,7 @@ pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) 
 
 /// The mode of the program, by which transfer registers have numbers. A mode that is none is
 /// an error where it is set.
-fn contexts(statements: &[Statement]) -> Contexts {
+fn contexts(statements: &[Statement]) -> ContextMode {
     let set = statements
         .iter()
         .rev()
@@ -44,13 +51,13 @@ fn contexts(statements: &[Statement]) -> Contexts {
             _ => None,
         });
     let number = set.map(|it| constant::evaluate(&it.arguments, it.place));
-    match number {
-        Some(Ok(4)) => Contexts::Four,
-        _ => Contexts::Eight,
-    }
+    number
+        .and_then(Result::ok)
+        .and_then(ContextMode::with_contexts)
+        .unwrap_or_default()
 }
 
-fn instruction(directive: &Directive, contexts: Contexts) -> Result<Instruction, Diagnostic> {
+fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Diagnostic> {
     let mut place = directive.place;
     if let Some(argument) = Place::of_all(&directive.arguments)
         && argument.expansion == place.expansion
@@ -70,9 +77,14 @@ fn instruction(directive: &Directive, contexts: Contexts) -> Result<Instruction,
                 )
                 .help("a word has 40 bits: 0 to 0xffffffffff")
         })?;
-    // What is no instruction is passed over like a `nop`, until it is executed.
-    let text =
-        decode_lenient_in(word, contexts).map_or_else(|_| "nop".to_owned(), |it| it.to_string());
+    let text = match decode_lenient_in(word, target) {
+        Ok(instruction) => instruction.to_string(),
+        Err(error) => match error.reason {
+            DecodeReason::Newer(newer) => return Err(place.newer_instruction(newer)),
+            // A word that is not a valid instruction counts as a `nop`, until it is executed.
+            _ => "nop".to_owned(),
+        },
+    };
     let like = Token {
         kind: TokenKind::Ident,
         text: "".into(),
@@ -88,7 +100,10 @@ fn instruction(directive: &Directive, contexts: Contexts) -> Result<Instruction,
             ..made
         }),
         // The text of an instruction is one.
-        _ => Err(place.error(codes::SYNTAX, format!("`{text}` is no instruction"))),
+        _ => Err(place.error(
+            codes::SYNTAX,
+            format!("`{text}` is not a valid instruction"),
+        )),
     }
 }
 

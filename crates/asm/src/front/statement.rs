@@ -1,5 +1,7 @@
 //! What one line of the program says, before any name in it is looked up.
 
+use npsim_isa::NewerInstruction;
+
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives;
@@ -37,6 +39,17 @@ impl Place {
             }
         }
         Some(place)
+    }
+
+    /// An instruction here that the target's microengines lack.
+    #[must_use]
+    pub fn newer_instruction(self, newer: NewerInstruction) -> Diagnostic {
+        let since = newer.since;
+        self.error(codes::UNKNOWN_INSTRUCTION, newer.to_string())
+            .label(format!("only from {since} on"))
+            .help(format!(
+                "choose a chip with {since} microengines, or write it with older instructions"
+            ))
     }
 
     /// An error here.

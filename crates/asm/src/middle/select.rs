@@ -8,7 +8,7 @@ mod directives;
 pub mod forms;
 mod values;
 
-use npsim_isa::{MnemonicInfo, Operand, mnemonic, mnemonics};
+use npsim_isa::{Generation, MnemonicInfo, Operand, mnemonic, mnemonics};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -71,6 +71,8 @@ pub struct Selector<'a> {
     pub symbols: &'a mut Symbols,
     /// Names of macros, for suggestions.
     pub macros: &'a [String],
+    /// Which instructions there are.
+    pub generation: Generation,
     /// The scope of the current statement.
     pub scope: usize,
     /// What is found.
@@ -86,11 +88,13 @@ pub fn select(
     scopes: &[usize],
     symbols: &mut Symbols,
     macros: &[String],
+    generation: Generation,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Selection {
     let mut selector = Selector {
         symbols,
         macros,
+        generation,
         scope: 0,
         out: Selection::default(),
         diagnostics,
@@ -128,6 +132,9 @@ impl Selector<'_> {
         let Some(row) = mnemonic(name) else {
             return Err(unknown(statement, name, builder.selector.macros));
         };
+        if let Err(newer) = builder.selector.generation.check(row) {
+            return Err(statement.mnemonic_place.newer_instruction(newer));
+        }
         let template = builder.template(row)?;
         let micro = builder.finish(template)?;
         self.out.items.push(Item::Micro(Box::new(micro)));

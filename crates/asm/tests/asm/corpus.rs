@@ -74,7 +74,7 @@ fn result(assembly: &Assembly) -> String {
         {
             text += &format!("{}#:\n", label.name);
         }
-        let line = match decode_in(*word, image.contexts.encoding()) {
+        let line = match decode_in(*word, image.target()) {
             Ok(instruction) => instruction.to_string(),
             Err(error) => format!("? {error}"),
         };
@@ -123,7 +123,7 @@ fn heads_hold() {
                 ["good"] => good = true,
                 ["first-constant", n] => {
                     let image = assembly.image.as_ref().unwrap();
-                    let first = decode_in(image.words[0], image.contexts.encoding()).unwrap();
+                    let first = decode_in(image.words[0], image.target()).unwrap();
                     let Instruction::Immed { value, .. } = first else {
                         panic!("{name}: {first}");
                     };

@@ -9,7 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use npsim_image::{ContextMode, Image};
-use npsim_isa::{DecodeError, Instruction, decode_lenient_in};
+use npsim_isa::{
+    DecodeError, Generation, Instruction, NewerInstruction, Target, decode_lenient_in,
+};
 
 use crate::kernel::exposure::Exposure;
 use crate::profile::Profile;
@@ -32,13 +34,23 @@ pub enum ProgramError {
         /// Size of a control store.
         most: usize,
     },
+    /// The microengines of the chip lack an instruction of it.
+    #[error("program `{name}` cannot run on this chip: {newer} ({place})")]
+    Newer {
+        /// The program.
+        name: String,
+        /// Where the instruction stands in the source, or its address.
+        place: String,
+        /// The instruction.
+        newer: NewerInstruction,
+    },
 }
 
 /// A program with its words decoded for a context mode.
 #[derive(Clone)]
 pub struct Program {
     image: Arc<Image>,
-    mode: ContextMode,
+    target: Target,
     words: Arc<[Word]>,
 }
 
@@ -56,7 +68,8 @@ impl Program {
     /// instructions are kept: they are a fault only when they are executed.
     ///
     /// # Errors
-    /// The image is longer than a control store.
+    /// The image is longer than a control store, or has an instruction that the chip's
+    /// microengines lack.
     pub fn new(image: &Image, profile: &Profile) -> Result<Self, ProgramError> {
         let most = usize::from(profile.control_store_words());
         if image.words.len() > most {
@@ -66,19 +79,34 @@ impl Program {
                 most,
             });
         }
-        Ok(Self::of_image(Arc::new(image.clone())))
+        let generation = profile.generation();
+        if let Err((address, newer)) = image.check_generation(generation) {
+            return Err(ProgramError::Newer {
+                name: image.name.clone(),
+                place: image.place(address),
+                newer,
+            });
+        }
+        Ok(Self::of_image(Arc::new(image.clone()), generation))
     }
 
     /// No instructions at all: what a core has before a program is loaded.
     #[must_use]
     pub fn empty() -> Self {
-        Self::of_image(Arc::default())
+        Self::of_image(Arc::default(), Generation::default())
     }
 
-    fn of_image(image: Arc<Image>) -> Self {
-        let mode = image.contexts;
-        let words = decoded(&image, mode);
-        Self { image, mode, words }
+    fn of_image(image: Arc<Image>, generation: Generation) -> Self {
+        let target = Target {
+            generation,
+            contexts: image.contexts,
+        };
+        let words = decoded(&image, target);
+        Self {
+            image,
+            target,
+            words,
+        }
     }
 
     /// The image it was made from.
@@ -90,7 +118,7 @@ impl Program {
     /// The context mode that its words are decoded for.
     #[must_use]
     pub fn mode(&self) -> ContextMode {
-        self.mode
+        self.target.contexts
     }
 
     /// The instructions by their address.
@@ -109,9 +137,9 @@ impl Program {
     /// which transfer register a command names. A core calls this when `CTX_ENABLES` changes its
     /// mode, which need not be the one that the image was assembled for.
     pub fn set_mode(&mut self, mode: ContextMode) {
-        if mode != self.mode {
-            self.mode = mode;
-            self.words = decoded(&self.image, mode);
+        if mode != self.target.contexts {
+            self.target.contexts = mode;
+            self.words = decoded(&self.image, self.target);
         }
     }
 
@@ -132,9 +160,7 @@ impl Program {
     }
 }
 
-fn decoded(image: &Image, mode: ContextMode) -> Arc<[Word]> {
+fn decoded(image: &Image, target: Target) -> Arc<[Word]> {
     let words = image.words.iter();
-    words
-        .map(|&word| decode_lenient_in(word, mode.encoding()))
-        .collect()
+    words.map(|&word| decode_lenient_in(word, target)).collect()
 }

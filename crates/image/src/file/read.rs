@@ -1,11 +1,11 @@
 //! Reading image files.
 
-use npsim_isa::{Operand, Step, physical_register};
+use npsim_isa::{ContextMode, Generation, Operand, Step, physical_register};
 
 use super::{ImageFileError, MAGIC, OLDEST, VERSION};
 use crate::image::{
-    ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
-    Origin, RegisterSymbol, SignalSymbol, Synonym,
+    Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode, Origin,
+    RegisterSymbol, SignalSymbol, Synonym,
 };
 use crate::import::{ImportFixup, ImportPart};
 use crate::live::LiveRange;
@@ -193,11 +193,15 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
     match fields.word("the kind of the line")? {
         "name" => image.name = fields.text("the name")?,
         "contexts" => {
-            image.contexts = match fields.word("the number of contexts")? {
-                "4" => ContextMode::Four,
-                "8" => ContextMode::Eight,
-                other => return Err(format!("`{other}` contexts are not possible")),
-            };
+            let contexts = fields.word("the number of contexts")?;
+            let mode = contexts.parse().ok().and_then(ContextMode::with_contexts);
+            image.contexts =
+                mode.ok_or_else(|| format!("`{contexts}` contexts are not possible"))?;
+        }
+        "generation" => {
+            let name = fields.word("the generation")?;
+            image.generation = Generation::from_name(name)
+                .ok_or_else(|| format!("`{name}` is not a generation of the microengine"))?;
         }
         "nn-mode" => {
             image.nn_mode = match fields.word("the mode")? {

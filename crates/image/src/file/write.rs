@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use npsim_isa::{Bank, Operand, Step};
+use npsim_isa::{Bank, Generation, Operand, Step};
 
 use super::{MAGIC, VERSION};
-use crate::image::{ContextMode, Direction, Image, NnMode, Origin};
+use crate::image::{Direction, Image, NnMode, Origin};
 use crate::import::ImportPart;
 use crate::live::LiveRange;
 
@@ -21,11 +21,11 @@ pub(super) fn to_file_bytes(image: &Image) -> Vec<u8> {
 fn write(text: &mut String, image: &Image) -> std::fmt::Result {
     writeln!(text, "{MAGIC} {VERSION}")?;
     writeln!(text, "name {}", quoted(&image.name))?;
-    let contexts = match image.contexts {
-        ContextMode::Four => 4,
-        ContextMode::Eight => 8,
-    };
-    writeln!(text, "contexts {contexts}")?;
+    // Files without the line are of the generation that was the only one when the format arose.
+    if image.generation != Generation::default() {
+        writeln!(text, "generation {}", image.generation)?;
+    }
+    writeln!(text, "contexts {}", image.contexts.contexts())?;
     let mode = match image.nn_mode {
         NnMode::Neighbor => "neighbor",
         NnMode::Own => "self",

@@ -2,7 +2,7 @@
 
 use super::Word;
 use crate::{
-    Bank, CapAccess, CapCommand, CapCsr, Command, CommandNext, CommandOp, Completion, Contexts,
+    Bank, CapAccess, CapCommand, CapCsr, Command, CommandNext, CommandOp, Completion, ContextMode,
     DecodeError, Format, Instruction, Operand, Role, TransferKind, TransferRegister, Unit,
     encode::{OTHER_KIND, command_field},
     raw,
@@ -11,7 +11,7 @@ use crate::{
 pub(super) fn command(
     word: Word,
     format: Format,
-    contexts: Contexts,
+    contexts: ContextMode,
 ) -> Result<Instruction, DecodeError> {
     use raw::{address, memory};
     let field = command_field(format);
@@ -68,12 +68,12 @@ fn completion(word: Word) -> Result<Completion, DecodeError> {
     })
 }
 
-fn transfer(word: Word, default: TransferKind, contexts: Contexts) -> TransferRegister {
+fn transfer(word: Word, default: TransferKind, contexts: ContextMode) -> TransferRegister {
     let field = word.byte(raw::memory::TRANSFER);
-    let other = contexts == Contexts::Eight && field & OTHER_KIND != 0;
+    let other = contexts == ContextMode::Eight && field & OTHER_KIND != 0;
     let register = match contexts {
-        Contexts::Eight => field & !OTHER_KIND,
-        Contexts::Four => field,
+        ContextMode::Eight => field & !OTHER_KIND,
+        ContextMode::Four => field,
     };
     match (default, other) {
         (TransferKind::S, false) | (TransferKind::D, true) => TransferRegister::S(register),
@@ -81,7 +81,7 @@ fn transfer(word: Word, default: TransferKind, contexts: Contexts) -> TransferRe
     }
 }
 
-pub(super) fn cap_csr(word: Word, contexts: Contexts) -> Result<Instruction, DecodeError> {
+pub(super) fn cap_csr(word: Word, contexts: ContextMode) -> Result<Instruction, DecodeError> {
     use raw::cap_csr;
     let csr = u16::from_be_bytes([word.byte(cap_csr::CSR_HIGH), word.byte(cap_csr::CSR_LOW)]);
     let command = CapCommand::from_code(word.byte(cap_csr::COMMAND));

@@ -1,10 +1,10 @@
 //! Memory and I/O command words.
 
-use super::{Contexts, absent, blank, error, number, present, ranged};
+use super::{absent, blank, error, number, present, ranged};
 use crate::{
-    CapAccess, CapCommand, CapCsr, Command, CommandNext, Completion, EncodeError, EncodeErrorKind,
-    Format, IGNORE_ERROR_TOKEN, OperandRole, RESTRICTED, Role, SignalRule, TransferKind,
-    TransferRegister, Unit, port, raw, unused,
+    CapAccess, CapCommand, CapCsr, Command, CommandNext, Completion, ContextMode, EncodeError,
+    EncodeErrorKind, Format, IGNORE_ERROR_TOKEN, OperandRole, RESTRICTED, Role, SignalRule,
+    TransferKind, TransferRegister, Unit, port, raw, unused,
 };
 
 /// Position of a field that every unit's format has under the same name.
@@ -21,7 +21,7 @@ pub(crate) fn command_field(format: Format) -> crate::raw::Field {
     }
 }
 
-pub(super) fn command(command: &Command, contexts: Contexts) -> Result<u64, EncodeError> {
+pub(super) fn command(command: &Command, contexts: ContextMode) -> Result<u64, EncodeError> {
     use raw::{address, memory};
     let info = command.op.info();
     let unit = info.unit.info();
@@ -114,7 +114,7 @@ pub(crate) const OTHER_KIND: u8 = 1 << (raw::memory::TRANSFER.width - 1);
 fn transfer(
     register: TransferRegister,
     default: TransferKind,
-    contexts: Contexts,
+    contexts: ContextMode,
 ) -> Result<u64, EncodeError> {
     let role = OperandRole::Transfer;
     let (kind, register) = match register {
@@ -124,9 +124,9 @@ fn transfer(
     };
     let field = raw::memory::TRANSFER;
     match contexts {
-        Contexts::Four if kind != default => error(role, EncodeErrorKind::WrongTransferKind),
-        Contexts::Four => number(role, register, field),
-        Contexts::Eight => {
+        ContextMode::Four if kind != default => error(role, EncodeErrorKind::WrongTransferKind),
+        ContextMode::Four => number(role, register, field),
+        ContextMode::Eight => {
             let register = ranged(role, register, 0, u32::from(OTHER_KIND) - 1)?;
             let other = if kind == default { 0 } else { OTHER_KIND };
             Ok(field.put(register | u64::from(other)))
@@ -146,7 +146,7 @@ pub(super) fn cap_fast_write(csr: u16, data: u16, indirect: bool) -> Result<u64,
         | cap_fast_write::CSR_LOW.put(low.into()))
 }
 
-pub(super) fn cap_csr(access: &CapCsr, contexts: Contexts) -> Result<u64, EncodeError> {
+pub(super) fn cap_csr(access: &CapCsr, contexts: ContextMode) -> Result<u64, EncodeError> {
     use raw::cap_csr;
     let unit = Unit::Cap.info();
     let [high, low] = access.csr.to_be_bytes();

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::details::details;
 use super::{commands_of, registers, support};
-use crate::{AluOp, CsrInfo, MnemonicInfo, ShfOp, Unit, cap_csr, csr, mnemonic, msf_csr};
+use crate::{
+    AluOp, CsrInfo, Generation, MnemonicInfo, ShfOp, Unit, cap_csr, csr, mnemonic, msf_csr,
+};
 
 /// The entry of an instruction or a register, as Markdown; a name that several
 /// tables have gives all of them. Letter case does not matter.
@@ -48,6 +50,9 @@ fn instruction(row: &MnemonicInfo) -> String {
         let _ = writeln!(out, "- also written: {}", row.aliases.join(", "));
     }
     let _ = writeln!(out, "- word format: {}", row.class.name());
+    if row.since != Generation::default() {
+        let _ = writeln!(out, "- generation: from {} on", row.since);
+    }
     if row.max_defer > 0 {
         let _ = writeln!(out, "- defer: up to {}", row.max_defer);
     }

@@ -9,6 +9,7 @@ fn shipped() -> Sources {
     Sources {
         formats: include_str!("../../../../isa/formats.toml").to_owned(),
         enums: include_str!("../../../../isa/enums.toml").to_owned(),
+        generations: include_str!("../../../../isa/generations.toml").to_owned(),
         operands: include_str!("../../../../isa/operands.toml").to_owned(),
         commands: include_str!("../../../../isa/commands.toml").to_owned(),
         csrs: include_str!("../../../../isa/csrs.toml").to_owned(),
@@ -40,6 +41,10 @@ fn enums(sources: &mut Sources) -> &mut String {
     &mut sources.enums
 }
 
+fn generations(sources: &mut Sources) -> &mut String {
+    &mut sources.generations
+}
+
 fn operands(sources: &mut Sources) -> &mut String {
     &mut sources.operands
 }
@@ -67,7 +72,7 @@ fn the_shipped_tables_are_accepted_and_give_the_same_source_twice() {
 fn every_table_has_a_file_name() {
     let mut sources = Sources::default();
     let names = sources.slots().map(|(name, _)| name);
-    assert_eq!(names.len(), 6);
+    assert_eq!(names.len(), 7);
     assert!(names.contains(&"formats.toml"));
 }
 
@@ -327,4 +332,27 @@ fn forms_that_contradict_themselves_are_refused() {
         let text = errors(&edited(mnemonics, from, to));
         assert!(text.contains(what), "{text}");
     }
+}
+
+#[test]
+fn generations_are_known_and_named_once() {
+    let since = edited(mnemonics, "defer = 0", "defer = 0\nsince = \"MEv9\"");
+    assert!(errors(&since).contains("there is no generation MEv9"));
+    let twice = edited(generations, "\"MEv1\"", "\"mev2\"");
+    assert!(errors(&twice).contains("duplicate generation mev2"));
+}
+
+#[test]
+fn a_later_generation_and_its_instruction_are_a_row_each() {
+    let mut sources = edited(
+        mnemonics,
+        "name = \"ffs\"",
+        "name = \"ffs\"\nsince = \"MEv3\"",
+    );
+    sources.generations += "\n[[generation]]\nname = \"MEv3\"\ndoc = \"a test\"\nevidence = [\"uncertain\"]\nuncertain = \"made up\"\n";
+    let files = generate(&sources).unwrap_or_else(|errors| panic!("{}", errors.join("\n")));
+    let text = |name: &str| &files.iter().find(|(it, _)| *it == name).unwrap().1;
+    assert!(text("generations.rs").contains("[Self::MEv1, Self::MEv2, Self::MEv3]"));
+    assert!(text("mnemonics.rs").contains("name: \"ffs\", since: Generation::MEv3"));
+    assert!(text("mnemonics.rs").contains("name: \"alu\", since: Generation::MEv2"));
 }

@@ -74,7 +74,16 @@ fn typed(code: &str, offset: usize) -> std::ops::Range<usize> {
 }
 
 fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
-    for info in mnemonics() {
+    // A file of several programs may be for several chips; what one of them has is offered.
+    let generation = workspace
+        .about(&spot.path)
+        .map(|analysis| analysis.root.options.generation)
+        .max()
+        .unwrap_or_default();
+    let known = mnemonics()
+        .iter()
+        .filter(|info| generation.check(info).is_ok());
+    for info in known {
         for name in std::iter::once(&info.name).chain(info.aliases) {
             list.add(
                 name,

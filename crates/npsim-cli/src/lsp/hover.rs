@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use npsim_isa::{
-    CommandOp, CsrInfo, ENUMERATIONS, Evidence, InputState, MnemonicInfo, Unit, cap_csr, csr,
-    mnemonic, msf_csr,
+    CommandOp, CsrInfo, ENUMERATIONS, Evidence, Generation, InputState, MnemonicInfo, Unit,
+    cap_csr, csr, mnemonic, msf_csr,
 };
 
 use super::analysis::Analysis;
@@ -69,6 +69,9 @@ pub fn mnemonic_text(info: &MnemonicInfo) -> String {
     let mut text = format!("```uc\n{}\n```\n{}", info.syntax, info.doc);
     if !info.aliases.is_empty() {
         let _ = write!(text, "\n\nAlso written `{}`.", info.aliases.join("`, `"));
+    }
+    if info.since != Generation::default() {
+        let _ = write!(text, "\n\nOnly from {} on.", info.since);
     }
     if let Some(unit) = Unit::by_name(info.name) {
         text += "\n\n| command | meaning |\n| --- | --- |\n";

@@ -24,7 +24,7 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
 use npsim_image::{ContextMode, Image};
-use npsim_isa::{CommandOp, Instruction, Unit, encode_in};
+use npsim_isa::{CommandOp, Instruction, Target, Unit, encode_in};
 use npsim_reference::REFERENCE;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -109,7 +109,7 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
             _ => ContextMode::Four,
         };
         let words = program.iter();
-        let words = words.map(|it| encode_in(it, contexts.encoding()).unwrap());
+        let words = words.map(|it| encode_in(it, Target::with_mode(contexts)).unwrap());
         let mut image = Image::from_words("random", words.collect());
         image.contexts = contexts;
         (bench.places[n], Program::new(&image, &profile).unwrap())

@@ -362,19 +362,16 @@ impl Selector<'_> {
     }
 
     fn contexts(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
-        self.out.contexts = match constant::evaluate(&directive.arguments, directive.place)? {
-            4 => ContextMode::Four,
-            8 => ContextMode::Eight,
-            other => {
-                return Err(directive
-                    .place
-                    .error(
-                        codes::CONSTANT_RANGE,
-                        format!("a microengine cannot run with {other} contexts"),
-                    )
-                    .help("write `.num_contexts 4` or `.num_contexts 8`"));
-            }
-        };
+        let contexts = constant::evaluate(&directive.arguments, directive.place)?;
+        self.out.contexts = ContextMode::with_contexts(contexts).ok_or_else(|| {
+            directive
+                .place
+                .error(
+                    codes::CONSTANT_RANGE,
+                    format!("a microengine cannot run with {contexts} contexts"),
+                )
+                .help("write `.num_contexts 4` or `.num_contexts 8`")
+        })?;
         Ok(())
     }
 

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use npsim_isa::{
-    AluOp, Bank, CapAccess, CapCsr, Command, CommandOp, Completion, Condition, Contexts,
-    Instruction, Operand, OperandRole, TransferKind, TransferRegister, Unit, cap_csr, encode,
-    encode_in, msf_csr,
+    AluOp, Bank, CapAccess, CapCsr, Command, CommandOp, Completion, Condition, ContextMode,
+    Instruction, Operand, OperandRole, Target, TransferKind, TransferRegister, Unit, cap_csr,
+    encode, encode_in, msf_csr,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -554,7 +554,10 @@ impl Upper {
     pub fn program(self, program: Vec<Instruction>) -> Vec<Instruction> {
         let each = program.into_iter().map(|it| {
             let moved = self.instruction(it);
-            assert!(encode_in(&moved, Contexts::Four).is_ok(), "{moved}");
+            assert!(
+                encode_in(&moved, Target::with_mode(ContextMode::Four)).is_ok(),
+                "{moved}"
+            );
             moved
         });
         each.collect()

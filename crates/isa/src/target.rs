@@ -1,0 +1,218 @@
+//! What a word is made for: the generation of the microengine and the mode of its contexts.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Evidence, MnemonicInfo};
+
+/// The table row of a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GenerationInfo {
+    /// Its name, as chip profiles write it.
+    pub name: &'static str,
+    /// Which chips have it and what marks it.
+    pub doc: &'static str,
+    /// What supports the row.
+    pub evidence: &'static [Evidence],
+    /// What is not confirmed.
+    pub uncertain: Option<&'static str>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/generations.rs"));
+
+impl Generation {
+    /// The generation with this name, in any letter case.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let named = |it: &Self| it.info().name.eq_ignore_ascii_case(name);
+        Self::ALL.into_iter().find(named)
+    }
+
+    /// Whether its microengines have the instruction of a row.
+    ///
+    /// # Errors
+    /// The instruction is of a later generation.
+    pub fn check(self, row: &MnemonicInfo) -> Result<(), NewerInstruction> {
+        if row.since <= self {
+            return Ok(());
+        }
+        Err(NewerInstruction {
+            mnemonic: row.name,
+            since: row.since,
+            generation: self,
+        })
+    }
+}
+
+/// That of the IXP2400 and the IXP2800.
+impl Default for Generation {
+    fn default() -> Self {
+        Self::MEv2
+    }
+}
+
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.info().name)
+    }
+}
+
+/// An instruction that a microengine lacks, since a later generation brought it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewerInstruction {
+    /// The instruction.
+    pub mnemonic: &'static str,
+    /// The generation that brought it.
+    pub since: Generation,
+    /// The generation of the microengine.
+    pub generation: Generation,
+}
+
+impl fmt::Display for NewerInstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is an instruction of {}, which {} does not have",
+            self.mnemonic, self.since, self.generation
+        )
+    }
+}
+
+impl std::error::Error for NewerInstruction {}
+
+/// How many contexts run and how the registers are divided among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ContextMode {
+    /// Contexts 0, 2, 4, 6 with 32 general-purpose registers of each bank and 32 transfer
+    /// registers of each kind. (The coding of transfer registers is known from one
+    /// disassembler only.)
+    Four,
+    /// Contexts 0 to 7 with 16 registers of each.
+    #[default]
+    Eight,
+}
+
+impl ContextMode {
+    /// How many contexts run.
+    #[must_use]
+    pub const fn contexts(self) -> u8 {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+
+    /// The mode with so many contexts.
+    #[must_use]
+    pub const fn with_contexts(contexts: i64) -> Option<Self> {
+        match contexts {
+            4 => Some(Self::Four),
+            8 => Some(Self::Eight),
+            _ => None,
+        }
+    }
+
+    /// Registers that a context has of each bank and of each kind of transfer register.
+    #[must_use]
+    pub const fn registers(self) -> u8 {
+        match self {
+            Self::Four => 32,
+            Self::Eight => 16,
+        }
+    }
+
+    /// Contexts from one that runs to the next.
+    #[must_use]
+    pub const fn stride(self) -> u8 {
+        match self {
+            Self::Four => 2,
+            Self::Eight => 1,
+        }
+    }
+}
+
+/// What decides the meaning of a word: generation and context mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// Which instructions there are.
+    pub generation: Generation,
+    /// How a command names its transfer register.
+    pub contexts: ContextMode,
+}
+
+impl Target {
+    /// The default generation in a context mode.
+    #[must_use]
+    pub fn with_mode(contexts: ContextMode) -> Self {
+        Self {
+            contexts,
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        DecodeReason, EncodeErrorKind, Instruction, decode_in, decode_lenient_in, encode_in,
+        mnemonic,
+    };
+
+    const OLD: Target = Target {
+        generation: Generation::MEv1,
+        contexts: ContextMode::Eight,
+    };
+
+    #[test]
+    fn generations_are_found_by_name_in_any_case() {
+        for generation in Generation::ALL {
+            let name = generation.info().name;
+            assert_eq!(Generation::from_name(name), Some(generation));
+            assert_eq!(
+                Generation::from_name(&name.to_lowercase()),
+                Some(generation)
+            );
+        }
+        assert_eq!(Generation::from_name("MEv"), None);
+        assert!(Generation::ALL.is_sorted());
+    }
+
+    #[test]
+    fn generations_have_the_instructions_of_earlier_ones_only() {
+        let ffs = mnemonic("ffs").unwrap();
+        let next = MnemonicInfo {
+            since: Generation::MEv2,
+            ..*ffs
+        };
+        assert_eq!(Generation::MEv2.check(&next), Ok(()));
+        let refused = Generation::MEv1.check(&next).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "`ffs` is an instruction of MEv2, which MEv1 does not have"
+        );
+        let first = MnemonicInfo {
+            since: Generation::MEv1,
+            ..*ffs
+        };
+        assert_eq!(Generation::MEv2.check(&first), Ok(()));
+    }
+
+    #[test]
+    fn newer_instructions_are_refused_by_name_in_both_directions() {
+        let nop = Instruction::Nop;
+        let newer = OLD.generation.check(nop.row()).unwrap_err();
+        let refused = encode_in(&nop, OLD).unwrap_err();
+        assert_eq!(refused.kind, EncodeErrorKind::Newer(newer));
+        let word = encode_in(&nop, Target::default()).unwrap();
+        for decode in [decode_in, decode_lenient_in] {
+            let refused = decode(word, OLD).unwrap_err();
+            assert_eq!(refused.reason, DecodeReason::Newer(newer));
+            assert_eq!(
+                refused.to_string(),
+                "word f0000c0300: `nop` is an instruction of MEv2, which MEv1 does not have"
+            );
+        }
+    }
+}
