@@ -5,9 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::modules::ModuleTree;
 use crate::tokens::{ModuleFacts, Segments};
 
-/// How far a name is followed through `pub use` before it counts as circular.
-const DEEPEST: usize = 16;
-
 /// Names that one file takes from another, by (from, to) as indices of files.
 pub type Imports = BTreeMap<(usize, usize), BTreeSet<String>>;
 
@@ -40,6 +37,9 @@ pub fn imports_across(tree: &ModuleTree) -> Imports {
     imports
 }
 
+/// Names looked up, each with the module in which.
+type Seen = BTreeSet<(Segments, String)>;
+
 struct Names<'a> {
     tree: &'a ModuleTree,
     modules: BTreeMap<&'a [String], &'a ModuleFacts>,
@@ -58,20 +58,18 @@ impl<'a> Names<'a> {
 
     /// The file that defines what `path`, written in `module`, names, and the name.
     fn find(&self, module: &ModuleFacts, path: &[String]) -> Option<(usize, String)> {
-        let (defined_in, name) = self.resolve(&module.path, path, 0)?;
+        let (defined_in, name) = self.resolve(&module.path, path, &mut BTreeSet::new())?;
         Some((*self.tree.file_of.get(&defined_in)?, name))
     }
 
-    /// The module that defines what `path`, written in `module`, names.
+    /// The module that defines what `path`, written in `module`, names. `seen` has the names
+    /// that have been looked up on the way, by module: re-exports may lead in a circle.
     fn resolve(
         &self,
         module: &[String],
         path: &[String],
-        depth: usize,
+        seen: &mut Seen,
     ) -> Option<(Segments, String)> {
-        if depth > DEEPEST {
-            return None;
-        }
         let first = path.first()?;
         let (mut here, mut at) = match first.as_str() {
             "crate" => (Vec::new(), 1),
@@ -96,7 +94,7 @@ impl<'a> Names<'a> {
             if facts.items.contains(segment) {
                 break;
             }
-            if let Some(found) = self.through_use(facts, &path[at..], depth) {
+            if let Some(found) = self.through_use(facts, &path[at..], seen) {
                 return Some(found);
             }
             if relative && at == 0 {
@@ -113,9 +111,12 @@ impl<'a> Names<'a> {
         &self,
         facts: &ModuleFacts,
         rest: &[String],
-        depth: usize,
+        seen: &mut Seen,
     ) -> Option<(Segments, String)> {
         let (first, after) = rest.split_first()?;
+        if !seen.insert((facts.path.clone(), first.clone())) {
+            return None;
+        }
         let named = facts
             .uses
             .iter()
@@ -136,7 +137,7 @@ impl<'a> Names<'a> {
         {
             // `use super::*` does not lead back to where the search came from.
             path.extend(after.iter().cloned());
-            if let Some(found) = self.resolve(&facts.path, &path, depth + 1)
+            if let Some(found) = self.resolve(&facts.path, &path, seen)
                 && (by_name
                     || self
                         .modules
