@@ -2,11 +2,11 @@
 
 use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words};
 
-use crate::claims::Claim;
 use crate::control::Outcome;
+use crate::microengine::{LoopExit, Microengine, slow};
 use crate::registers::transfer_file;
+use crate::scoreboard::Reservation;
 use crate::template::{Swap, awaited, is_media_write, registers_of, signals_of, words_of};
-use crate::{Flow, Microengine, slow};
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use npsim_chip::kernel::waiter::{Waiter, is_freelist};
 
@@ -33,7 +33,6 @@ struct Prepared {
 impl Prepared {
     /// Says what it moves and which signals it raises, of which the rest is known.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a few instructions.
     fn complete(&mut self, completion: Completion) {
         let command = &mut self.command;
         let info = command.op.info();
@@ -45,7 +44,7 @@ impl Prepared {
     }
 }
 
-/// What a context waits for that gives up the pipeline with a command, and after how many
+/// What a context waits for that yields the pipeline with a command, and after how many
 /// slots.
 fn swap_of(command: &BusCommand, completion: Completion) -> Option<(u16, Swap)> {
     let Completion::CtxSwap { signal, defer } = completion else {
@@ -61,7 +60,7 @@ impl Microengine {
         csr: u16,
         data: u32,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Flow> {
+    ) -> Result<Outcome, LoopExit> {
         let request = Request {
             op: CommandOp::CapWrite,
             transfer: TransferRegister::None,
@@ -78,7 +77,7 @@ impl Microengine {
         &mut self,
         access: &CapCsr,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Flow> {
+    ) -> Result<Outcome, LoopExit> {
         let fast = access.access == CapAccess::FastWriteAlu;
         let request = Request {
             op: access.op(),
@@ -93,43 +92,42 @@ impl Microengine {
     }
 
     /// Issues a command that is known but for its address. Gives after how many slots the
-    /// context gives up the pipeline, if it does.
+    /// context yields the pipeline, if it does.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of the loop's command.
     pub(crate) fn template_command(
         &mut self,
         number: u32,
         address: u32,
         fabric: &mut Fabric,
-    ) -> Result<Option<Swap>, Flow> {
-        let lane = &self.lanes[usize::from(self.datapath.context & 7)];
-        let order = lane.order(number);
-        let (out, into) = (&order.pulled, &order.pushed);
+    ) -> Result<Option<Swap>, LoopExit> {
+        let bound_program = &self.bound[usize::from(self.datapath.context & 7)];
+        let bound = bound_program.command(number);
+        let (out, into) = (&bound.pulled, &bound.pushed);
         // Where it moves nothing there are no slots to be asked for.
-        let clear = u64::from(address) >= order.fast_from
-            && self.initialised.has_here(out.here)
-            && !self.claims.owns_here(out.here)
-            && !self.claims.owns_here(into.here)
-            && (self.slow & slow::DEFER == 0 || order.swap.is_none());
+        let clear = u64::from(address) >= bound.fast_from
+            && self.initialised.has_all(out.here)
+            && !self.scoreboard.any_reserved(out.here)
+            && !self.scoreboard.any_reserved(into.here)
+            && (self.slow & slow::DEFER == 0 || bound.swap.is_none());
         if !clear {
             return self.command_rarely(number, address, fabric);
         }
-        let target = fabric.buses.target_of(order.unit, address);
-        if !fabric.sends(self.cycle, &order.command, (target, address)) {
-            return Err(Flow::Held);
+        let target = fabric.buses.target_of(bound.unit, address);
+        if !fabric.sends(self.cycle, &bound.command, (target, address)) {
+            return Err(LoopExit::Held);
         }
         for moved in [out, into] {
-            self.claims.add_moved(moved, self.cycle);
+            self.scoreboard.reserve_range(moved, self.cycle);
         }
         self.stats.references[target.index()] += 1;
-        let Some((mask, swap)) = order.swap else {
+        let Some((mask, swap)) = bound.swap else {
             return Ok(None);
         };
         self.waits_for(mask, false);
         Ok(Some(swap))
     }
 
-    /// The same where something may be wrong with its registers or its place, where they
+    /// [`Self::template_command`] where something may be wrong with its registers or its place, where they
     /// are not bits of one word each, or where more of it is open than its address.
     #[inline(never)]
     fn command_rarely(
@@ -137,25 +135,25 @@ impl Microengine {
         number: u32,
         address: u32,
         fabric: &mut Fabric,
-    ) -> Result<Option<Swap>, Flow> {
-        let order = self.lane().order(number);
-        if order.carries_data() {
+    ) -> Result<Option<Swap>, LoopExit> {
+        let bound = self.bound_program().command(number);
+        if bound.carries_data() {
             return self.fast_write(number, address, fabric);
         }
-        if order.swap.is_some() {
+        if bound.swap.is_some() {
             self.refuse_in_slot(fabric)?;
         }
-        let order = self.lane().order(number);
+        let bound = self.bound_program().command(number);
         let mut prepared = Prepared {
             command: BusCommand {
                 address,
-                ..order.command
+                ..bound.command
             },
-            transfers: order.transfers,
-            pulled: order.pulled.claim.words,
-            pushed: order.pushed.claim.words,
+            transfers: bound.transfers,
+            pulled: bound.pulled.reservation.words,
+            pushed: bound.pushed.reservation.words,
         };
-        let (mut swap, open, completion) = (order.swap, order.open, order.completion);
+        let (mut swap, open, completion) = (bound.swap, bound.open, bound.completion);
         if open.data {
             prepared.command.address = address & 0xffff;
             prepared.command.immediate = Some(address >> 16);
@@ -174,63 +172,62 @@ impl Microengine {
         number: u32,
         address: u32,
         fabric: &mut Fabric,
-    ) -> Result<Option<Swap>, Flow> {
-        let order = self.lane().order(number);
+    ) -> Result<Option<Swap>, LoopExit> {
+        let bound = self.bound_program().command(number);
         let command = BusCommand {
             immediate: Some(address >> 16),
-            ..order.command
+            ..bound.command
         };
         let address = address & 0xffff;
-        let target = fabric.buses.target_of(order.unit, address);
+        let target = fabric.buses.target_of(bound.unit, address);
         if !fabric.sends(self.cycle, &command, (target, address)) {
-            return Err(Flow::Held);
+            return Err(LoopExit::Held);
         }
         if is_freelist(address) {
-            self.claim_for_waiter(&command, command.fast_data(), fabric);
+            self.reserve_for_waiter(&command, command.fast_data(), fabric);
         }
         self.stats.references[target.index()] += 1;
         Ok(None)
     }
 
     /// A command is issued that writes longwords to the media interface, from OUT registers which
-    /// nobody may change until they are taken, or one that it carries.
+    /// must not change until they are taken, or one that it carries.
     #[inline(never)]
-    fn claim_for_listed(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
+    fn reserve_for_media(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
         let address = command.media_address();
         if let Some(data) = command.immediate.filter(|_| is_freelist(address)) {
-            return self.claim_for_waiter(command, data, fabric);
+            return self.reserve_for_waiter(command, data, fabric);
         }
         let out = transfer_file(command.transfer_kind, false);
         for n in 0..u16::from(pulled) {
             if is_freelist(address.wrapping_add(4 * u32::from(n))) {
                 let register = (u16::from(command.transfer) + n) % 128;
-                self.claim_for_waiter(command, self.datapath.get(out + register), fabric);
+                self.reserve_for_waiter(command, self.datapath.get(out + register), fabric);
             }
         }
     }
 
     /// A command is issued that writes a word to a freelist. Where the thread is one of this
     /// microengine, its IN registers are the media interface's from now on.
-    fn claim_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
+    fn reserve_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
         let waiter = Waiter::from_register(word, &fabric.profile);
         let Some(waiter) = waiter.ok().filter(|it| it.claimed_by_issuer(command)) else {
             return;
         };
         let first = transfer_file(TransferKind::S, true) + u16::from(waiter.absolute_register());
         let by = (command.context, command.pc);
-        self.claims
-            .add(Claim::new(command.op, (first, 2), by, self.cycle));
+        self.scoreboard
+            .add(Reservation::new(command.op, (first, 2), by, self.cycle));
     }
 
     /// Applies the override word, which also says how much is moved.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
     fn complete_with_override(
         &mut self,
         prepared: &mut Prepared,
         completion: Completion,
         fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), LoopExit> {
         let command = &mut prepared.command;
         let word = self.datapath.previous_result;
         command.indirect = Some(word);
@@ -241,7 +238,7 @@ impl Microengine {
     }
 
     #[inline(never)]
-    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.refuse_in_slot(fabric)?;
         }
@@ -251,27 +248,26 @@ impl Microengine {
     }
 
     /// Hands a command over to the fabric; `swap` says what the context waits for
-    /// and after how many slots, if it gives up the pipeline.
+    /// and after how many slots, if it yields the pipeline.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
     fn send_off(
         &mut self,
         prepared: &Prepared,
         swap: Option<(u16, Swap)>,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Flow> {
+    ) -> Result<Outcome, LoopExit> {
         if self.uses_own(prepared) {
             let words = (prepared.pulled, prepared.pushed);
             self.check_each_transfer(&prepared.command, words, fabric)?;
         }
         let target = match fabric.issue(self.cycle, &prepared.command) {
             Issue::Accepted(target) => target,
-            Issue::Held => return Err(Flow::Held),
+            Issue::Held => return Err(LoopExit::Held),
         };
         self.stats.references[target.index()] += 1;
-        self.claim(prepared);
+        self.reservation(prepared);
         if is_media_write(prepared.command.op) {
-            self.claim_for_listed(&prepared.command, prepared.pulled, fabric);
+            self.reserve_for_media(&prepared.command, prepared.pulled, fabric);
         }
         Ok(self.sent(swap))
     }
@@ -301,7 +297,7 @@ impl Microengine {
         command: &BusCommand,
         (pulled, pushed): (u8, u8),
         fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), LoopExit> {
         let slots = |incoming: bool, words: u8| {
             let first = transfer_file(command.transfer_kind, incoming);
             let register = u16::from(command.transfer);
@@ -319,7 +315,7 @@ impl Microengine {
     }
 
     /// The registers belong to the unit until it has taken or filled them.
-    fn claim(&mut self, prepared: &Prepared) {
+    fn reservation(&mut self, prepared: &Prepared) {
         if !self.uses_own(prepared) {
             return;
         }
@@ -329,13 +325,17 @@ impl Microengine {
                 let file = transfer_file(command.transfer_kind, incoming);
                 let slots = (file + u16::from(command.transfer), words);
                 let by = (command.context, command.pc);
-                self.claims
-                    .add(Claim::new(command.op, slots, by, self.cycle));
+                self.scoreboard
+                    .add(Reservation::new(command.op, slots, by, self.cycle));
             }
         }
     }
 
-    fn bus_command(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Prepared, Flow> {
+    fn bus_command(
+        &mut self,
+        request: &Request,
+        fabric: &mut Fabric,
+    ) -> Result<Prepared, LoopExit> {
         let context = self.datapath.context;
         let (kind, register) = registers_of(request.op.info(), request.transfer);
         let command = BusCommand {
@@ -370,7 +370,7 @@ impl Microengine {
         word: u32,
         command: &mut BusCommand,
         fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), LoopExit> {
         let info = command.op.info();
         let bit = |n: u32| word & 1 << n != 0;
         if bit(31) {

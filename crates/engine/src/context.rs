@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub(crate) struct Context {
     state: ContextPhase,
     pub pc: u16,
-    /// The instruction with which it last gave up the pipeline.
+    /// The instruction with which it last yielded the pipeline.
     pub yielded_at: u16,
     /// Bit s: signal s has arrived and is not consumed.
     pub signals: u16,
@@ -64,7 +64,7 @@ impl Context {
         spent
     }
 
-    /// The same where the arbiter gives or takes the pipeline: that is never before the
+    /// [`Self::spend`] where the arbiter gives or takes the pipeline: that is never before the
     /// context has entered its state, so it need not be remembered if it was.
     #[inline]
     fn spend_all(&mut self, at: Cycle) -> Cycle {
@@ -84,7 +84,7 @@ impl Context {
     }
 
     /// Its times up to a cycle. What it entered may lie after that cycle, at the end
-    /// of slots that were thrown away or of a refill: then it was ready until then
+    /// of slots that were aborted or of a refill: then it was ready until then
     /// for at most `ready` cycles, and executed before.
     pub fn times_at(&self, until: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
@@ -189,7 +189,7 @@ impl Contexts {
         }
     }
 
-    /// The one that executes gives up the pipeline at a cycle: what it does then.
+    /// The one that executes yields the pipeline at a cycle: what it does then.
     #[inline]
     pub fn leave(&mut self, context: u8, enabled: bool, at: Cycle) {
         let it = &mut self[context];

@@ -3,8 +3,9 @@
 
 use npsim_isa::{CtxArb, Instruction};
 
-use crate::operation::{Kind, Op};
-use crate::{Flow, Microengine};
+use crate::microengine::{LoopExit, Microengine, slow};
+use crate::operation::Op;
+use crate::uop::Kind;
 use npsim_chip::kernel::fabric::Fabric;
 
 /// What an instruction outside the datapath leads to.
@@ -14,7 +15,7 @@ pub(crate) enum Outcome {
     Sequential,
     /// To the operation's target.
     Taken,
-    /// The context gives up the pipeline after its defer slots.
+    /// The context yields the pipeline after its defer slots.
     Swap { defer: u8, resume: Option<u16> },
     /// A breakpoint.
     Halt,
@@ -23,8 +24,7 @@ pub(crate) enum Outcome {
 impl Microengine {
     /// Executes what is not of the datapath.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Else all that it gives goes through memory.
-    pub(crate) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+    pub(crate) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
         let taken = |condition: bool| {
             if condition {
                 Outcome::Taken
@@ -53,7 +53,7 @@ impl Microengine {
             }
             Kind::CsrRead => {
                 self.csr_value = self.read_csr(op.x as u16, fabric)?;
-                self.slow |= crate::slow::CSR;
+                self.slow |= slow::CSR;
                 Ok(Outcome::Sequential)
             }
             Kind::CsrWrite => {
@@ -78,9 +78,9 @@ impl Microengine {
         a.wrapping_add(b)
     }
 
-    /// The same for what has no kind of its own.
+    /// [`Self::outside`] for what has no kind of its own.
     #[inline(never)]
-    fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+    fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
         let Some(instruction) = self.program.instruction(self.pc) else {
             return Err(self.no_instruction(fabric));
         };
@@ -105,7 +105,7 @@ impl Microengine {
         }
     }
 
-    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
         self.refuse_in_slot(fabric)?;
         if arb.breakpoint {
             return Ok(Outcome::Halt);

@@ -3,8 +3,9 @@
 use npsim_image::{ContextMode, Direction, RegisterSymbol};
 use npsim_isa::{Bank, Operand};
 
+use crate::microengine::{LoopExit, Microengine, slow};
 use crate::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
-use crate::{Flow, Microengine, slow, watchdog};
+use crate::watchdog;
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, Core, signal_name_at};
 use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
@@ -22,16 +23,16 @@ struct Report {
 }
 
 impl Microengine {
-    /// Raises a fault at the present instruction, in the order of all looks.
-    /// `Err` tells the interpreter to stop or to come back when it is in order.
-    fn complain(
+    /// Raises a fault at the present instruction, in global order.
+    /// `Err` stops the loop, or has the instruction tried again when it is in order.
+    fn raise_fault(
         &mut self,
         check: Option<Check>,
         fabric: &mut Fabric,
         report: impl FnOnce(&Self) -> Report,
-    ) -> Result<(), Flow> {
-        if !self.may_look(fabric) {
-            return Err(Flow::Post);
+    ) -> Result<(), LoopExit> {
+        if !self.can_observe(fabric) {
+            return Err(LoopExit::Post);
         }
         let allowed = check.is_some_and(|check| fabric.checks.is_allowed(check));
         let Report {
@@ -58,19 +59,19 @@ impl Microengine {
             help: Some(help.to_owned()),
             also: Vec::new(),
         });
-        if allowed { Ok(()) } else { Err(Flow::Stop) }
+        if allowed { Ok(()) } else { Err(LoopExit::Stop) }
     }
 
-    fn stop(&mut self, fabric: &mut Fabric, report: impl FnOnce(&Self) -> Report) -> Flow {
-        self.complain(None, fabric, report)
+    fn stop(&mut self, fabric: &mut Fabric, report: impl FnOnce(&Self) -> Report) -> LoopExit {
+        self.raise_fault(None, fabric, report)
             .err()
-            .unwrap_or(Flow::Stop)
+            .unwrap_or(LoopExit::Stop)
     }
 
     /// The word here is no instruction.
     #[cold]
     #[inline(never)]
-    pub(crate) fn no_instruction(&mut self, fabric: &mut Fabric) -> Flow {
+    pub(crate) fn no_instruction(&mut self, fabric: &mut Fabric) -> LoopExit {
         self.stop(fabric, |me| match me.program.loaded().words().get(usize::from(me.pc)) {
             Some(Err(reason)) => Report {
                 message: format!("the word at address {} is no instruction: {reason}", me.pc),
@@ -89,7 +90,7 @@ impl Microengine {
     }
 
     /// A unit owns the register.
-    pub(crate) fn check_owner(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+    pub(crate) fn check_owner(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), LoopExit> {
         let touch = if slot >= S_OUT as usize {
             "written"
         } else {
@@ -99,7 +100,7 @@ impl Microengine {
     }
 
     /// A command wants to fill a register that another command will fill.
-    pub(crate) fn check_free(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+    pub(crate) fn check_free(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), LoopExit> {
         self.check_claim(slot, "given to a second command", fabric)
     }
 
@@ -108,26 +109,26 @@ impl Microengine {
         slot: usize,
         touch: &'static str,
         fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
-        if !self.claims.owns(slot as u16) {
+    ) -> Result<(), LoopExit> {
+        if !self.scoreboard.is_reserved(slot as u16) {
             return Ok(());
         }
-        if !self.may_look(fabric) {
-            return Err(Flow::Post);
+        if !self.can_observe(fabric) {
+            return Err(LoopExit::Post);
         }
-        if self.claims.exposes(slot as u16) {
-            self.bark = self.cycle + PATIENCE;
+        if self.scoreboard.exposes(slot as u16) {
+            self.watchdog_at = self.cycle + PATIENCE;
         }
-        let Some(&claim) = self.claims.of(slot) else {
+        let Some(&reservation) = self.scoreboard.of(slot) else {
             return Ok(());
         };
-        self.complain(Some(Check::TransferInFlight), fabric, |me| {
+        self.raise_fault(Some(Check::TransferInFlight), fabric, |me| {
             let name = me.register_name(slot);
-            let owner = claim.op.map_or_else(
+            let owner = reservation.op.map_or_else(
                 || "the media interface, which will push a receive status word".to_owned(),
                 |op| {
                     let info = op.info();
-                    let listed = if claim.owner().is_listed() {
+                    let listed = if reservation.owner().is_listed() {
                         "the media interface, which will push a receive status word: "
                     } else {
                         ""
@@ -136,9 +137,9 @@ impl Microengine {
                         "{listed}{}[{}] at {}, issued by context {} at cycle {}",
                         info.unit.info().name,
                         info.name,
-                        me.program.image().place(claim.pc),
-                        claim.context,
-                        claim.issued
+                        me.program.image().place(reservation.pc),
+                        reservation.context,
+                        reservation.issued
                     )
                 },
             );
@@ -157,8 +158,12 @@ impl Microengine {
     /// The register was never written.
     #[cold]
     #[inline(never)]
-    pub(crate) fn uninitialised(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
-        self.complain(Some(Check::UninitialisedRead), fabric, |me| Report {
+    pub(crate) fn uninitialised(
+        &mut self,
+        slot: usize,
+        fabric: &mut Fabric,
+    ) -> Result<(), LoopExit> {
+        self.raise_fault(Some(Check::UninitialisedRead), fabric, |me| Report {
             message: format!(
                 "{} is read, but nothing was ever written to it",
                 me.register_name(slot)
@@ -182,8 +187,8 @@ impl Microengine {
         pointer: u8,
         written: Cycle,
         fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
-        self.complain(Some(Check::LocalMemoryEarly), fabric, |me| Report {
+    ) -> Result<(), LoopExit> {
+        self.raise_fault(Some(Check::LocalMemoryEarly), fabric, |me| Report {
             message: format!(
                 "*l$index{pointer} is used before the write of LM_ADDR_{pointer} took effect"
             ),
@@ -203,7 +208,7 @@ impl Microengine {
         pointer: u8,
         address: usize,
         fabric: &mut Fabric,
-    ) -> Flow {
+    ) -> LoopExit {
         self.stop(fabric, |me| Report {
             message: format!(
                 "*l$index{pointer} points to local memory word {address}, but there are {}",
@@ -216,7 +221,7 @@ impl Microengine {
 
     /// A control instruction stands in a defer slot of another that takes effect.
     #[inline]
-    pub(crate) fn refuse_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
+    pub(crate) fn refuse_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), LoopExit> {
         if self.slow & slow::DEFER == 0 {
             return Ok(());
         }
@@ -225,7 +230,7 @@ impl Microengine {
 
     #[cold]
     #[inline(never)]
-    fn refused_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
+    fn refused_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), LoopExit> {
         Err(self.stop(fabric, |_| Report {
             message: "a control instruction takes effect in a defer slot of another".to_owned(),
             notes: Vec::new(),
@@ -235,9 +240,13 @@ impl Microengine {
 
     /// Control goes to an address that may be a defer slot.
     #[inline]
-    pub(crate) fn enter_checked(&mut self, target: u16, fabric: &mut Fabric) -> Result<(), Flow> {
-        let side = self.program.sides.get(target as usize);
-        match side.and_then(|side| side.slot_of) {
+    pub(crate) fn enter_checked(
+        &mut self,
+        target: u16,
+        fabric: &mut Fabric,
+    ) -> Result<(), LoopExit> {
+        let info = self.program.infos.get(target as usize);
+        match info.and_then(|info| info.slot_of) {
             None => Ok(()),
             Some(owner) => self.enters_slot(target, owner, fabric),
         }
@@ -245,8 +254,13 @@ impl Microengine {
 
     #[cold]
     #[inline(never)]
-    fn enters_slot(&mut self, target: u16, owner: u16, fabric: &mut Fabric) -> Result<(), Flow> {
-        self.complain(Some(Check::DeferSlotEntry), fabric, |me| Report {
+    fn enters_slot(
+        &mut self,
+        target: u16,
+        owner: u16,
+        fabric: &mut Fabric,
+    ) -> Result<(), LoopExit> {
+        self.raise_fault(Some(Check::DeferSlotEntry), fabric, |me| Report {
             message: format!(
                 "control goes to address {target}, a defer slot of the instruction at {owner}"
             ),
@@ -261,7 +275,7 @@ impl Microengine {
     /// There is no such local CSR.
     #[cold]
     #[inline(never)]
-    pub(crate) fn no_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Flow {
+    pub(crate) fn no_csr(&mut self, csr: u16, fabric: &mut Fabric) -> LoopExit {
         self.stop(fabric, |_| Report {
             message: format!("there is no local CSR at 0x{csr:03x}"),
             notes: Vec::new(),
@@ -272,7 +286,7 @@ impl Microengine {
     /// An override names a microengine that the chip does not have.
     #[cold]
     #[inline(never)]
-    pub(crate) fn no_microengine(&mut self, number: u8, fabric: &mut Fabric) -> Flow {
+    pub(crate) fn no_microengine(&mut self, number: u8, fabric: &mut Fabric) -> LoopExit {
         self.stop(fabric, |me| Report {
             message: format!("the indirect_ref override names microengine 0x{number:02x}, which is not there"),
             notes: vec![format!("the override word is 0x{:08x}", me.datapath.previous_result)],
@@ -281,8 +295,8 @@ impl Microengine {
     }
 
     /// The running context has had the pipeline for too long.
-    pub(crate) fn never_yields(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
-        self.complain(Some(Check::NeverYields), fabric, |me| {
+    pub(crate) fn never_yields(&mut self, fabric: &mut Fabric) -> Result<(), LoopExit> {
+        self.raise_fault(Some(Check::NeverYields), fabric, |me| {
             let context = me.datapath.context;
             let since = me.contexts[context].since();
             let mut notes = vec![format!("it has had the pipeline since cycle {since}")];

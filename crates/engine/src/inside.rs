@@ -1,19 +1,19 @@
-//! What the microengine tells of its inside.
+//! The microengine's state as a debugger sees it.
 
 use npsim_image::Direction;
 use npsim_isa::Operand;
 
+use crate::microengine::{DeferredTransfer, Microengine, slow};
 use crate::registers::NN;
-use crate::{After, Microengine, slow};
 use npsim_chip::Cycle;
 use npsim_chip::core::{DeferSlots, IndexWrite, Inside, Owner};
 use npsim_chip::kernel::fabric::Fabric;
 
 impl Microengine {
     /// The slot of the register file, for a side of a transfer register.
-    fn slot_on(&self, register: Operand, side: Direction, context: u8) -> Option<usize> {
+    fn slot_on(&self, register: Operand, info: Direction, context: u8) -> Option<usize> {
         let transfer = matches!(register, Operand::STransfer(_) | Operand::DTransfer(_));
-        let incoming = !(transfer && side == Direction::Write);
+        let incoming = !(transfer && info == Direction::Write);
         self.slot_of(register, context, incoming)
     }
 }
@@ -24,15 +24,15 @@ impl Inside for Microengine {
         Some((slot % 128) as u8)
     }
 
-    fn initialised(&self, register: Operand, side: Direction, context: u8) -> bool {
-        let slot = self.slot_on(register, side, context);
+    fn initialised(&self, register: Operand, info: Direction, context: u8) -> bool {
+        let slot = self.slot_on(register, info, context);
         slot.is_some_and(|slot| self.initialised.has(slot))
     }
 
-    fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<Owner> {
-        let slot = self.slot_on(register, side, context)?;
-        let claim = (slot < usize::from(NN)).then(|| self.claims.of(slot))??;
-        Some(claim.owner())
+    fn owner(&self, register: Operand, info: Direction, context: u8) -> Option<Owner> {
+        let slot = self.slot_on(register, info, context)?;
+        let reservation = (slot < usize::from(NN)).then(|| self.scoreboard.of(slot))??;
+        Some(reservation.owner())
     }
 
     fn pointers(&self, context: u8) -> [u32; 2] {
@@ -66,8 +66,8 @@ impl Inside for Microengine {
             return None;
         }
         let (then, swaps) = match self.after {
-            After::Jump(to) => (Some(to), false),
-            After::Swap(to) => (to, true),
+            DeferredTransfer::Jump(to) => (Some(to), false),
+            DeferredTransfer::Swap(to) => (to, true),
         };
         Some(DeferSlots {
             of: self.deferred_by,

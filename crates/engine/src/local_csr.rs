@@ -4,8 +4,9 @@ use npsim_image::ContextMode;
 use npsim_isa::csr;
 
 use crate::local_memory::Index;
-use crate::sender::only_sends;
-use crate::{Flow, Microengine, random, slow};
+use crate::microengine::{LoopExit, Microengine, slow};
+use crate::posted_writes::only_posts;
+use crate::random;
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::check::PATIENCE;
@@ -53,18 +54,18 @@ impl Microengine {
     }
 
     /// Reads a local CSR at the present cycle.
-    pub(crate) fn read_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Result<u32, Flow> {
+    pub(crate) fn read_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Result<u32, LoopExit> {
         match csr {
             csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
                 fabric.clock_readings += 1;
             }
             csr::TIMESTAMP_LOW => {
                 fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
-                self.bark = self.cycle + PATIENCE;
+                self.watchdog_at = self.cycle + PATIENCE;
             }
             csr::TIMESTAMP_HIGH | csr::PROFILE_COUNT => {
                 fabric.clock_readings += 1;
-                self.bark = self.cycle + PATIENCE;
+                self.watchdog_at = self.cycle + PATIENCE;
             }
             csr::PSEUDO_RANDOM_NUMBER => {
                 fabric.clock_readings += 1;
@@ -143,8 +144,8 @@ impl Microengine {
         csr: u16,
         value: u32,
         fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
-        if !only_sends(csr) {
+    ) -> Result<(), LoopExit> {
+        if !only_posts(csr) {
             return self.write_other_csr(csr, value, fabric);
         }
         let pc = self.pc;
@@ -153,9 +154,14 @@ impl Microengine {
         Ok(())
     }
 
-    /// The same of those that do more than to send.
+    /// [`Self::write_csr`] of those that do more than to post an event.
     #[inline(never)]
-    fn write_other_csr(&mut self, csr: u16, value: u32, fabric: &mut Fabric) -> Result<(), Flow> {
+    fn write_other_csr(
+        &mut self,
+        csr: u16,
+        value: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), LoopExit> {
         let gap = self.timing.csr_gap;
         let viewed = self.viewed(csr, self.datapath.context);
         match csr {
@@ -241,7 +247,7 @@ impl Microengine {
             | flag(self.mode == ContextMode::Four, enables::FOUR_CONTEXTS)
     }
 
-    /// A context that is disabled goes on until it gives up the pipeline.
+    /// A context that is disabled runs until it yields the pipeline.
     #[cold]
     #[inline(never)]
     fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
@@ -265,8 +271,8 @@ impl Microengine {
         if mode != self.mode {
             self.mode = mode;
             self.program.set_mode(mode);
-            *self.lanes = Default::default();
-            self.open_lane();
+            *self.bound = Default::default();
+            self.bind();
         }
         self.enabled = self.usable((value >> 8) as u8);
         for c in 0..8 {

@@ -26,7 +26,7 @@ struct Write {
     effective: Cycle,
 }
 
-/// Words, pointers and writes on their way to the pointers.
+/// Words, pointers and writes in flight to the pointers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LocalMemory {
     pub words: Vec<u32>,
@@ -71,7 +71,7 @@ impl LocalMemory {
         !self.pending.is_empty()
     }
 
-    /// The writes on their way, in the order in which they were issued.
+    /// The writes in flight, in the order in which they were issued.
     pub fn on_their_way(&self) -> impl Iterator<Item = IndexWrite> + '_ {
         self.pending.iter().map(|write| IndexWrite {
             index: match write.index {
@@ -85,7 +85,7 @@ impl LocalMemory {
         })
     }
 
-    /// Whether a write of an index register is on its way.
+    /// Whether a write of an index register is in flight.
     #[cold]
     #[inline(never)]
     pub fn awaits(&self, index: Index) -> bool {
@@ -94,7 +94,7 @@ impl LocalMemory {
 
     /// Lets the writes that are due by `now` take effect.
     #[inline(never)]
-    pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {
+    pub fn commit(&mut self, now: Cycle, byte_index: &mut u32) {
         // Nearly always there is one, and nothing to be moved up.
         if let [write] = self.pending[..] {
             if write.effective <= now {
@@ -174,8 +174,8 @@ impl LocalMemory {
         }
     }
 
-    /// Since when a write to a pointer is on its way whose effect a use at this
-    /// moment misses. A pointer whose present value was itself still on its way
+    /// Since when a write to a pointer is in flight whose effect a use at this
+    /// moment misses. A pointer whose present value was itself still in flight
     /// when the next was written is used as part of a pipeline, which is sound.
     pub fn early(&self, pointer: u8) -> Option<Cycle> {
         let next = self
@@ -186,15 +186,15 @@ impl LocalMemory {
     }
 
     /// Lets all writes take effect.
-    pub fn settle_all(&mut self, byte_index: &mut u32) {
-        self.settle(Cycle::MAX, byte_index);
+    pub fn commit_all_index_writes(&mut self, byte_index: &mut u32) {
+        self.commit(Cycle::MAX, byte_index);
     }
 
     /// Takes the context's pointers out, with all writes done. What took effect before looks to
     /// later writes as if it had always been so.
     #[inline]
     pub fn swap_out(&mut self, context: u8) {
-        debug_assert!(!self.has_pending(), "writes are on their way");
+        debug_assert!(!self.has_pending(), "writes are in flight");
         self.effective = [0; 2];
         let context = usize::from(context & 7);
         if self.global == [false; 2] {
@@ -233,12 +233,12 @@ mod tests {
         let (mut memory, mut byte) = (LocalMemory::new(640), 0);
         memory.write(Index::Pointer(0), 64, 10, 3);
         for now in 11..14 {
-            memory.settle(now, &mut byte);
+            memory.commit(now, &mut byte);
             assert_eq!(memory.pointers[0], 0);
             assert_eq!(memory.early(0), Some(10));
             assert_eq!(memory.early(1), None);
         }
-        memory.settle(14, &mut byte);
+        memory.commit(14, &mut byte);
         assert_eq!(memory.pointers[0], 64);
         assert_eq!(memory.early(0), None);
     }
@@ -250,7 +250,7 @@ mod tests {
             memory.write(Index::Pointer(1), 16 * (k + 1), 20 + u64::from(k), 3);
         }
         for k in 0..4 {
-            memory.settle(24 + u64::from(k), &mut byte);
+            memory.commit(24 + u64::from(k), &mut byte);
             assert_eq!(memory.pointers[1], 16 * (k + 1));
             assert_eq!(memory.early(1), None);
         }

@@ -3,7 +3,7 @@
 //! The words are in the reader's registers; the pointers are in the fabric,
 //! where the writer sees how full its neighbour's ring is.
 
-use crate::Microengine;
+use crate::microengine::Microengine;
 use crate::registers::NN;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::event::Event;
@@ -42,7 +42,6 @@ impl Microengine {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
     fn send(&mut self, me: u8, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
         if me == self.index {
             self.neighbour_wrote(index, value, ring, fabric);
@@ -112,7 +111,7 @@ impl Microengine {
             .map_or(0, |me| u32::from(fabric.nn_rings[me as usize].put))
     }
 
-    /// Writes `NN_PUT`; words on their way are forgotten.
+    /// Writes `NN_PUT`; words in flight are forgotten.
     pub(crate) fn set_nn_put_pointer(&mut self, value: u32, fabric: &mut Fabric) {
         if let Some(me) = self.neighbour(fabric) {
             let ring = &mut fabric.nn_rings[me as usize];

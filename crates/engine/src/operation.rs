@@ -1,155 +1,36 @@
-//! The dense form of an instruction that the interpreter runs.
+//! The dense form of an instruction that the engine runs.
 //!
 //! Operands are slots of one flat register file (see [`crate::registers`]); a
 //! slot whose top bit is set is relative to the running context until a
-//! [`crate::lane::Lane`] resolves it. Operands that are not plain registers
+//! [`crate::bound_program::BoundProgram`] resolves it. Operands that are not plain registers
 //! (local memory, indexed transfer registers, the next-neighbour ring) are
 //! fetched into temporary slots before the operation and stored from one after
 //! it.
 
-use npsim_isa::Operand;
+use npsim_isa::{Instruction, Leaves, Operand};
 
-use crate::action::Action;
-use crate::form::Trace;
 use crate::registers::{NN, RELATIVE, S_IN};
-
-/// What an operation does. The operands named here are those of [`Op`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Kind {
-    B,
-    NotB,
-    Add,
-    Add16,
-    Add8,
-    And,
-    NotAAnd,
-    AndNot,
-    Or,
-    Xor,
-    Sub,
-    SubReverse,
-    AddCarry,
-    SubCarry,
-    /// B rotated right by `n` and masked with `x`, then the operator.
-    ShfB,
-    ShfNotB,
-    ShfAnd,
-    ShfNotAAnd,
-    ShfAndNot,
-    ShfOr,
-    /// `y`: the operator as its `ShfOp`; `n`: 0 left, 1 right.
-    ShfIndirect,
-    /// {a, b} >> n
-    DblShf,
-    DblShfIndirect,
-    Asr,
-    AsrIndirect,
-    ByteAlignBe,
-    ByteAlignLe,
-    /// d = (a & y) | (b rotated by n & x); `LdFieldCc` sets the codes.
-    LdField,
-    LdFieldCc,
-    /// d = x
-    Immed,
-    /// d = (a & y) | x
-    ImmedMerge,
-    Nop,
-    MulStart,
-    MulStep,
-    /// `n`: width 0 24x8, 1 16x16, 2 32x32; `x`: 1 high longword.
-    MulLast,
-    /// `n`: index of the [`npsim_isa::UnaryOp`]
-    Unary,
-    CamClear,
-    CamLookup,
-    /// a: tag, b: entry, n: state
-    CamWrite,
-    CamWriteState,
-    /// `x`: [`crate::crc::pack`]
-    Crc,
-    Br,
-    Beq,
-    Bne,
-    Bmi,
-    Bpl,
-    Bcs,
-    Bcc,
-    Bvs,
-    Bvc,
-    Bge,
-    Blt,
-    Ble,
-    Bgt,
-    /// `x`: the context
-    BrCtx,
-    BrNotCtx,
-    /// b: register, `x`: the bit
-    BrBitSet,
-    BrBitClear,
-    /// b: register, `x`: value | shift << 8
-    BrByte,
-    BrNotByte,
-    /// a: register, `x`: base
-    Jump,
-    /// `x`: the signal's bit
-    BrSignal,
-    BrNoSignal,
-    /// `x`: the input state's number
-    BrState,
-    BrNoState,
-    /// Gives up the pipeline, without more ado; `n`: defer slots, `x`: the wake-up
-    /// mask with [`Op::ANY`] and [`Op::KEEP_MASK`].
-    Arb,
-    /// `x`: the local CSR; `n`: 1 if its reading is for something else than timers
-    CsrRead,
-    /// a: register, `x`: the local CSR
-    CsrWrite,
-    /// a, b: address, `x`: the template ([`crate::predecoded::Predecoded::templates`])
-    Command,
-    /// Needs more than all these: see the instruction itself.
-    Outside,
-}
-
-impl Kind {
-    /// Whether the datapath does it and the next word follows.
-    #[inline]
-    pub fn is_of_datapath(self) -> bool {
-        (self as u8) < Self::Br as u8
-    }
-
-    /// Whether it leaves the microengine's own registers and memory.
-    #[inline]
-    pub fn is_outside(self) -> bool {
-        self as u8 > Self::Jump as u8
-    }
-
-    /// Whether it is a branch to a fixed target.
-    #[inline]
-    pub fn branches(self) -> bool {
-        (Self::Br as u8..=Self::BrNotByte as u8).contains(&(self as u8))
-    }
-}
+use crate::uop::{Handler, Kind, Slot};
 
 /// One instruction, 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     pub kind: Kind,
-    /// What the interpreter's loop does with it; a [`crate::lane::Lane`] finds it from
-    /// `form` and what is around it.
-    pub action: Action,
+    /// What the dispatch loop does with it, which depends on what is around it
+    /// ([`crate::block::handler_at`]).
+    pub handler: Handler,
     /// Shift count, defer slots or a small number.
     pub n: u8,
-    /// Facts as bits, [`Op::WATCHED`] and so on.
-    pub marks: u8,
+    /// Facts as bits, [`Op::UNVERIFIED`] and so on.
+    pub flags: u8,
     /// Destination slot; target of a branch.
     pub d: u16,
-    /// Slot of A; for branches the slots thrown away when the previous word ran
+    /// Slot of A; for branches the slots aborted when the previous word ran
     /// before.
     pub a: u16,
     /// Slot of B.
     pub b: u16,
-    /// A further slot; for branches the slots thrown away on arrival from
+    /// A further slot; for branches the slots aborted on arrival from
     /// elsewhere: low byte when the codes are old, high byte when they are new. Of an
     /// operation that needs it for nothing else, the one operand that is a transfer register,
     /// or in local memory ([`Op::WORD`]).
@@ -158,14 +39,14 @@ pub(crate) struct Op {
 }
 
 impl Op {
-    /// The context must take the attentive path.
-    pub const WATCHED: u8 = 1;
+    /// The context has not executed it yet, or it always takes the slow path.
+    pub const UNVERIFIED: u8 = 1;
     /// Operands are in local memory, on next-neighbour rings or in transfer registers: the
-    /// interpreter's loop fetches the former and checks that no unit owns the latter.
-    pub const GUARDED: u8 = 1 << 1;
+    /// dispatch loop fetches the former and checks that no unit owns the latter.
+    pub const SCOREBOARDED: u8 = 1 << 1;
     /// It reads what others write, or orders itself among them, so it must run in
     /// global order.
-    pub const POLLS: u8 = 1 << 2;
+    pub const SYNCS: u8 = 1 << 2;
     /// It sets the condition codes.
     pub const SETS_CODES: u8 = 1 << 3;
     /// There is more to do when it has executed.
@@ -175,7 +56,7 @@ impl Op {
     /// Operands are on next-neighbour rings.
     pub const RING: u8 = 1 << 6;
     /// Either of those that keep it from being an operation of registers alone.
-    pub const ATTENTION: u8 = Self::WATCHED | Self::GUARDED;
+    pub const SLOW: u8 = Self::UNVERIFIED | Self::SCOREBOARDED;
 
     /// In [`Self::y`]: a word of local memory, its pointer above the low byte and its offset
     /// there. No slot has this bit.
@@ -186,15 +67,24 @@ impl Op {
     /// There: the mask stays as it is.
     pub const KEEP_MASK: u32 = 1 << 17;
 
+    /// The register that a slot names.
+    #[inline]
+    pub fn slot(&self, slot: Slot) -> u16 {
+        match slot {
+            Slot::B => self.b,
+            Slot::Y => self.y,
+        }
+    }
+
     /// Whether it works on registers alone and the next word follows.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.marks & Self::ATTENTION == 0 && self.kind.is_of_datapath()
+        self.flags & Self::SLOW == 0 && self.kind.is_alu()
     }
 
     /// Whether it loads a value and nothing is to be done before or behind that.
     pub fn only_loads(&self) -> bool {
-        self.kind == Kind::Immed && self.is_plain() && self.marks & Self::FINISHES == 0
+        self.kind == Kind::Immed && self.is_plain() && self.flags & Self::FINISHES == 0
     }
 
     /// Whether a slot is a transfer register.
@@ -215,7 +105,7 @@ impl Op {
         matches!(
             kind,
             Kind::ShfIndirect | Kind::LdField | Kind::LdFieldCc | Kind::ImmedMerge
-        ) || !kind.is_of_datapath()
+        ) || !kind.is_alu()
     }
 
     /// The word of local memory in [`Self::y`], by pointer and offset, if there is one.
@@ -224,7 +114,7 @@ impl Op {
         (self.y & (Self::WORD | RELATIVE) == Self::WORD).then(|| self.word_there())
     }
 
-    /// The same where it is known that there is one.
+    /// [`Self::word`] where it is known that there is one.
     #[inline]
     pub fn word_there(&self) -> (u8, u8) {
         ((self.y >> 8) as u8 & 1, self.y as u8)
@@ -233,7 +123,7 @@ impl Op {
 
 /// What an operation takes of what the register held that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Old {
+pub(crate) enum DestRead {
     /// Nothing, or what no unit could own.
     Nothing,
     /// Some of its bytes, which must have been written before.
@@ -281,17 +171,42 @@ impl Special {
     }
 }
 
-/// What the attentive path needs of an instruction.
+/// What an operation leaves beside its destination, and what it reads of what others left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlagEffect {
+    /// Sets codes, A operand and result, reads none of them.
+    All,
+    /// Sets A operand and result, leaves the codes.
+    Operands,
+    /// Anything else.
+    Other,
+}
+
+impl FlagEffect {
+    pub fn of(instruction: &Instruction) -> Self {
+        let leaves = instruction.form().leaves;
+        let reads = instruction.takes().is_some() || instruction.reads_codes();
+        if reads || !matches!(leaves, Leaves::Result | Leaves::Zero) {
+            Self::Other
+        } else if instruction.sets_codes() {
+            Self::All
+        } else {
+            Self::Operands
+        }
+    }
+}
+
+/// What the slow path needs of an instruction.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of an instruction"
 )]
-pub(crate) struct Side {
+pub(crate) struct DecodeInfo {
     /// Operands read.
     pub reads: [Operand; 2],
     /// What is taken of what the destination's register held.
-    pub old: Old,
+    pub old: DestRead,
     /// Operand written.
     pub dest: Operand,
     pub special_a: Special,
@@ -300,28 +215,28 @@ pub(crate) struct Side {
     /// The old value of a special destination is needed.
     pub merges: bool,
     /// It reads what others write, so it must run in global order.
-    pub polls: bool,
-    /// Attention is never taken off, unless it is `guarded` or of a `ring`.
+    pub syncs: bool,
+    /// It is never verified, unless it is `scoreboarded` or of a `ring`.
     pub always: bool,
     /// It has operands in local memory or in transfer registers, and nothing else
-    /// keeps it from the interpreter's loop.
-    pub guarded: bool,
-    /// An operand is no plain register; of a guarded operation it is in local memory.
+    /// keeps it from the dispatch loop.
+    pub scoreboarded: bool,
+    /// An operand is no plain register; of a scoreboarded operation it is in local memory.
     pub local: bool,
     /// An operand moves a pointer of local memory.
     pub steps: bool,
     /// It has operands on next-neighbour rings, and nothing else keeps it from the
-    /// interpreter's loop.
+    /// dispatch loop.
     pub ring: bool,
     /// It sets the condition codes.
     pub sets_codes: bool,
     /// What it leaves for later operations and reads of what others left.
-    pub trace: Trace,
+    pub flag_effect: FlagEffect,
     /// The control instruction in whose defer slots this word lies.
     pub slot_of: Option<u16>,
 }
 
-impl Side {
+impl DecodeInfo {
     /// The word of local memory that all operands there are, by pointer and offset; `None` if
     /// they are not one, or where one moves its pointer.
     pub fn word(&self) -> Option<(u8, u8)> {

@@ -1,186 +1,20 @@
-//! One instruction to its dense form: operands to slots, options to numbers,
-//! and what keeps it from the interpreter's loop.
+//! One instruction to its dense form: which operation it is, and its options as numbers. What is
+//! common to all, operands and what keeps an operation from the dispatch loop, is the
+//! [`Decoder`]'s own.
 
 use npsim_isa::{
-    AluOp, ByteOrder, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp,
-    Shift, ShiftCount, Step,
+    AluOp, ByteOrder, Condition, CtxArb, ImmedShift, Instruction, MulPhase, MulWidth, Operand,
+    ShfOp, Shift, ShiftCount,
 };
 
-use crate::action::Action;
 use crate::crc;
 use crate::csr_order::csr_is_sync_point;
-use crate::form::Trace;
-use crate::operation::{Kind, Old, Op, Side, Special};
-use crate::registers::{
-    CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
-    source_slot,
-};
-use crate::timing::Timing;
+use crate::decoder::Decoder;
+use crate::operation::{DestRead, Op};
+use crate::registers::{KEEP, byte_mask};
+use crate::uop::Kind;
 
-/// Builds one operation.
-pub(crate) struct Maker<'a> {
-    pub op: Op,
-    pub side: Side,
-    limit: u8,
-    timing: &'a Timing,
-    end: usize,
-    /// The word before sets the codes.
-    pub after_codes: bool,
-}
-
-impl<'a> Maker<'a> {
-    pub fn new(limit: u8, timing: &'a Timing, end: usize) -> Self {
-        let op = Op {
-            kind: Kind::Outside,
-            n: 0,
-            action: Action::Stop,
-            marks: 0,
-            d: 0,
-            a: CONSTANT,
-            b: CONSTANT,
-            y: 0,
-            x: 0,
-        };
-        let side = Side {
-            reads: [Operand::None; 2],
-            old: Old::Nothing,
-            dest: Operand::None,
-            special_a: Special::None,
-            special_b: Special::None,
-            special_d: Special::None,
-            merges: false,
-            polls: false,
-            always: false,
-            guarded: false,
-            local: false,
-            steps: false,
-            ring: false,
-            sets_codes: false,
-            trace: Trace::Other,
-            slot_of: None,
-        };
-        Self {
-            op,
-            side,
-            limit,
-            timing,
-            end,
-            after_codes: false,
-        }
-    }
-
-    /// An operand that is no plain register, as a source.
-    fn special(&mut self, operand: Operand, incoming: bool) -> Special {
-        self.side.always = true;
-        let by = |step| match step {
-            Step::Keep => 0,
-            Step::Increment => 1,
-            Step::Decrement => -1,
-        };
-        match operand {
-            Operand::LocalMemory { pointer, offset } => Special::Local {
-                pointer: pointer & 1,
-                offset,
-            },
-            Operand::LocalMemoryStep { pointer, step } => Special::LocalStep {
-                pointer: pointer & 1,
-                step: by(step),
-            },
-            Operand::SIndexed(step) => Special::Indexed {
-                file: if incoming { S_IN } else { S_OUT },
-                step: by(step),
-            },
-            Operand::DIndexed(step) => Special::Indexed {
-                file: if incoming { D_IN } else { D_OUT },
-                step: by(step),
-            },
-            Operand::NnPeek => {
-                self.side.polls = true;
-                Special::Ring { take: false }
-            }
-            Operand::NnRing => {
-                self.side.polls = true;
-                Special::Ring { take: true }
-            }
-            Operand::Nn(register) => {
-                self.side.polls = true;
-                Special::Neighbour {
-                    register: register % self.limit,
-                }
-            }
-            _ => Special::None,
-        }
-    }
-
-    fn watch(&mut self, operand: Operand) {
-        match operand {
-            Operand::Gpr(..) | Operand::GprAbsolute(..) => self.op.marks |= Op::WATCHED,
-            Operand::STransfer(_) | Operand::DTransfer(_) => self.side.always = true,
-            Operand::Nn(_) => {
-                self.side.always = true;
-                self.side.polls = true;
-            }
-            _ => {}
-        }
-    }
-
-    fn a(&mut self, operand: Operand) {
-        self.side.reads[0] = operand;
-        self.watch(operand);
-        self.op.a = source_slot(operand, self.limit).unwrap_or_else(|| {
-            self.side.special_a = self.special(operand, true);
-            TEMP_A
-        });
-    }
-
-    fn b(&mut self, operand: Operand) {
-        self.side.reads[1] = operand;
-        self.watch(operand);
-        self.op.b = source_slot(operand, self.limit).unwrap_or_else(|| {
-            self.side.special_b = self.special(operand, true);
-            TEMP_B
-        });
-    }
-
-    fn d(&mut self, operand: Operand) {
-        self.side.dest = operand;
-        if !matches!(operand, Operand::Nn(_)) {
-            self.watch(operand);
-        }
-        self.op.d = destination_slot(operand, self.limit).unwrap_or_else(|| {
-            self.side.special_d = self.special(operand, false);
-            TEMP_D
-        });
-    }
-
-    /// The first source. B and ~B leave it as the count of an indirect shift and use it for
-    /// nothing else; where their text has `--`, it is the register that the field for
-    /// nothing names. Whether it was ever written is not asked, since tools put any
-    /// register there and hardly any program reads what it leaves.
-    fn first(&mut self, instruction: &Instruction, written: Operand) {
-        let register = matches!(written, Operand::Gpr(..) | Operand::GprAbsolute(..));
-        let unused = written == Operand::None || register && instruction.passes_second();
-        let named = instruction.first_source().filter(|_| unused);
-        match named.and_then(|named| source_slot(named, self.limit)) {
-            Some(slot) => self.op.a = slot,
-            None => self.a(written),
-        }
-    }
-
-    /// The destination's old value as operand A, and what is taken of it.
-    fn old(&mut self, operand: Operand, old: Old) {
-        if let Some(slot) = source_slot(operand, self.limit) {
-            self.op.a = slot;
-            if old == Old::Written || Op::is_transfer(slot) {
-                self.side.old = old;
-                self.watch(operand);
-            }
-        } else {
-            self.op.a = TEMP_D;
-            self.side.merges = true;
-        }
-    }
-
+impl Decoder<'_> {
     fn shift(&mut self, shift: Shift) {
         (self.op.n, self.op.x) = match shift {
             Shift::Left(n) => ((32 - n % 32) % 32, u32::MAX << (n % 32)),
@@ -196,7 +30,46 @@ impl<'a> Maker<'a> {
         self.penalties(penalty, penalty, penalty);
     }
 
+    /// Predecodes an instruction.
     pub fn instruction(&mut self, instruction: &Instruction) {
+        match instruction {
+            Instruction::Alu { .. }
+            | Instruction::AluShf { .. }
+            | Instruction::DblShf { .. }
+            | Instruction::Asr { .. }
+            | Instruction::ByteAlign { .. } => self.alu(instruction),
+            Instruction::LdField { .. }
+            | Instruction::Immed { .. }
+            | Instruction::ImmedByte { .. }
+            | Instruction::ImmedWord { .. } => self.load(instruction),
+            Instruction::Nop
+            | Instruction::MulStep { .. }
+            | Instruction::MulLast { .. }
+            | Instruction::Unary { .. }
+            | Instruction::Crc { .. }
+            | Instruction::CamClear
+            | Instruction::CamLookup { .. }
+            | Instruction::CamWrite { .. }
+            | Instruction::CamWriteState { .. } => self.function_unit(instruction),
+            Instruction::Branch { .. }
+            | Instruction::BranchCtx { .. }
+            | Instruction::BranchBit { .. }
+            | Instruction::BranchByte { .. }
+            | Instruction::BranchSignal { .. }
+            | Instruction::BranchInputState { .. }
+            | Instruction::Jump { .. } => self.control_transfer(instruction),
+            Instruction::LocalCsrRead { .. }
+            | Instruction::LocalCsrWrite { .. }
+            | Instruction::Command(_)
+            | Instruction::CtxArb(_)
+            | Instruction::CapFastWrite { .. }
+            | Instruction::CapCsr(_) => self.outside(instruction),
+        }
+        self.classify(instruction);
+    }
+
+    /// Operations of the arithmetic-logic unit and the shifter.
+    fn alu(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Alu { op, dest, a, b } => {
                 self.op.kind = alu_kind(op);
@@ -227,19 +100,14 @@ impl<'a> Maker<'a> {
                 self.b(src);
                 self.d(dest);
             }
-            Instruction::ByteAlign { order, dest, src } => {
-                match order {
-                    ByteOrder::Big => {
-                        self.op.kind = Kind::ByteAlignBe;
-                        self.b(src);
-                    }
-                    ByteOrder::Little => {
-                        self.op.kind = Kind::ByteAlignLe;
-                        self.a(src);
-                    }
-                }
-                self.d(dest);
-            }
+            Instruction::ByteAlign { order, dest, src } => self.byte_align(order, dest, src),
+            _ => {}
+        }
+    }
+
+    /// Loads of constants and of fields.
+    fn load(&mut self, instruction: &Instruction) {
+        match *instruction {
             Instruction::LdField {
                 dest,
                 mask,
@@ -248,7 +116,7 @@ impl<'a> Maker<'a> {
                 clear,
                 load_cc,
             } => {
-                self.ld_field(dest, mask, src, shift, clear, load_cc);
+                self.ld_field((dest, mask), (src, shift), clear, load_cc);
             }
             Instruction::Immed {
                 dest,
@@ -256,29 +124,27 @@ impl<'a> Maker<'a> {
                 shift,
                 invert,
             } => {
-                self.op.kind = Kind::Immed;
-                let value = u32::from(value)
-                    << match shift {
-                        ImmedShift::None => 0,
-                        ImmedShift::By8 => 8,
-                        ImmedShift::By16 => 16,
-                    };
-                self.op.x = if invert { !value } else { value };
-                self.d(dest);
+                self.immed(dest, value, shift, invert);
             }
             Instruction::ImmedByte { dest, byte, value } => {
-                self.merge(dest, 1 << (byte & 3), u32::from(value) << (8 * (byte & 3)));
+                let byte = byte & 3;
+                self.merge(dest, 1 << byte, u32::from(value) << (8 * byte));
             }
             Instruction::ImmedWord { dest, word, value } => {
-                self.merge(
-                    dest,
-                    if word == 0 { 0b0011 } else { 0b1100 },
-                    u32::from(value) << (16 * (word & 1)),
-                );
+                let enables = if word == 0 { 0b0011 } else { 0b1100 };
+                self.merge(dest, enables, u32::from(value) << (16 * (word & 1)));
             }
+            _ => {}
+        }
+    }
+
+    /// Products, the CAM and other units of the datapath.
+    fn function_unit(&mut self, instruction: &Instruction) {
+        match *instruction {
             Instruction::Nop => self.op.kind = Kind::Nop,
             Instruction::MulStep { phase, a, b } => {
-                self.op.kind = if phase == MulPhase::Start {
+                let starts = phase == MulPhase::Start;
+                self.op.kind = if starts {
                     Kind::MulStart
                 } else {
                     Kind::MulStep
@@ -286,38 +152,10 @@ impl<'a> Maker<'a> {
                 self.a(a);
                 self.b(b);
             }
-            Instruction::MulLast { width, high, dest } => {
-                self.op.kind = Kind::MulLast;
-                self.op.n = match width {
-                    MulWidth::W24x8 => 0,
-                    MulWidth::W16x16 => 1,
-                    MulWidth::W32x32 => 2,
-                };
-                self.op.x = u32::from(high);
-                self.d(dest);
-            }
+            Instruction::MulLast { width, high, dest } => self.mul_last(width, high, dest),
             Instruction::Unary { op, dest, src } => {
                 self.unary(Kind::Unary, dest, src);
                 self.op.n = op as u8;
-            }
-            Instruction::CamClear => self.op.kind = Kind::CamClear,
-            Instruction::CamLookup { dest, src, .. } => {
-                self.op.kind = Kind::CamLookup;
-                self.a(src);
-                self.d(dest);
-                // The lookup is the datapath's; the LM_ADDR it loads is not.
-                self.side.always |= !instruction.indexes_written().is_empty();
-            }
-            Instruction::CamWrite { entry, src, state } => {
-                self.op.kind = Kind::CamWrite;
-                self.op.n = state;
-                self.a(src);
-                self.b(entry);
-            }
-            Instruction::CamWriteState { entry, state } => {
-                self.op.kind = Kind::CamWriteState;
-                self.op.n = state;
-                self.b(entry);
             }
             Instruction::Crc {
                 order,
@@ -330,11 +168,39 @@ impl<'a> Maker<'a> {
                 self.unary(Kind::Crc, dest, src);
                 self.op.x = crc::pack(order, kind, bytes, bit_swap);
             }
+            Instruction::CamClear => self.op.kind = Kind::CamClear,
+            Instruction::CamLookup { dest, src, .. } => {
+                self.op.kind = Kind::CamLookup;
+                self.a(src);
+                self.d(dest);
+                // The lookup is the datapath's; the LM_ADDR it loads is not.
+                self.info.always |= !instruction.indexes_written().is_empty();
+            }
+            Instruction::CamWrite { entry, src, state } => {
+                self.op.kind = Kind::CamWrite;
+                self.op.n = state;
+                self.a(src);
+                self.b(entry);
+            }
+            Instruction::CamWriteState { entry, state } => {
+                self.op.kind = Kind::CamWriteState;
+                self.op.n = state;
+                self.b(entry);
+            }
+            _ => {}
+        }
+    }
+
+    /// Branches and jumps.
+    fn control_transfer(&mut self, instruction: &Instruction) {
+        match *instruction {
             Instruction::Branch {
                 condition,
                 target,
                 defer,
-            } => self.branch(condition, target, defer),
+            } => {
+                self.branch(condition, target, defer);
+            }
             Instruction::BranchCtx {
                 equal,
                 context,
@@ -343,32 +209,6 @@ impl<'a> Maker<'a> {
             } => {
                 self.op.kind = if equal { Kind::BrCtx } else { Kind::BrNotCtx };
                 self.op.x = u32::from(context);
-                self.target(target, defer, self.timing.state);
-            }
-            Instruction::BranchSignal {
-                set,
-                signal,
-                target,
-                defer,
-            } => {
-                self.op.kind = if set {
-                    Kind::BrSignal
-                } else {
-                    Kind::BrNoSignal
-                };
-                self.op.x = 1 << (signal & 15);
-                self.side.polls = true;
-                self.target(target, defer, self.timing.state);
-            }
-            Instruction::BranchInputState {
-                set,
-                state,
-                target,
-                defer,
-            } => {
-                self.op.kind = if set { Kind::BrState } else { Kind::BrNoState };
-                self.op.x = u32::from(state.number());
-                self.side.polls = true;
                 self.target(target, defer, self.timing.state);
             }
             Instruction::BranchBit {
@@ -400,6 +240,28 @@ impl<'a> Maker<'a> {
                 self.b(src);
                 self.target(target, defer, self.timing.bit);
             }
+            Instruction::BranchSignal {
+                set,
+                signal,
+                target,
+                defer,
+            } => {
+                let kind = if set {
+                    Kind::BrSignal
+                } else {
+                    Kind::BrNoSignal
+                };
+                self.state_branch(kind, 1 << (signal & 15), target, defer);
+            }
+            Instruction::BranchInputState {
+                set,
+                state,
+                target,
+                defer,
+            } => {
+                let kind = if set { Kind::BrState } else { Kind::BrNoState };
+                self.state_branch(kind, u32::from(state.number()), target, defer);
+            }
             Instruction::Jump { src, base, defer } => {
                 self.op.kind = Kind::Jump;
                 self.op.x = u32::from(base);
@@ -407,66 +269,34 @@ impl<'a> Maker<'a> {
                 self.a(src);
                 self.op.y = u16::from(self.timing.jump.saturating_sub(defer));
             }
+            _ => {}
+        }
+    }
+
+    /// What leaves the datapath.
+    fn outside(&mut self, instruction: &Instruction) {
+        match *instruction {
             Instruction::LocalCsrRead { csr } => {
                 self.op.kind = Kind::CsrRead;
                 self.op.x = u32::from(csr);
-                self.side.polls = csr_is_sync_point(csr, false);
+                self.info.syncs = csr_is_sync_point(csr, false);
             }
             Instruction::LocalCsrWrite { csr, src } => {
                 self.op.kind = Kind::CsrWrite;
                 self.op.x = u32::from(csr);
-                self.side.polls = csr_is_sync_point(csr, true);
+                self.info.syncs = csr_is_sync_point(csr, true);
                 self.a(src);
             }
             // The program adds the template.
             Instruction::Command(command) => {
-                self.side.polls = true;
+                self.info.syncs = true;
                 self.a(command.a);
                 self.b(command.b);
             }
-            Instruction::CtxArb(arb) => {
-                self.side.polls = true;
-                if !arb.breakpoint && arb.resume.is_none() {
-                    self.op.kind = Kind::Arb;
-                    self.op.n = arb.defer;
-                    let bit = |set: bool, bit: u32| if set { bit } else { 0 };
-                    self.op.x = u32::from(arb.mask)
-                        | bit(arb.any, Op::ANY)
-                        | bit(arb.keep_mask, Op::KEEP_MASK);
-                }
-            }
-            Instruction::CapFastWrite { .. } | Instruction::CapCsr(_) => {
-                self.side.polls = true;
-            }
+            Instruction::CtxArb(arb) => self.ctx_arb(&arb),
+            Instruction::CapFastWrite { .. } | Instruction::CapCsr(_) => self.info.syncs = true,
+            _ => {}
         }
-        self.side.sets_codes = instruction.sets_codes();
-        self.side.trace = Trace::of(instruction);
-        self.side.guarded = self.is_guarded(instruction);
-        self.side.ring = self.is_of_rings(instruction);
-        for (mark, holds) in [
-            (Op::GUARDED, self.side.guarded || self.side.ring),
-            (Op::RING, self.side.ring),
-            (Op::POLLS, self.side.polls),
-            (Op::SETS_CODES, self.side.sets_codes),
-            (Op::LOCAL, self.side.local),
-        ] {
-            self.op.marks |= if holds { mark } else { 0 };
-        }
-        if self.side.guarded && !self.op.has_a_further_slot() {
-            self.further();
-        }
-    }
-
-    /// Puts into the slot that the operation does not need which transfer register or which
-    /// word of local memory it has, where it has one and not both.
-    fn further(&mut self) {
-        let transfer = self.op.transfer();
-        let word = self.side.word().filter(|_| !self.has_transfers());
-        self.op.y = match (transfer, word) {
-            (_, Some((pointer, offset))) => Op::WORD | u16::from(pointer) << 8 | u16::from(offset),
-            (Some(slot), None) if !self.side.local => slot,
-            _ => self.op.y,
-        };
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {
@@ -510,19 +340,80 @@ impl<'a> Maker<'a> {
         self.shift(shift);
     }
 
+    fn byte_align(&mut self, order: ByteOrder, dest: Operand, src: Operand) {
+        match order {
+            ByteOrder::Big => {
+                self.op.kind = Kind::ByteAlignBe;
+                self.b(src);
+            }
+            ByteOrder::Little => {
+                self.op.kind = Kind::ByteAlignLe;
+                self.a(src);
+            }
+        }
+        self.d(dest);
+    }
+
+    fn immed(&mut self, dest: Operand, value: u16, shift: ImmedShift, invert: bool) {
+        self.op.kind = Kind::Immed;
+        let shift = match shift {
+            ImmedShift::None => 0,
+            ImmedShift::By8 => 8,
+            ImmedShift::By16 => 16,
+        };
+        let value = u32::from(value) << shift;
+        self.op.x = if invert { !value } else { value };
+        self.d(dest);
+    }
+
+    fn mul_last(&mut self, width: MulWidth, high: bool, dest: Operand) {
+        self.op.kind = Kind::MulLast;
+        self.op.n = match width {
+            MulWidth::W24x8 => 0,
+            MulWidth::W16x16 => 1,
+            MulWidth::W32x32 => 2,
+        };
+        self.op.x = u32::from(high);
+        self.d(dest);
+    }
+
+    /// A branch on what others change.
+    fn state_branch(&mut self, kind: Kind, number: u32, target: u16, defer: u8) {
+        self.op.kind = kind;
+        self.op.x = number;
+        self.info.syncs = true;
+        self.target(target, defer, self.timing.state);
+    }
+
+    fn ctx_arb(&mut self, arb: &CtxArb) {
+        self.info.syncs = true;
+        if !arb.breakpoint && arb.resume.is_none() {
+            self.op.kind = Kind::Arb;
+            self.op.n = arb.defer;
+            let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+            self.op.x =
+                u32::from(arb.mask) | bit(arb.any, Op::ANY) | bit(arb.keep_mask, Op::KEEP_MASK);
+        }
+    }
+
     fn ld_field(
         &mut self,
-        dest: Operand,
-        mask: u8,
-        src: Operand,
-        shift: Shift,
+        (dest, mask): (Operand, u8),
+        (src, shift): (Operand, Shift),
         clear: bool,
         load_cc: bool,
     ) {
         self.b(src);
         self.d(dest);
         let keeps = !clear && mask & 15 != 15;
-        self.old(dest, if keeps { Old::Written } else { Old::Left });
+        self.old(
+            dest,
+            if keeps {
+                DestRead::Written
+            } else {
+                DestRead::Left
+            },
+        );
         self.op.y = KEEP + if clear { 15 } else { u16::from(mask & 15) };
         self.shift(shift);
         self.op.x &= byte_mask(mask & 15);
@@ -531,8 +422,8 @@ impl<'a> Maker<'a> {
         } else {
             Kind::LdField
         };
-        // An indirect count is known only then: the attentive path puts it in.
-        self.side.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);
+        // An indirect count is known only then: the slow path puts it in.
+        self.info.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);
     }
 
     fn merge(&mut self, dest: Operand, enables: u8, value: u32) {
@@ -540,7 +431,7 @@ impl<'a> Maker<'a> {
         self.op.x = value;
         self.op.y = KEEP + u16::from(enables);
         self.d(dest);
-        self.old(dest, Old::Merged);
+        self.old(dest, DestRead::Merged);
     }
 
     fn branch(&mut self, condition: Condition, target: u16, defer: u8) {
@@ -576,57 +467,6 @@ impl<'a> Maker<'a> {
         let slots = |penalty: u8| u16::from(penalty.saturating_sub(self.op.n));
         let (behind, both) = (slots(behind), slots(new) << 8 | slots(old));
         (self.op.a, self.op.y) = (behind, both);
-    }
-}
-
-impl Maker<'_> {
-    /// Whether there are transfer registers among its operands.
-    fn has_transfers(&self) -> bool {
-        let mut registers = self.side.reads.iter().chain([&self.side.dest]);
-        registers.any(|it| matches!(it, Operand::STransfer(_) | Operand::DTransfer(_)))
-    }
-
-    /// Whether its special operands are all in local memory or there are transfer registers
-    /// among them, and nothing else about it is special.
-    fn is_guarded(&mut self, instruction: &Instruction) -> bool {
-        let transfers = self.has_transfers();
-        let side = &mut self.side;
-        let specials = [side.special_a, side.special_b, side.special_d];
-        let indirect =
-            matches!(instruction, Instruction::LdField { .. }) && instruction.shifts_indirectly();
-        side.local = specials.iter().any(|it| *it != Special::None);
-        side.steps = specials
-            .iter()
-            .any(|it| matches!(it, Special::LocalStep { .. }));
-        (side.local || transfers)
-            && specials.iter().all(|it| {
-                matches!(
-                    it,
-                    Special::None | Special::Local { .. } | Special::LocalStep { .. }
-                )
-            })
-            && !side.polls
-            && !indirect
-            && instruction.indexes_written().is_empty()
-            && (self.op.kind.is_of_datapath() || self.op.kind.branches() && !side.local)
-    }
-
-    /// Whether its special operands are all on next-neighbour rings, and nothing else about it
-    /// is special.
-    fn is_of_rings(&self, instruction: &Instruction) -> bool {
-        let side = &self.side;
-        let specials = [side.special_a, side.special_b, side.special_d];
-        let registers = side.reads.iter().chain([&side.dest]);
-        side.local
-            && specials
-                .iter()
-                .all(|it| matches!(it, Special::None | Special::Ring { .. }))
-            && !self.has_transfers()
-            && !registers.clone().any(|it| matches!(it, Operand::Nn(_)))
-            && !side.merges
-            && !matches!(instruction, Instruction::LdField { .. })
-            && instruction.indexes_written().is_empty()
-            && self.op.kind.is_of_datapath()
     }
 }
 

@@ -6,26 +6,27 @@ use std::sync::Arc;
 use npsim_image::{ContextMode, Image};
 use npsim_isa::Instruction;
 
-use crate::form::{Form, find_forms};
-use crate::operation::{Kind, Op, Side};
-use crate::predecode::Maker;
-use crate::template::Template;
+use crate::block::{SideEffects, find_side_effects};
+use crate::decoder::Decoder;
+use crate::operation::{DecodeInfo, Op};
+use crate::template::CommandTemplate;
 use crate::timers::Timers;
 use crate::timing::Timing;
+use crate::uop::Kind;
 use npsim_chip::core::Program;
 
 /// A loaded program and what the engine has made of it. Operands are resolved for the program's
-/// context mode, but not yet for a context ([`crate::lane::Lane`]).
+/// context mode, but not yet for a context ([`crate::bound_program::BoundProgram`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Predecoded {
     loaded: Program,
     /// By address, with one more for the address behind the last word.
     pub ops: Arc<[Op]>,
     /// In step with `ops`.
-    pub sides: Arc<[Side]>,
-    pub forms: Arc<[Form]>,
+    pub infos: Arc<[DecodeInfo]>,
+    pub side_effects: Arc<[SideEffects]>,
     /// What its commands look like, as [`Op::x`] numbers them.
-    pub templates: Arc<[Template]>,
+    pub templates: Arc<[CommandTemplate]>,
     pub timers: Arc<Timers>,
     timing: Timing,
 }
@@ -36,8 +37,8 @@ impl Predecoded {
         let mut program = Self {
             loaded,
             ops: Arc::default(),
-            sides: Arc::new([]),
-            forms: Arc::new([]),
+            infos: Arc::new([]),
+            side_effects: Arc::new([]),
             templates: Arc::new([]),
             timers: Arc::default(),
             timing,
@@ -72,7 +73,7 @@ impl Predecoded {
         self.loaded.end()
     }
 
-    /// Decodes the program again for another context mode, which tells where its operands are.
+    /// Decodes the program again for another context mode.
     pub fn set_mode(&mut self, mode: ContextMode) {
         self.loaded.set_mode(mode);
         self.predecode();
@@ -85,45 +86,45 @@ impl Predecoded {
             ContextMode::Eight => 16,
         };
         let mut ops = Vec::with_capacity(words.len() + 1);
-        let mut sides: Vec<Side> = Vec::with_capacity(words.len() + 1);
+        let mut infos: Vec<DecodeInfo> = Vec::with_capacity(words.len() + 1);
         let mut templates = Vec::new();
         for (address, word) in words.iter().map(Some).chain([None]).enumerate() {
-            let mut maker = Maker::new(limit, &self.timing, words.len());
-            maker.after_codes = sides.last().is_some_and(|side| side.sets_codes);
+            let mut decoder = Decoder::new(limit, &self.timing, words.len());
+            decoder.after_codes = infos.last().is_some_and(|info| info.sets_codes);
             if let Some(Ok(instruction)) = word {
-                maker.instruction(instruction);
+                decoder.instruction(instruction);
                 if let Instruction::Command(command) = instruction {
-                    let template = Template::of(command, address as u16);
-                    maker.op.kind = Kind::Command;
-                    maker.op.x = templates.len() as u32;
+                    let template = CommandTemplate::of(command, address as u16);
+                    decoder.op.kind = Kind::Command;
+                    decoder.op.x = templates.len() as u32;
                     templates.push(template);
                 }
             }
-            ops.push(maker.op);
-            sides.push(maker.side);
+            ops.push(decoder.op);
+            infos.push(decoder.info);
         }
         for (address, word) in words.iter().enumerate() {
             let Ok(instruction) = word else {
                 continue;
             };
             for slot in 1..=usize::from(instruction.defer()) {
-                if let Some(side) = sides.get_mut(address + slot) {
-                    side.slot_of = Some(address as u16);
+                if let Some(info) = infos.get_mut(address + slot) {
+                    info.slot_of = Some(address as u16);
                 }
             }
         }
-        for (op, side) in ops.iter_mut().zip(&mut sides) {
+        for (op, info) in ops.iter_mut().zip(&mut infos) {
             let target = op.kind.branches().then_some(op.d as usize);
             if target.is_some_and(|target| self.loaded.is_defer_slot(target)) {
-                side.always = true;
-                side.guarded = false;
+                info.always = true;
+                info.scoreboarded = false;
             }
-            if side.always {
-                op.marks |= Op::WATCHED | Op::FINISHES;
+            if info.always {
+                op.flags |= Op::UNVERIFIED | Op::FINISHES;
             }
         }
-        let forms = find_forms(&ops, &sides);
-        self.forms = forms.into();
+        let side_effects = find_side_effects(&ops, &infos);
+        self.side_effects = side_effects.into();
         self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.loaded, limit));
         for (op, address) in ops.iter_mut().zip(0..) {
@@ -132,6 +133,6 @@ impl Predecoded {
             }
         }
         self.ops = ops.into();
-        self.sides = sides.into();
+        self.infos = infos.into();
     }
 }

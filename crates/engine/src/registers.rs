@@ -19,7 +19,7 @@ pub(crate) const TRANSFER_FILE: usize = 128;
 pub(crate) const TEMP_A: u16 = 896;
 pub(crate) const TEMP_B: u16 = 897;
 pub(crate) const TEMP_D: u16 = 898;
-/// Where results go that nobody wants.
+/// Where results go that have no destination.
 pub(crate) const SINK: u16 = 899;
 /// Constants 0-255 at their own slots, so that they are read as registers are.
 pub(crate) const CONSTANT: u16 = 1024;
@@ -143,25 +143,25 @@ impl Initialised {
 
     /// Whether all of some neighbouring slots have been written.
     #[inline]
-    pub fn has_here(&self, slots: Here) -> bool {
+    pub fn has_all(&self, slots: SlotMask) -> bool {
         !self.0[slots.word()] & slots.bits == 0
     }
 
     /// Marks some neighbouring slots.
     #[inline]
-    pub fn mark_here(&mut self, slots: Here) {
+    pub fn mark_all(&mut self, slots: SlotMask) {
         self.0[slots.word()] |= slots.bits;
     }
 }
 
 /// Neighbouring slots as bits of one word, which those of nearly all commands are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here {
+pub(crate) struct SlotMask {
     word: u16,
     pub bits: u64,
 }
 
-impl Here {
+impl SlotMask {
     /// No slots.
     pub const NONE: Self = Self { word: 0, bits: 0 };
 

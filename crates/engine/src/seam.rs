@@ -7,11 +7,13 @@ use std::sync::Arc;
 use npsim_image::NnMode;
 use npsim_isa::Operand;
 
-use crate::ahead::Thrown;
-use crate::claims::Claim;
+use crate::ENGINE;
+use crate::aborted_slots::AbortedSlots;
+use crate::bound_program::BoundProgram;
+use crate::microengine::{Microengine, Phase, slow};
 use crate::predecoded::Predecoded;
-use crate::registers::{Here, SLOTS, transfer_file};
-use crate::{ENGINE, Lane, Microengine, Phase, slow};
+use crate::registers::{SLOTS, SlotMask, transfer_file};
+use crate::scoreboard::Reservation;
 use npsim_chip::Cycle;
 use npsim_chip::core::{
     ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, Program, ahead, pull_from, push_to,
@@ -41,10 +43,10 @@ impl Core for Microengine {
         let image = Arc::clone(program.image());
         self.program = Predecoded::new(program, self.timing);
         // The limit's distance depends on the program's length.
-        self.calm = 0;
-        self.refused = None;
-        *self.lanes = Default::default();
-        self.open_lane();
+        self.fast_until = 0;
+        self.pending_sync = None;
+        *self.bound = Default::default();
+        self.bind();
         self.mode = image.contexts;
         self.nn_self = image.nn_mode == NnMode::Own;
         for initial in &image.initial_values {
@@ -116,7 +118,7 @@ impl Core for Microengine {
         }
         it.timer_due = None;
         if fabric.journal.is_open() {
-            return self.timer_in_sight(context & 7, fabric);
+            return self.timer_observed(context & 7, fabric);
         }
         self.timer_raises(context & 7, fabric);
     }
@@ -174,7 +176,7 @@ impl Core for Microengine {
 
     fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
         let first = transfer_file(kind, true) + u16::from(register & 127);
-        self.claims.add(Claim {
+        self.scoreboard.add(Reservation {
             first,
             words,
             op: None,
@@ -187,7 +189,7 @@ impl Core for Microengine {
     }
 
     fn expose(&mut self, exposed: Exposure) {
-        self.claims.expose(exposed);
+        self.scoreboard.expose(exposed);
     }
 
     fn stall(&mut self, stall: Stall) -> bool {
@@ -211,10 +213,10 @@ impl Core for Microengine {
         if !self.running {
             return stats;
         }
-        // A cycle that is nothing else issued an instruction, so nobody counts these.
+        // A cycle that is nothing else issued an instruction, so these are not counted.
         let others = [stats.started, stats.aborted, stats.stalled, stats.idle];
         stats.instructions = others.into_iter().fold(self.cycle, Cycle::saturating_sub);
-        stats.take_back(now, self.cycle, self.refilled, self.thrown.iter());
+        stats.take_back(now, self.cycle, self.refilled, self.aborted_slots.iter());
         let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);
         match self.phase {
@@ -224,7 +226,7 @@ impl Core for Microengine {
             }
         }
         for ((number, context), times) in (0..).zip(self.contexts.iter()).zip(&mut stats.contexts) {
-            // The last to give up the pipeline counts as executing until its slots are over,
+            // The last to yield the pipeline counts as executing until its slots are over,
             // and is ready after them only if it is also the next to get it.
             let ready = if number == self.last {
                 refill
@@ -237,7 +239,7 @@ impl Core for Microengine {
     }
 
     fn forget_before(&mut self, now: Cycle) {
-        self.thrown.forget_before(now);
+        self.aborted_slots.forget_before(now);
     }
 
     fn halted(&self) -> Option<u8> {
@@ -267,7 +269,7 @@ impl Core for Microengine {
             self.datapath.file[slot] = value;
             self.initialised.mark(slot);
             // It may have been taken from there already.
-            self.refused = None;
+            self.pending_sync = None;
         }
     }
 
@@ -338,120 +340,122 @@ impl Core for Microengine {
             )
         });
         let timers = self.program.timers.registers(&contexts);
-        let mut thrown = self.thrown.clone();
-        thrown.forget_before(self.entered);
-        out.add_core(&(self, &thrown), timers.as_ref().map(|it| &it[..]))
+        let mut aborted_slots = self.aborted_slots.clone();
+        aborted_slots.forget_before(self.turn_start);
+        out.add_core(&(self, &aborted_slots), timers.as_ref().map(|it| &it[..]))
     }
 
-    fn read_vector(&mut self, numbers: &mut StateReader<'_>) -> Result<(), SnapshotError> {
-        let (mut it, thrown): (Self, Thrown) = numbers.take()?;
-        it.thrown = thrown;
+    fn read_vector(&mut self, vector: &mut StateReader<'_>) -> Result<(), SnapshotError> {
+        let (mut it, aborted_slots): (Self, AbortedSlots) = vector.take()?;
+        it.aborted_slots = aborted_slots;
         std::mem::swap(&mut it.program, &mut self.program);
-        std::mem::swap(&mut it.lanes, &mut self.lanes);
+        std::mem::swap(&mut it.bound, &mut self.bound);
         *self = it;
         Ok(())
     }
 
     /// The program is left out, which the image gives again. What contexts have
-    /// learned about it is not: which operations each of them still looks at before
+    /// learned about it is not: which operations each of them still checks before
     /// it executes them; nothing for a context that has not run yet.
     fn save(&self) -> Result<Vec<u8>, StateError> {
-        let watched: [Vec<u8>; 8] = array::from_fn(|context| self.lanes[context].watched());
-        Ok(postcard::to_allocvec(&(self, watched, &self.thrown))?)
+        let unverified: [Vec<u8>; 8] = array::from_fn(|context| self.bound[context].unverified());
+        Ok(postcard::to_allocvec(&(
+            self,
+            unverified,
+            &self.aborted_slots,
+        ))?)
     }
 
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
-        type Saved = (Microengine, [Vec<u8>; 8], Thrown);
-        let ((mut it, watched, thrown), rest) = postcard::take_from_bytes::<Saved>(state)?;
+        type Saved = (Microengine, [Vec<u8>; 8], AbortedSlots);
+        let ((mut it, unverified, aborted_slots), rest) =
+            postcard::take_from_bytes::<Saved>(state)?;
         if !rest.is_empty() {
             return Err(StateError::Long(rest.len()));
         }
-        it.thrown = thrown;
-        it.claims.expose(self.claims.exposed());
+        it.aborted_slots = aborted_slots;
+        it.scoreboard.expose(self.scoreboard.exposed());
         it.program = self.program.clone();
         if it.mode != self.mode {
             it.program.set_mode(it.mode);
         }
-        for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
-            if !watched.is_empty() {
-                *lane = Lane::new(&it.program, (it.index, context as u8));
-                lane.relieve_as(watched);
+        for (context, (bound_program, unverified)) in
+            it.bound.iter_mut().zip(&unverified).enumerate()
+        {
+            if !unverified.is_empty() {
+                *bound_program = BoundProgram::new(&it.program, (it.index, context as u8));
+                bound_program.clear_checks_as(unverified);
             }
         }
         it.datapath.context &= 7;
-        // One without a program never runs and has no lane.
+        // One without a program never runs and is not bound.
         if it.program.end() != 0 {
-            it.open_lane();
+            it.bind();
         }
         Ok(Box::new(it))
     }
 }
 
 impl Microengine {
-    /// One longword reaches an IN register, if the claim is what it nearly always is; whether
+    /// One longword reaches an IN register, if its reservation stands alone, as it nearly always does; whether
     /// it does.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of moving data.
     fn push_one(&mut self, first: u16, word: u32) -> bool {
-        if !self.claims.has_alone(first, 1) {
+        if !self.scoreboard.has_alone(first, 1) {
             return false;
         }
         self.datapath.file[usize::from(first) % SLOTS] = word;
-        self.initialised.mark_here(Here::one(first));
-        self.claims.end(first, Here::one(first));
+        self.initialised.mark_all(SlotMask::one(first));
+        self.scoreboard.end(first, SlotMask::one(first));
         true
     }
 
-    /// The same for another number of longwords, in registers that are bits of one word.
+    /// [`Self::push_one`] for another number of longwords, in registers that are bits of one word.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of moving data.
     fn push_few(&mut self, first: u16, words: u8, data: &[u32; 32]) -> bool {
-        let Some(slots) = Here::new(first, words) else {
+        let Some(slots) = SlotMask::new(first, words) else {
             return false;
         };
-        if !self.claims.has_alone(first, words) {
+        if !self.scoreboard.has_alone(first, words) {
             return false;
         }
         if let Some((data, file)) = few(data, &mut self.datapath.file, first, words) {
             copy_few(file, data);
         }
-        self.initialised.mark_here(slots);
-        self.claims.end(first, slots);
+        self.initialised.mark_all(slots);
+        self.scoreboard.end(first, slots);
         true
     }
 
-    /// One longword leaves an OUT register, if the claim is what it nearly always is; whether
+    /// One longword leaves an OUT register, if its reservation stands alone, as it nearly always does; whether
     /// it does.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of moving data.
     fn pull_one(&mut self, first: u16, word: &mut u32) -> bool {
-        if !self.claims.has_alone(first, 1) {
+        if !self.scoreboard.has_alone(first, 1) {
             return false;
         }
         *word = self.datapath.file[usize::from(first) % SLOTS];
-        self.claims.end(first, Here::one(first));
+        self.scoreboard.end(first, SlotMask::one(first));
         true
     }
 
-    /// The same for another number of longwords, in registers that are bits of one word.
+    /// [`Self::pull_one`] for another number of longwords, in registers that are bits of one word.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of moving data.
     fn pull_few(&mut self, first: u16, words: u8, data: &mut [u32; 32]) -> bool {
-        let Some(slots) = Here::new(first, words) else {
+        let Some(slots) = SlotMask::new(first, words) else {
             return false;
         };
-        if !self.claims.has_alone(first, words) {
+        if !self.scoreboard.has_alone(first, words) {
             return false;
         }
         if let Some((data, file)) = few_mut(data, &self.datapath.file, first, words) {
             copy_few(data, file);
         }
-        self.claims.end(first, slots);
+        self.scoreboard.end(first, slots);
         true
     }
 
-    /// The same where the registers are no bits of one word, or a claim is not what it
-    /// nearly always is.
+    /// [`Core::pushed`] where the registers are no bits of one word, or reservations share them.
     #[cold]
     #[inline(never)]
     fn pushed_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
@@ -470,7 +474,7 @@ impl Microengine {
             self.datapath.file[slot] = word;
             self.initialised.mark(slot);
         }
-        self.claims.release(first, words.len() as u8);
+        self.scoreboard.release(first, words.len() as u8);
     }
 
     /// Data leaves OUT registers, from a slot on.
@@ -479,12 +483,11 @@ impl Microengine {
         for (slot, word) in slots_from(first).zip(out) {
             *word = self.datapath.file[slot];
         }
-        self.claims.release(first, words);
+        self.scoreboard.release(first, words);
     }
 
     /// The timer of a context has come.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of what a timer does.
     fn timer_raises(&mut self, context: u8, fabric: &mut Fabric) {
         let signal = self.contexts[context].future_signal & 15;
         let at = (self.index, context, signal);
@@ -492,10 +495,10 @@ impl Microengine {
         self.raise(context, 1 << signal, fabric);
     }
 
-    /// The same while somebody watches.
+    /// [`Self::timer_raises`] that is traced.
     #[cold]
     #[inline(never)]
-    fn timer_in_sight(&mut self, context: u8, fabric: &mut Fabric) {
+    fn timer_observed(&mut self, context: u8, fabric: &mut Fabric) {
         let (me, signal) = (self.index, self.contexts[context].future_signal & 15);
         let raised = TraceEvent::Signal {
             me,
@@ -513,7 +516,6 @@ const BITS: usize = 64;
 
 /// In which word of bits so many slots from one on are, and where there.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is a part of moving data.
 fn place(first: u16, words: u8) -> (usize, Range<usize>) {
     let from = usize::from(first) % BITS;
     let word = usize::from(first) / BITS % (SLOTS / BITS);
@@ -522,7 +524,6 @@ fn place(first: u16, words: u8) -> (usize, Range<usize>) {
 
 /// The words of a command's data that count, and as many registers.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is a part of moving data.
 fn few<'a>(
     data: &'a [u32; 32],
     file: &'a mut [u32; SLOTS],
@@ -534,9 +535,8 @@ fn few<'a>(
     Some((data.get(..usize::from(words))?, file.get_mut(slots)?))
 }
 
-/// The same the other way.
+/// [`few`] the other way.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is a part of moving data.
 fn few_mut<'a>(
     data: &'a mut [u32; 32],
     file: &'a [u32; SLOTS],
@@ -551,7 +551,6 @@ fn few_mut<'a>(
 /// Copies as many words as commands move without a call. Where their number is no power
 /// of two, the first and the last of them are copied, and some in the middle twice.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is there to save a call.
 fn copy_few(to: &mut [u32], from: &[u32]) {
     match to.len() {
         0 => {}
@@ -564,7 +563,6 @@ fn copy_few(to: &mut [u32], from: &[u32]) {
 }
 
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is a part of copying few words.
 fn copy_ends<const N: usize>(to: &mut [u32], from: &[u32]) {
     if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {
         *to = *from;

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Microengine, Phase};
+use crate::microengine::{Microengine, Phase};
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::disturb::Stall;

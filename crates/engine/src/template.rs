@@ -7,13 +7,13 @@ use npsim_isa::{
     Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit, msf_csr,
 };
 
-use crate::claims::Claim;
-use crate::registers::{Here, transfer_file};
+use crate::registers::{SlotMask, transfer_file};
+use crate::scoreboard::Reservation;
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
 
 /// What of a command is open until it is issued, beside its address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
+pub(crate) struct Unresolved {
     /// The data that it carries above its address.
     pub data: bool,
     /// What an override word changes.
@@ -22,7 +22,7 @@ pub(crate) struct Open {
 
 /// A command but for who issues it and its address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Template {
+pub(crate) struct CommandTemplate {
     /// Complete but for microengine, context and their registers.
     command: BusCommand,
     /// First transfer register, relative to the context.
@@ -32,13 +32,13 @@ pub(crate) struct Template {
     pushed: u8,
     /// Whether it names transfer registers.
     transfers: bool,
-    open: Open,
+    open: Unresolved,
     completion: Completion,
-    /// The context gives up the pipeline until these signals.
+    /// The context yields the pipeline until these signals.
     swap: Option<(u16, Swap)>,
 }
 
-/// A context gives up the pipeline, after so many slots.
+/// A context yields the pipeline, after so many slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swap {
     /// One more, so that what says whether there is one takes no room beside it.
@@ -60,13 +60,13 @@ impl Swap {
 
 /// A command of one context, but for its address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
+pub(crate) struct BoundCommand {
     pub command: BusCommand,
     /// The unit that serves it.
     pub unit: Unit,
     /// What it pulls from its microengine's registers and pushes to them.
-    pub pulled: Moved,
-    pub pushed: Moved,
+    pub pulled: RegisterRange,
+    pub pushed: RegisterRange,
     /// Addresses from here on take the fast path: nothing but the address is open, and the slots
     /// of each are bits of one word. `u64::MAX` if none do. Writes to the media interface start
     /// behind its freelists, since who is put there gives registers away.
@@ -74,27 +74,27 @@ pub(crate) struct Order {
     /// As in the template.
     pub swap: Option<(u16, Swap)>,
     pub transfers: bool,
-    pub open: Open,
+    pub open: Unresolved,
     pub completion: Completion,
 }
 
-impl Order {
+impl BoundCommand {
     /// Whether it is complete but for the data that it carries above its address, moves no
-    /// registers and lets its context go on.
+    /// registers and does not swap.
     #[inline]
     pub const fn carries_data(&self) -> bool {
-        let moves = self.pulled.claim.words != 0 || self.pushed.claim.words != 0;
+        let moves = self.pulled.reservation.words != 0 || self.pushed.reservation.words != 0;
         self.open.data && !self.open.overridden && !moves && self.swap.is_none()
     }
 }
 
 /// The transfer registers that a command moves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moved {
-    /// What the unit claims, but for when; of no words if there are none.
-    pub claim: Claim,
+pub(crate) struct RegisterRange {
+    /// What the unit reserves, but for when; of no words if there are none.
+    pub reservation: Reservation,
     /// Its slots, if they fit; none if there are none.
-    pub here: Here,
+    pub here: SlotMask,
 }
 
 /// Longwords that a command pulls and pushes.
@@ -169,7 +169,7 @@ pub(crate) fn is_media_write(op: CommandOp) -> bool {
     )
 }
 
-impl Template {
+impl CommandTemplate {
     /// The template of a command.
     pub fn of(command: &Command, pc: u16) -> Self {
         let info = command.op.info();
@@ -192,7 +192,7 @@ impl Template {
             pulled: if transfers { pulled } else { 0 },
             pushed: if transfers { pushed } else { 0 },
             transfers,
-            open: Open {
+            open: Unresolved {
                 data: fast,
                 overridden: command.indirect,
             },
@@ -207,8 +207,8 @@ impl Template {
         }
     }
 
-    /// The same for a context of a microengine. It names no registers but its own.
-    pub fn order(&self, me: u8, context: u8) -> Order {
+    /// The command of a context of a microengine. It names no registers but its own.
+    pub fn bind(&self, me: u8, context: u8) -> BoundCommand {
         let mut command = self.command;
         (command.me, command.transfer_me) = (me, me);
         (command.context, command.signal_context) = (context, context);
@@ -217,15 +217,15 @@ impl Template {
         let mut moved = |words: u8, incoming| {
             let file = transfer_file(command.transfer_kind, incoming);
             let first = file + u16::from(command.transfer);
-            let here = Here::new(first, words);
+            let here = SlotMask::new(first, words);
             fits &= here.is_some();
             let by = (context, command.pc);
-            Moved {
-                claim: Claim::new(command.op, (first, words), by, 0),
-                here: here.unwrap_or(Here::NONE),
+            RegisterRange {
+                reservation: Reservation::new(command.op, (first, words), by, 0),
+                here: here.unwrap_or(SlotMask::NONE),
             }
         };
-        Order {
+        BoundCommand {
             pulled: moved(self.pulled, false),
             pushed: moved(self.pushed, true),
             fast_from: match (fits, is_media_write(command.op)) {

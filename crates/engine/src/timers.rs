@@ -284,7 +284,7 @@ impl Follow<'_> {
         Ok(after)
     }
 
-    /// The same for one that reads the value: what a time for a timer is made by, or
+    /// [`Self::through`] for one that reads the value: what a time for a timer is made by, or
     /// where it ends.
     fn derived(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
         match *instruction {

@@ -1,8 +1,7 @@
 //! A microengine's turn: the arbiter, context swaps, and how far it goes on its
 //! own time.
 
-use crate::operation::Op;
-use crate::{Flow, Microengine, Phase, slow};
+use crate::microengine::{LoopExit, Microengine, Phase};
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, Core};
 use npsim_chip::kernel::check::PATIENCE;
@@ -10,70 +9,70 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
-/// a program that never polls; results do not depend on it.
+/// a program that never synchronises; results do not depend on it.
 const QUANTUM: Cycle = 1 << 14;
 
-// A limit that was set while nobody ran is not behind the patience with who runs next.
+// A limit that was set while no context ran is not behind the watchdog of the next.
 const _: () = assert!(QUANTUM <= PATIENCE);
 
 impl Microengine {
     /// Takes a turn. All that follows is compiled twice: with a journal to write into, and
     /// without any trace of one.
     pub(crate) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
-        self.entered = fabric.now;
+        self.turn_start = fabric.now;
         // Most turns go by the limit of one before, and find out where they come to it. It may
-        // only have become too large since by what the end of the run does: the patience with
-        // who runs ends no sooner than it did, nor sooner than a quantum from now.
-        if self.limit > fabric.horizon {
+        // only have become too large since by what the end of the run does: the
+        // watchdog is due no sooner than it was, nor sooner than a quantum from now.
+        if self.run_until > fabric.horizon {
             self.set_limit(fabric.horizon);
         }
-        self.thrown.begin_turn(self.entered);
-        if self.phase != Phase::Run && !self.goes_on::<OBSERVED>(fabric) {
+        self.aborted_slots.begin_turn(self.turn_start);
+        if self.phase != Phase::Run && !self.resume::<OBSERVED>(fabric) {
             return;
         }
         loop {
             let flow = self.interpret::<OBSERVED>(fabric);
             // Nearly all turns end here.
-            if flow == Flow::Over {
+            if flow == LoopExit::Over {
                 return;
             }
-            if !self.goes_on_apart::<OBSERVED>(flow, fabric) {
+            if !self.finish_turn::<OBSERVED>(flow, fabric) {
                 return;
             }
         }
     }
 
-    /// What the interpreter's loop has not: steps near the limit or in defer slots, and most
+    /// What the dispatch loop has not: steps near the limit or in defer slots, and most
     /// ends of turns. False if the turn is over.
     #[inline(never)]
-    fn goes_on_apart<const OBSERVED: bool>(&mut self, flow: Flow, fabric: &mut Fabric) -> bool {
+    fn finish_turn<const OBSERVED: bool>(&mut self, flow: LoopExit, fabric: &mut Fabric) -> bool {
         let mut flow = flow;
-        if flow == Flow::Continue {
-            if self.cycle >= self.calm {
+        if flow == LoopExit::Continue {
+            if self.cycle >= self.fast_until {
                 self.set_limit(fabric.horizon);
-                if self.cycle >= self.limit {
+                if self.cycle >= self.run_until {
                     self.pause(fabric);
                     fabric.events.post_again(self.cycle, self.index);
                     return false;
                 }
             }
-            if self.is_quick() {
+            if self.is_fast() {
                 return true;
             }
-            flow = self.step_apart::<OBSERVED>(fabric);
+            flow = self.step_slow::<OBSERVED>(fabric);
         }
         match flow {
-            Flow::Continue => return true,
-            Flow::Swap => {
-                if self.is_final(self.cycle - 1, fabric) {
+            LoopExit::Continue => return true,
+            LoopExit::Swap => {
+                if self.is_globally_ordered(self.cycle - 1, fabric) {
                     return self.swap::<OBSERVED>(fabric);
                 }
                 self.phase = Phase::Swap;
                 fabric.events.post_again(self.cycle - 1, self.index);
             }
-            Flow::Post | Flow::Stop => fabric.events.post_again(self.cycle, self.index),
-            Flow::Over => {}
-            Flow::Held => {
+            LoopExit::Post | LoopExit::Stop => fabric.events.post_again(self.cycle, self.index),
+            LoopExit::Over => {}
+            LoopExit::Held => {
                 self.phase = Phase::Held;
                 if OBSERVED {
                     let held = TraceEvent::Held {
@@ -84,7 +83,7 @@ impl Microengine {
                     fabric.journal.put(self.cycle, held);
                 }
             }
-            Flow::Halt => self.halt::<OBSERVED>(fabric),
+            LoopExit::Halt => self.halt::<OBSERVED>(fabric),
         }
         false
     }
@@ -92,7 +91,7 @@ impl Microengine {
     /// What comes before the first instruction of a turn that does not begin with one;
     /// false if no context is ready to execute any.
     #[inline(never)]
-    fn goes_on<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
+    fn resume<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         match self.phase {
             Phase::Run => true,
             // The turn was posted for the cycle of the swap.
@@ -111,17 +110,17 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn set_limit(&mut self, horizon: Cycle) {
-        self.limit = { horizon.min(self.entered + QUANTUM) }.min(self.bark);
-        self.calm = self
-            .limit
+        self.run_until = { horizon.min(self.turn_start + QUANTUM) }.min(self.watchdog_at);
+        self.fast_until = self
+            .run_until
             .saturating_sub(self.program.ops.len() as Cycle + 4);
     }
 
     /// Whether the chip's state at a cycle before the limit is final, so that it may be
     /// looked at; then it is the chip's present.
     #[inline]
-    pub(crate) fn is_final(&self, at: Cycle, fabric: &mut Fabric) -> bool {
-        if at == self.entered {
+    pub(crate) fn is_globally_ordered(&self, at: Cycle, fabric: &mut Fabric) -> bool {
+        if at == self.turn_start {
             return true;
         }
         let allowed = at < fabric.events.next_time();
@@ -131,10 +130,10 @@ impl Microengine {
         allowed
     }
 
-    /// The same of the present cycle, which may be the limit.
-    pub(crate) fn may_look(&self, fabric: &mut Fabric) -> bool {
-        (self.cycle == self.entered || self.cycle < fabric.horizon)
-            && self.is_final(self.cycle, fabric)
+    /// [`Self::is_globally_ordered`] of the present cycle, which may be the limit.
+    pub(crate) fn can_observe(&self, fabric: &mut Fabric) -> bool {
+        (self.cycle == self.turn_start || self.cycle < fabric.horizon)
+            && self.is_globally_ordered(self.cycle, fabric)
     }
 
     fn stalled_until<const OBSERVED: bool>(&mut self, until: Cycle, fabric: &mut Fabric) {
@@ -150,7 +149,7 @@ impl Microengine {
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
-        self.bark = until + PATIENCE;
+        self.watchdog_at = until + PATIENCE;
     }
 
     /// The arbiter gives the pipeline to the next context; false if none is ready.
@@ -163,29 +162,26 @@ impl Microengine {
         self.stats.idle += at - self.cycle;
         self.refilled = (self.cycle, at);
         self.dispatch(next, at);
-        self.tell_context::<OBSERVED>(next, fabric);
+        self.trace_context::<OBSERVED>(next, fabric);
         true
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of every swap.
     fn dispatch(&mut self, context: u8, at: Cycle) {
         self.contexts.begin(context, at);
         self.pc = self.contexts[context].pc;
         self.datapath.context = context;
-        self.open_lane();
+        self.bind();
         self.memory.swap_in(context);
         self.cycle = at;
-        self.bark = at + PATIENCE;
-        self.line.arrived = at;
-        self.line.with_codes = false;
+        self.watchdog_at = at + PATIENCE;
+        self.block.arrive(at, false);
         self.phase = Phase::Run;
     }
 
     /// The running context goes to sleep and the arbiter chooses another, after so many slots
-    /// that are thrown away; false if none is ready.
+    /// that are aborted; false if none is ready.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Called, it takes more than what its second copy saves.
     pub(crate) fn swap_for<const OBSERVED: bool>(
         &mut self,
         penalty: Cycle,
@@ -196,13 +192,13 @@ impl Microengine {
         self.stats.swaps += 1;
         let context = self.datapath.context;
         if self.memory.has_pending() {
-            self.settle_all();
+            self.commit_all_index_writes();
         }
         self.memory.swap_out(context);
         self.contexts[context].pc = self.pc;
         let enabled = self.enabled >> (context & 7) & 1 != 0;
         self.contexts.leave(context, enabled, end);
-        self.thrown.swap(self.cycle, penalty);
+        self.aborted_slots.swap(self.cycle, penalty);
         if OBSERVED && penalty != 0 {
             let aborted = TraceEvent::Aborted {
                 me: self.index,
@@ -212,7 +208,7 @@ impl Microengine {
             };
             fabric.journal.put(self.cycle, aborted);
         }
-        self.tell_context::<OBSERVED>(context, fabric);
+        self.trace_context::<OBSERVED>(context, fabric);
         self.last = context;
         self.cycle = end;
         let Some(next) = self.choose(context, end, fabric) else {
@@ -220,20 +216,20 @@ impl Microengine {
             return false;
         };
         self.dispatch(next, end);
-        self.tell_context::<OBSERVED>(next, fabric);
+        self.trace_context::<OBSERVED>(next, fabric);
         true
     }
 
-    /// The same behind defer slots.
+    /// [`Self::swap_for`] behind defer slots.
     fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         let penalty = std::mem::take(&mut self.after_penalty);
         self.swap_for::<OBSERVED>(penalty, fabric)
     }
 
-    /// Nobody has the pipeline.
+    /// No context has the pipeline.
     fn idle(&mut self) {
         self.phase = Phase::Idle;
-        self.bark = Cycle::MAX;
+        self.watchdog_at = Cycle::MAX;
     }
 
     /// A breakpoint: all contexts are disabled where they are.
@@ -247,14 +243,13 @@ impl Microengine {
             self.contexts.enter(context, state, at);
         }
         self.phase = Phase::Halted;
-        self.bark = Cycle::MAX;
-        (0..8).for_each(|context| self.tell_context::<OBSERVED>(context, fabric));
+        self.watchdog_at = Cycle::MAX;
+        (0..8).for_each(|context| self.trace_context::<OBSERVED>(context, fabric));
     }
 
-    /// Tells a context's new state.
+    /// Traces a context's new state.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nothing where nobody watches.
-    fn tell_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
+    fn trace_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
         if OBSERVED {
             let (at, what) = self.context_change(context);
             fabric.journal.put(at, what);
@@ -274,45 +269,12 @@ impl Microengine {
         (self.contexts[context].since(), what)
     }
 
-    /// The turn is over, or the patience with the running context.
+    /// The limit is reached: a quantum's, or the watchdog's.
     #[cold]
     #[inline(never)]
     fn pause(&mut self, fabric: &mut Fabric) {
-        if self.cycle >= self.bark && self.never_yields(fabric).is_ok() {
-            self.bark = self.cycle + PATIENCE;
+        if self.cycle >= self.watchdog_at && self.never_yields(fabric).is_ok() {
+            self.watchdog_at = self.cycle + PATIENCE;
         }
     }
-
-    /// Executes the present instruction where something keeps it from the loop, or where the
-    /// loop does not have it.
-    #[inline(never)]
-    pub(crate) fn step_apart<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
-        self.refused = None;
-        let Some(marks) = self.lane().marks(self.pc) else {
-            return self.no_instruction(fabric);
-        };
-        if marks & Op::POLLS != 0 {
-            if !self.is_final(self.cycle, fabric) {
-                return Flow::Post;
-            }
-            self.bark = self.cycle + PATIENCE;
-        }
-        if self.slow & slow::PENDING != 0 {
-            self.settle_until(self.cycle);
-        }
-        if marks & (Op::ATTENTION | Op::FINISHES) != 0 || self.slow & !slow::PENDING != 0 {
-            return self.attentive::<OBSERVED>(fabric);
-        }
-        self.direct::<OBSERVED>(fabric)
-    }
-}
-
-/// Slots that a taken branch throws away.
-#[inline]
-pub(crate) fn penalty(op: &Op, arrived: bool, with_codes: bool) -> Cycle {
-    Cycle::from(match (arrived, with_codes) {
-        (false, _) => op.a,
-        (true, true) => op.y >> 8,
-        (true, false) => op.y & 0xff,
-    })
 }

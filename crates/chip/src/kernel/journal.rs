@@ -201,7 +201,10 @@ impl Journal {
         }
         told.retain(|(at, _)| *at >= before);
         self.stretch = NONE;
-        self.sure = self.sure.max(before);
+        // To hand on all there is says nothing of what is to come.
+        if before != Cycle::MAX {
+            self.sure = self.sure.max(before);
+        }
         self.enough = (2 * self.told.len()).max(BATCH);
     }
 

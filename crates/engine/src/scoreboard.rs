@@ -3,8 +3,9 @@
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
-use crate::registers::{D_IN, D_OUT, Here, NN, S_IN, S_OUT, SLOTS, TRANSFER_FILE};
-use crate::template::Moved;
+use crate::operation::Op;
+use crate::registers::{D_IN, D_OUT, NN, S_IN, S_OUT, SLOTS, SlotMask, TRANSFER_FILE};
+use crate::template::RegisterRange;
 use npsim_chip::Cycle;
 use npsim_chip::core::Owner;
 use npsim_chip::kernel::exposure::Exposure;
@@ -12,7 +13,7 @@ use npsim_chip::kernel::fabric::TransferKind;
 
 /// Transfer registers that a unit owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Claim {
+pub(crate) struct Reservation {
     /// First slot.
     pub first: u16,
     pub words: u8,
@@ -25,8 +26,8 @@ pub(crate) struct Claim {
     pub issued: Cycle,
 }
 
-impl Claim {
-    /// What a command claims that a context has issued: so many slots from the first on.
+impl Reservation {
+    /// What a command reserves that a context has issued: so many slots from the first on.
     #[inline]
     pub fn new(
         op: CommandOp,
@@ -44,7 +45,7 @@ impl Claim {
         }
     }
 
-    /// What it tells those who look. A file has one side and one kind.
+    /// As a debugger sees it. A file has one side and one kind.
     pub fn owner(&self) -> Owner {
         let file = file_of(self.first) as u16;
         Owner {
@@ -85,8 +86,8 @@ impl Claim {
     }
 
     #[inline]
-    fn here(&self) -> Option<Here> {
-        Here::new(self.first, self.words)
+    fn here(&self) -> Option<SlotMask> {
+        SlotMask::new(self.first, self.words)
     }
 }
 
@@ -127,27 +128,27 @@ const PLACES: usize = 1024;
 const _: () = assert!(PLACES >= NN as usize);
 
 /// Claims by their first slot; of no words where there is none.
-type Places = [Claim; PLACES];
+type Places = [Reservation; PLACES];
 
-/// All claims of a microengine, and one bit a slot to ask quickly.
+/// All reservations of a microengine, and one bit a slot to ask quickly.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Claims {
+pub(crate) struct Scoreboard {
     /// No two of them have a slot in common.
-    #[serde(with = "saved_claims")]
+    #[serde(with = "saved_reservations")]
     places: Places,
     /// Claims that had slots in common with another when they came, oldest first: what two
     /// commands take from the same registers, or, where a check is allowed, put into them.
-    shared: Vec<Claim>,
+    shared: Vec<Reservation>,
     /// What others reach counts as owned all the time. The chip's programs say what that is.
     #[serde(skip)]
     exposed: Exposure,
     owned: [u64; SLOTS / 64],
 }
 
-impl Default for Claims {
+impl Default for Scoreboard {
     fn default() -> Self {
         Self {
-            places: [Claim::NONE; PLACES],
+            places: [Reservation::NONE; PLACES],
             shared: Vec::new(),
             exposed: Exposure::default(),
             owned: [0; SLOTS / 64],
@@ -155,63 +156,64 @@ impl Default for Claims {
     }
 }
 
-impl Claims {
+impl Scoreboard {
     #[inline]
-    fn place(&mut self, first: u16) -> &mut Claim {
+    fn place(&mut self, first: u16) -> &mut Reservation {
         &mut self.places[usize::from(first) % PLACES]
     }
 
     #[inline]
-    pub fn add(&mut self, claim: Claim) {
-        match claim.here() {
-            Some(here) if !self.owns_here(here) => self.add_free(&claim, here, claim.issued),
-            _ => self.add_rarely(claim),
+    pub fn add(&mut self, reservation: Reservation) {
+        match reservation.here() {
+            Some(here) if !self.any_reserved(here) => {
+                self.reserve_free(&reservation, here, reservation.issued)
+            }
+            _ => self.reserve_shared(reservation),
         }
     }
 
-    /// What a command claims that is issued at a cycle, if anything. Its slots are free.
+    /// Reserves what a command moves that is issued at a cycle, if anything. Its slots are free.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub fn add_moved(&mut self, moved: &Moved, issued: Cycle) {
-        if moved.claim.words != 0 {
-            self.add_free(&moved.claim, moved.here, issued);
+    pub fn reserve_range(&mut self, moved: &RegisterRange, issued: Cycle) {
+        if moved.reservation.words != 0 {
+            self.reserve_free(&moved.reservation, moved.here, issued);
         }
     }
 
-    /// The same of slots that are bits of one word and of which no unit owns any, for a
+    /// Reserves slots that are bits of one word and of which no unit owns any, for a
     /// command that is issued at a cycle.
     #[inline]
-    pub fn add_free(&mut self, claim: &Claim, here: Here, issued: Cycle) {
-        debug_assert!(!self.owns_here(here), "{claim:?} shares slots");
-        let place = self.place(claim.first);
+    pub fn reserve_free(&mut self, reservation: &Reservation, here: SlotMask, issued: Cycle) {
+        debug_assert!(!self.any_reserved(here), "{reservation:?} shares slots");
+        let place = self.place(reservation.first);
         // Copied whole first: field by field it takes three times as long.
-        *place = *claim;
+        *place = *reservation;
         place.issued = issued;
         self.owned[here.word()] |= here.bits;
     }
 
     #[cold]
     #[inline(never)]
-    fn add_rarely(&mut self, claim: Claim) {
-        if Self::any(&self.owned, &claim) {
-            self.shared.push(claim);
+    fn reserve_shared(&mut self, reservation: Reservation) {
+        if Self::any(&self.owned, &reservation) {
+            self.shared.push(reservation);
         } else {
-            *self.place(claim.first) = claim;
+            *self.place(reservation.first) = reservation;
         }
-        self.cover(&claim);
+        self.cover(&reservation);
     }
 
-    fn any(owned: &[u64], claim: &Claim) -> bool {
+    fn any(owned: &[u64], reservation: &Reservation) -> bool {
         let mut any = false;
-        claim.bits().each(|at, bits| {
+        reservation.bits().each(|at, bits| {
             any |= owned.get(at).is_some_and(|word| word & bits != 0);
         });
         any
     }
 
     #[inline]
-    fn cover(&mut self, claim: &Claim) {
-        claim.bits().each(|at, bits| {
+    fn cover(&mut self, reservation: &Reservation) {
+        reservation.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
                 *word |= bits;
             }
@@ -249,21 +251,27 @@ impl Claims {
 
     /// Whether a unit owns a slot, or others reach it.
     #[inline]
-    pub fn owns(&self, slot: u16) -> bool {
+    pub fn is_reserved(&self, slot: u16) -> bool {
         let word = self.owned[usize::from(slot / 64) % (SLOTS / 64)];
         word & 1 << (slot % 64) != 0
     }
 
+    /// Whether a unit owns a register that an operation names, or others reach one.
+    #[inline]
+    pub fn has_any_of(&self, op: &Op) -> bool {
+        self.is_reserved(op.a) || self.is_reserved(op.b) || self.is_reserved(op.d)
+    }
+
     /// Whether a unit owns one of some neighbouring slots, or others reach one.
     #[inline]
-    pub fn owns_here(&self, slots: Here) -> bool {
+    pub fn any_reserved(&self, slots: SlotMask) -> bool {
         self.owned[slots.word()] & slots.bits != 0
     }
 
-    /// The claims of a slot's file, older ones before those that share slots with them.
-    fn beside(&self, slot: u16) -> impl Iterator<Item = &Claim> {
+    /// The reservations in a slot's file, older ones before those that share slots with them.
+    fn beside(&self, slot: u16) -> impl Iterator<Item = &Reservation> {
         let file = file_of(slot);
-        // Where all counts as owned, each claim shares its slots.
+        // Where all counts as owned, each reservation shares its slots.
         let alone = if self.exposes(slot) {
             &[]
         } else {
@@ -272,34 +280,34 @@ impl Claims {
         let shared = self.shared.iter();
         alone
             .iter()
-            .filter(|claim| claim.words != 0)
-            .chain(shared.filter(move |claim| file_of(claim.first) == file))
+            .filter(|reservation| reservation.words != 0)
+            .chain(shared.filter(move |reservation| file_of(reservation.first) == file))
     }
 
-    /// The oldest claim of a slot.
-    pub fn of(&self, slot: usize) -> Option<&Claim> {
-        if !self.owns(slot as u16) {
+    /// The oldest reservation of a slot.
+    pub fn of(&self, slot: usize) -> Option<&Reservation> {
+        if !self.is_reserved(slot as u16) {
             return None;
         }
-        self.beside(slot as u16).find(|claim| claim.covers(slot))
+        self.beside(slot as u16)
+            .find(|reservation| reservation.covers(slot))
     }
 
-    /// Whether there is a claim of so many words from a slot on, and none that shares slots
+    /// Whether there is a reservation of so many words from a slot on, and none that shares slots
     /// with another, as it nearly always is.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of moving data.
     pub fn has_alone(&self, first: u16, words: u8) -> bool {
         self.places[usize::from(first) % PLACES].words == words && self.shared.is_empty()
     }
 
-    /// Ends a [claim](Self::has_alone) from a slot on, of these slots.
+    /// Ends a [reservation](Self::has_alone) from a slot on, of these slots.
     #[inline]
-    pub fn end(&mut self, first: u16, slots: Here) {
+    pub fn end(&mut self, first: u16, slots: SlotMask) {
         self.place(first).words = 0;
         self.owned[slots.word()] &= !slots.bits;
     }
 
-    /// Ends the oldest claim of so many words from a slot on, or else the oldest that begins
+    /// Ends the oldest reservation of so many words from a slot on, or else the oldest that begins
     /// there.
     #[inline(never)]
     pub fn release(&mut self, first: u16, words: u8) {
@@ -307,8 +315,11 @@ impl Claims {
         let shares = !self.shared.is_empty();
         let alone = *self.place(first);
         let of_all = || std::iter::once(&alone).chain(&self.shared).enumerate();
-        let begin = || of_all().filter(|(_, claim)| claim.first == first && claim.words != 0);
-        let found = { begin().find(|(_, claim)| claim.words == words) }.or_else(|| begin().next());
+        let begin = || {
+            of_all().filter(|(_, reservation)| reservation.first == first && reservation.words != 0)
+        };
+        let found = { begin().find(|(_, reservation)| reservation.words == words) }
+            .or_else(|| begin().next());
         let Some((at, &ended)) = found else {
             return;
         };
@@ -316,7 +327,7 @@ impl Claims {
             Some(at) => {
                 self.shared.remove(at);
             }
-            None => *self.place(first) = Claim::NONE,
+            None => *self.place(first) = Reservation::NONE,
         }
         ended.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
@@ -328,16 +339,16 @@ impl Claims {
         }
     }
 
-    /// Covers anew what is claimed or exposed in a slot's file.
+    /// Covers anew what is reserved or exposed in a slot's file.
     #[cold]
     #[inline(never)]
     fn cover_beside(&mut self, slot: u16) {
         if self.exposes(slot) {
             return self.cover_exposed(slot);
         }
-        let claims: Vec<Claim> = self.beside(slot).copied().collect();
-        for claim in &claims {
-            self.cover(claim);
+        let scoreboard: Vec<Reservation> = self.beside(slot).copied().collect();
+        for reservation in &scoreboard {
+            self.cover(reservation);
         }
     }
 }
@@ -347,23 +358,26 @@ const fn file_of(slot: u16) -> usize {
     slot as usize / TRANSFER_FILE * TRANSFER_FILE
 }
 
-/// For `#[serde(with)]` of claims by their first slot: those that there are.
-mod saved_claims {
-    use super::{Claim, NN, PLACES, Places};
+/// For `#[serde(with)]` of reservations by their first slot: those that there are.
+mod saved_reservations {
+    use super::{NN, PLACES, Places, Reservation};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
     pub fn serialize<S: Serializer>(places: &Places, to: S) -> Result<S::Ok, S::Error> {
-        let claims: Vec<&Claim> = places.iter().filter(|claim| claim.words != 0).collect();
-        claims.serialize(to)
+        let scoreboard: Vec<&Reservation> = places
+            .iter()
+            .filter(|reservation| reservation.words != 0)
+            .collect();
+        scoreboard.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Places, D::Error> {
-        let mut places = [Claim::NONE; PLACES];
-        for claim in Vec::<Claim>::deserialize(from)? {
-            if claim.first >= NN {
+        let mut places = [Reservation::NONE; PLACES];
+        for reservation in Vec::<Reservation>::deserialize(from)? {
+            if reservation.first >= NN {
                 return Err(de::Error::custom("a claim of no transfer register"));
             }
-            places[usize::from(claim.first)] = claim;
+            places[usize::from(reservation.first)] = reservation;
         }
         Ok(places)
     }
@@ -373,122 +387,127 @@ mod saved_claims {
 mod tests {
     use super::*;
 
-    fn claim(first: u16, words: u8) -> Claim {
-        Claim::new(CommandOp::SramRead, (first, words), (3, 17), 1000)
+    fn reservation(first: u16, words: u8) -> Reservation {
+        Reservation::new(CommandOp::SramRead, (first, words), (3, 17), 1000)
     }
 
     #[test]
-    fn claims_that_are_there_are_saved_and_no_others() {
-        let mut claims = Claims::default();
-        claims.add(claim(S_IN + 5, 2));
-        claims.add(claim(D_OUT + 120, 8));
-        let bytes = postcard::to_allocvec(&claims).unwrap();
+    fn reservations_are_saved_and_nothing_else() {
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.add(reservation(S_IN + 5, 2));
+        scoreboard.add(reservation(D_OUT + 120, 8));
+        let bytes = postcard::to_allocvec(&scoreboard).unwrap();
         assert!(bytes.len() < 100, "{} bytes", bytes.len());
-        let again: Claims = postcard::from_bytes(&bytes).unwrap();
-        assert_eq!(again.places, claims.places);
-        assert_eq!(again.owned, claims.owned);
+        let again: Scoreboard = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(again.places, scoreboard.places);
+        assert_eq!(again.owned, scoreboard.owned);
         assert_eq!(
             again.of(usize::from(D_OUT) + 127),
-            Some(&claim(D_OUT + 120, 8))
+            Some(&reservation(D_OUT + 120, 8))
         );
         assert_eq!(again.of(usize::from(S_IN) + 7), None);
     }
 
-    fn owned(claims: &Claims) -> Vec<u16> {
-        (0..NN).filter(|slot| claims.owns(*slot)).collect()
+    fn owned(scoreboard: &Scoreboard) -> Vec<u16> {
+        (0..NN)
+            .filter(|slot| scoreboard.is_reserved(*slot))
+            .collect()
     }
 
     #[test]
-    fn a_claim_goes_on_at_the_beginning_of_its_file() {
-        let mut claims = Claims::default();
-        claims.add(claim(S_IN + 126, 4));
+    fn reservation_wraps_at_the_end_of_its_file() {
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.add(reservation(S_IN + 126, 4));
         let slots = [S_IN, S_IN + 1, S_IN + 126, S_IN + 127];
-        assert_eq!(owned(&claims), slots);
+        assert_eq!(owned(&scoreboard), slots);
         assert_eq!(
-            slots.map(|slot| claims.of(slot.into()).is_some()),
+            slots.map(|slot| scoreboard.of(slot.into()).is_some()),
             [true; 4]
         );
-        assert!(claims.of(usize::from(D_IN)).is_none());
-        claims.release(S_IN + 126, 4);
-        assert_eq!(owned(&claims), []);
+        assert!(scoreboard.of(usize::from(D_IN)).is_none());
+        scoreboard.release(S_IN + 126, 4);
+        assert_eq!(owned(&scoreboard), []);
     }
 
     #[test]
-    fn claims_that_share_slots_end_in_any_order() {
+    fn reservations_that_share_slots_end_in_any_order() {
         let both = || {
-            let mut claims = Claims::default();
-            claims.add(claim(S_IN + 7, 4));
-            claims.add(claim(S_IN + 6, 3));
-            claims
+            let mut scoreboard = Scoreboard::default();
+            scoreboard.add(reservation(S_IN + 7, 4));
+            scoreboard.add(reservation(S_IN + 6, 3));
+            scoreboard
         };
-        let mut claims = both();
-        claims.release(S_IN + 7, 4);
-        assert_eq!(owned(&claims), [S_IN + 6, S_IN + 7, S_IN + 8]);
-        claims.release(S_IN + 6, 3);
-        assert_eq!(owned(&claims), []);
-        let mut claims = both();
-        claims.release(S_IN + 6, 3);
-        assert_eq!(owned(&claims), [S_IN + 7, S_IN + 8, S_IN + 9, S_IN + 10]);
-        claims.release(S_IN + 7, 4);
-        assert_eq!(owned(&claims), []);
+        let mut scoreboard = both();
+        scoreboard.release(S_IN + 7, 4);
+        assert_eq!(owned(&scoreboard), [S_IN + 6, S_IN + 7, S_IN + 8]);
+        scoreboard.release(S_IN + 6, 3);
+        assert_eq!(owned(&scoreboard), []);
+        let mut scoreboard = both();
+        scoreboard.release(S_IN + 6, 3);
+        assert_eq!(
+            owned(&scoreboard),
+            [S_IN + 7, S_IN + 8, S_IN + 9, S_IN + 10]
+        );
+        scoreboard.release(S_IN + 7, 4);
+        assert_eq!(owned(&scoreboard), []);
     }
 
     #[test]
-    fn what_others_reach_stays_exposed_when_a_claim_ends() {
-        let mut claims = Claims::default();
-        claims.expose(Exposure {
+    fn exposed_slots_stay_reserved_when_a_reservation_ends() {
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.expose(Exposure {
             incoming: true,
             outgoing: false,
         });
         let incoming: Vec<_> = (S_IN..S_OUT).collect();
-        claims.add(claim(S_IN + 3, 2));
-        claims.add(claim(S_OUT + 3, 2));
-        assert!(claims.of(usize::from(S_IN) + 4).is_some());
-        assert!(claims.of(usize::from(S_IN) + 5).is_none());
-        claims.release(S_IN + 3, 2);
-        assert!(claims.of(usize::from(S_IN) + 4).is_none());
-        claims.release(S_OUT + 3, 2);
-        assert_eq!(owned(&claims), incoming);
+        scoreboard.add(reservation(S_IN + 3, 2));
+        scoreboard.add(reservation(S_OUT + 3, 2));
+        assert!(scoreboard.of(usize::from(S_IN) + 4).is_some());
+        assert!(scoreboard.of(usize::from(S_IN) + 5).is_none());
+        scoreboard.release(S_IN + 3, 2);
+        assert!(scoreboard.of(usize::from(S_IN) + 4).is_none());
+        scoreboard.release(S_OUT + 3, 2);
+        assert_eq!(owned(&scoreboard), incoming);
 
         // Two that share slots, and one that goes on at the beginning of its file.
-        claims.add(claim(D_IN + 126, 4));
-        claims.add(claim(D_IN, 1));
-        claims.add(claim(D_IN, 3));
-        claims.release(D_IN, 3);
+        scoreboard.add(reservation(D_IN + 126, 4));
+        scoreboard.add(reservation(D_IN, 1));
+        scoreboard.add(reservation(D_IN, 3));
+        scoreboard.release(D_IN, 3);
         assert_eq!(
-            claims.of(usize::from(D_IN)),
-            Some(&claim(D_IN + 126, 4)),
+            scoreboard.of(usize::from(D_IN)),
+            Some(&reservation(D_IN + 126, 4)),
             "the oldest"
         );
-        let bytes = postcard::to_allocvec(&claims).unwrap();
-        let mut again: Claims = postcard::from_bytes(&bytes).unwrap();
-        again.expose(claims.exposed());
+        let bytes = postcard::to_allocvec(&scoreboard).unwrap();
+        let mut again: Scoreboard = postcard::from_bytes(&bytes).unwrap();
+        again.expose(scoreboard.exposed());
         again.release(D_IN + 126, 4);
-        assert_eq!(again.of(usize::from(D_IN)), Some(&claim(D_IN, 1)));
+        assert_eq!(again.of(usize::from(D_IN)), Some(&reservation(D_IN, 1)));
         assert!(again.of(usize::from(D_IN) + 1).is_none());
         assert_eq!(owned(&again), incoming);
     }
 
     #[test]
-    fn of_claims_from_one_slot_on_the_one_of_that_length_ends() {
+    fn reservation_of_the_same_length_ends_first() {
         for (older, younger) in [(4, 1), (1, 4)] {
-            let mut claims = Claims::default();
-            claims.add(claim(S_OUT, older));
-            claims.add(claim(S_OUT, younger));
-            claims.release(S_OUT, younger);
+            let mut scoreboard = Scoreboard::default();
+            scoreboard.add(reservation(S_OUT, older));
+            scoreboard.add(reservation(S_OUT, younger));
+            scoreboard.release(S_OUT, younger);
             let slots = S_OUT..S_OUT + u16::from(older);
-            assert!(slots.eq(owned(&claims)));
-            claims.release(S_OUT, older);
-            assert_eq!(owned(&claims), []);
+            assert!(slots.eq(owned(&scoreboard)));
+            scoreboard.release(S_OUT, older);
+            assert_eq!(owned(&scoreboard), []);
         }
     }
 
     #[test]
-    fn a_claim_of_what_is_no_transfer_register_is_refused() {
+    fn reservation_of_no_transfer_register_is_refused() {
         let saved = |first| {
-            let none: [Claim; 0] = [];
-            let parts = (&[claim(first, 1)][..], &none[..], [0_u64; SLOTS / 64]);
-            postcard::from_bytes::<Claims>(&postcard::to_allocvec(&parts).unwrap())
+            let none: [Reservation; 0] = [];
+            let parts = (&[reservation(first, 1)][..], &none[..], [0_u64; SLOTS / 64]);
+            postcard::from_bytes::<Scoreboard>(&postcard::to_allocvec(&parts).unwrap())
         };
         assert!(saved(NN - 1).is_ok());
         assert!(saved(NN).is_err());

@@ -14,18 +14,18 @@ use npsim_chip::Cycle;
 /// chip's present are looked for and forgotten.
 const MANY: usize = 32;
 
-/// The issue slots that were thrown away, some of them before the chip's present, in their order. A context gives
+/// The issue slots that were aborted, some of them before the chip's present, in their order. A context gives
 /// up the pipeline in the chip's present, so of those before that nothing is kept.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Thrown {
-    /// Those with which a context gave up the pipeline last: the first and the cycle after the
+pub(crate) struct AbortedSlots {
+    /// Those with which a context yielded the pipeline last: the first and the cycle after the
     /// last.
     swap: (Cycle, Cycle),
     /// Those behind them.
     behind: Vec<(Cycle, Cycle)>,
 }
 
-impl Thrown {
+impl AbortedSlots {
     /// A turn begins at a cycle. It can lie within the slots of the last swap, if a signal comes
     /// during them. Those of earlier turns are forgotten once there are many.
     #[inline]
@@ -41,7 +41,7 @@ impl Thrown {
         self.behind.retain(|(_, end)| *end > now);
     }
 
-    /// Slots are thrown away from a cycle on, since a context gives up the pipeline in the one
+    /// Slots are aborted from a cycle on, since a context yields the pipeline in the one
     /// before.
     #[inline]
     pub fn swap(&mut self, from: Cycle, slots: Cycle) {
@@ -49,7 +49,7 @@ impl Thrown {
         self.swap = (from, from + slots);
     }
 
-    /// Slots are thrown away from a cycle on.
+    /// Slots are aborted from a cycle on.
     #[inline]
     pub fn add(&mut self, from: Cycle, slots: Cycle) {
         self.behind.push((from, from + slots));
@@ -80,19 +80,19 @@ impl Thrown {
 
 // Each is written for itself, so that a state says nothing of how it was come by.
 
-impl Serialize for Thrown {
+impl Serialize for AbortedSlots {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(self.iter().collect::<Vec<_>>())
     }
 }
 
-impl<'de> Deserialize<'de> for Thrown {
+impl<'de> Deserialize<'de> for AbortedSlots {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut thrown = Self::default();
+        let mut aborted_slots = Self::default();
         for (from, end) in Vec::<(Cycle, Cycle)>::deserialize(from)? {
-            thrown.add(from, end.saturating_sub(from));
+            aborted_slots.add(from, end.saturating_sub(from));
         }
-        Ok(thrown)
+        Ok(aborted_slots)
     }
 }
 
@@ -100,23 +100,23 @@ impl<'de> Deserialize<'de> for Thrown {
 mod tests {
     use super::*;
 
-    fn slots(thrown: &Thrown) -> Vec<(Cycle, Cycle)> {
-        thrown.iter().collect()
+    fn slots(aborted_slots: &AbortedSlots) -> Vec<(Cycle, Cycle)> {
+        aborted_slots.iter().collect()
     }
 
     #[test]
     fn of_those_before_a_swap_nothing_is_kept() {
-        let mut thrown = Thrown::default();
-        thrown.add(3, 2);
-        thrown.swap(8, 1);
-        thrown.add(12, 3);
-        assert_eq!(slots(&thrown), [(8, 9), (12, 15)]);
-        let bytes = postcard::to_allocvec(&thrown).unwrap();
-        let again: Thrown = postcard::from_bytes(&bytes).unwrap();
-        assert_eq!(slots(&again), slots(&thrown));
-        thrown.forget_before(9);
-        assert_eq!(slots(&thrown), [(12, 15)]);
-        thrown.swap(20, 0);
-        assert_eq!(slots(&thrown), []);
+        let mut aborted_slots = AbortedSlots::default();
+        aborted_slots.add(3, 2);
+        aborted_slots.swap(8, 1);
+        aborted_slots.add(12, 3);
+        assert_eq!(slots(&aborted_slots), [(8, 9), (12, 15)]);
+        let bytes = postcard::to_allocvec(&aborted_slots).unwrap();
+        let again: AbortedSlots = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(slots(&again), slots(&aborted_slots));
+        aborted_slots.forget_before(9);
+        assert_eq!(slots(&aborted_slots), [(12, 15)]);
+        aborted_slots.swap(20, 0);
+        assert_eq!(slots(&aborted_slots), []);
     }
 }

@@ -1,25 +1,25 @@
 //! A program as one context runs it: its operands resolved to the context's own
-//! registers, and what the interpreter's loop does at each address.
+//! registers, and what the dispatch loop does at each address.
 
 use std::sync::Arc;
 
-use crate::form::{Form, action_at};
+use crate::block::{SideEffects, handler_at};
 use crate::operation::Op;
 use crate::predecoded::Predecoded;
 use crate::registers::{RELATIVE, resolve};
-use crate::template::Order;
+use crate::template::BoundCommand;
 
 /// The operations of one context.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lane {
+pub(crate) struct BoundProgram {
     /// Shared between copies of the chip until one of them changes it.
     ops: Arc<[Op]>,
-    forms: Arc<[Form]>,
+    side_effects: Arc<[SideEffects]>,
     /// Its commands, as [`Op::x`] numbers them.
-    orders: Arc<[Order]>,
+    commands: Arc<[BoundCommand]>,
 }
 
-impl Lane {
+impl BoundProgram {
     /// A program's operations for a context of a microengine.
     pub fn new(program: &Predecoded, (me, context): (u8, u8)) -> Self {
         let base = u16::from(context) * 16;
@@ -41,16 +41,16 @@ impl Lane {
                 ..op
             })
             .collect();
-        let forms = Arc::clone(&program.forms);
+        let side_effects = Arc::clone(&program.side_effects);
         let all = Arc::make_mut(&mut ops);
         for at in 0..all.len() {
-            all[at].action = action_at(all, &forms, at);
+            all[at].handler = handler_at(all, &side_effects, at);
         }
-        let orders = program.templates.iter().map(|it| it.order(me, context));
+        let commands = program.templates.iter().map(|it| it.bind(me, context));
         Self {
             ops,
-            forms,
-            orders: orders.collect(),
+            side_effects,
+            commands: commands.collect(),
         }
     }
 
@@ -60,8 +60,8 @@ impl Lane {
 
     /// A command, by its number in the program.
     #[inline]
-    pub fn order(&self, number: u32) -> &Order {
-        &self.orders[number as usize]
+    pub fn command(&self, number: u32) -> &BoundCommand {
+        &self.commands[number as usize]
     }
 
     #[inline]
@@ -71,43 +71,43 @@ impl Lane {
 
     /// The marks of what stands at an address; `None` beyond the program.
     #[inline]
-    pub fn marks(&self, at: u16) -> Option<u8> {
-        self.ops.get(usize::from(at)).map(|op| op.marks)
+    pub fn flags(&self, at: u16) -> Option<u8> {
+        self.ops.get(usize::from(at)).map(|op| op.flags)
     }
 
-    /// The operation of a program needs no attention from now on.
-    pub fn relieve(&mut self, at: usize) {
-        if self.ops[at].marks & Op::WATCHED == 0 {
+    /// The operation at an address is verified: it needs no more checks.
+    pub fn clear_checks(&mut self, at: usize) {
+        if self.ops[at].flags & Op::UNVERIFIED == 0 {
             return;
         }
         let ops = Arc::make_mut(&mut self.ops);
-        ops[at].marks &= !Op::WATCHED;
+        ops[at].flags &= !Op::UNVERIFIED;
         // The one before may now run into it.
         for at in at.saturating_sub(1)..=at {
-            ops[at].action = action_at(ops, &self.forms, at);
+            ops[at].handler = handler_at(ops, &self.side_effects, at);
         }
     }
 
-    /// Which operations need attention, bit `at % 8` of byte `at / 8`; nothing
-    /// when the lane is not open.
-    pub fn watched(&self) -> Vec<u8> {
+    /// Which operations are unverified, bit `at % 8` of byte `at / 8`; nothing
+    /// where the program is not bound.
+    pub fn unverified(&self) -> Vec<u8> {
         let mut bits = vec![0; self.ops.len().div_ceil(8)];
         for (at, op) in self.ops.iter().enumerate() {
-            if op.marks & Op::WATCHED != 0 {
+            if op.flags & Op::UNVERIFIED != 0 {
                 bits[at / 8] |= 1 << (at % 8);
             }
         }
         bits
     }
 
-    /// Relieves what was relieved in the lane that gave `watched`.
-    pub fn relieve_as(&mut self, watched: &[u8]) {
+    /// Clears the checks that were cleared where `unverified` comes from.
+    pub fn clear_checks_as(&mut self, unverified: &[u8]) {
         for at in 0..self.ops.len() {
-            let kept = watched
+            let kept = unverified
                 .get(at / 8)
                 .is_some_and(|byte| byte & 1 << (at % 8) != 0);
-            if !kept && self.ops[at].marks & Op::WATCHED != 0 {
-                self.relieve(at);
+            if !kept && self.ops[at].flags & Op::UNVERIFIED != 0 {
+                self.clear_checks(at);
             }
         }
     }

@@ -5,9 +5,9 @@
 use npsim_image::ContextMode;
 use npsim_isa::csr;
 
-use crate::Microengine;
 use crate::context::Context;
 use crate::local_csr::timestamp_at;
+use crate::microengine::Microengine;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
@@ -16,7 +16,7 @@ use npsim_chip::kernel::raiser::Raiser;
 /// Whether a write of a local CSR, which is a
 /// [synchronisation point](crate::csr_order::csr_is_sync_point), does nothing but set a timer of the running context or raise
 /// a signal.
-pub(crate) const fn only_sends(csr: u16) -> bool {
+pub(crate) const fn only_posts(csr: u16) -> bool {
     sets_timer(csr)
         || matches!(
             csr,
@@ -32,7 +32,7 @@ const fn sets_timer(csr: u16) -> bool {
 }
 
 /// A context that executes such a write.
-pub(crate) struct Sender<'a> {
+pub(crate) struct PostedWrite<'a> {
     pub me: u8,
     pub number: u8,
     pub context: &'a mut Context,
@@ -46,12 +46,12 @@ pub(crate) struct Sender<'a> {
     pub now: Cycle,
 }
 
-impl Sender<'_> {
-    /// The same ahead of the chip; false, and nothing done, if it sets a timer anew that may have
+impl PostedWrite<'_> {
+    /// [`Self::write`] ahead of the chip; false, and nothing done, if it sets a timer anew that may have
     /// come before, if its signal would come at once, when it matters who of the microengines had
     /// their turns in that cycle, or if it lies too far ahead.
     #[inline(never)]
-    pub fn write_ahead(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
+    pub fn post_early(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
         let due = self.context.timer_due;
         let stands = if sets_timer(csr) {
             due.is_none_or(|due| due > self.now)
@@ -66,9 +66,8 @@ impl Sender<'_> {
         goes
     }
 
-    /// Writes a CSR that [only sends](only_sends), at an address.
+    /// Writes a CSR that [only sends](only_posts), at an address.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of what its busy caller does.
     pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
         let to = match csr {
             csr::ACTIVE_CTX_FUTURE_COUNT => {
@@ -91,7 +90,6 @@ impl Sender<'_> {
     /// The timer fires once, when the low half of the timestamp next becomes the
     /// future count.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of what writing a timer does.
     pub fn arm_timer(&mut self, fabric: &mut Fabric) {
         let (me, context) = (self.me, self.number);
         let timer = Event::Timer { me, context };
@@ -119,7 +117,6 @@ impl Sender<'_> {
 
     /// Raises a signal of a microengine as a write of a signal CSR says.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of what its busy caller does.
     fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
         let signal = (value >> 3 & 15) as u8;
         let context = if value & 0x80 == 0 {
@@ -146,8 +143,8 @@ impl Sender<'_> {
 impl Microengine {
     /// A context as it sends at the present cycle.
     #[inline]
-    pub(crate) fn sender(&mut self, context: u8) -> Sender<'_> {
-        Sender {
+    pub(crate) fn sender(&mut self, context: u8) -> PostedWrite<'_> {
+        PostedWrite {
             me: self.index,
             number: context & 7,
             context: &mut self.contexts[context],

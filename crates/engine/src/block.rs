@@ -1,0 +1,236 @@
+//! Basic blocks: which handler each operation of one has, by what is around it, and the time of
+//! the block that a context is in.
+//!
+//! Handlers are chosen once for a program, as far as it shows in the program, and again for a
+//! context where an operation of it is verified ([`crate::bound_program`]).
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::journal::Journal;
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_isa::csr;
+use serde::{Deserialize, Serialize};
+
+use crate::aborted_slots::AbortedSlots;
+use crate::operation::{DecodeInfo, FlagEffect, Op};
+use crate::posted_writes::only_posts;
+use crate::uop::{Handler, Kind};
+
+/// Whether what an operation leaves beside its destination is read when the next word follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SideEffects {
+    /// It is, or may be.
+    Live,
+    /// The next word overwrites all of it unread.
+    Dead,
+}
+
+/// Finds the side effects of a program's operations that are dead.
+pub(crate) fn find_side_effects(ops: &[Op], infos: &[DecodeInfo]) -> Vec<SideEffects> {
+    let of = |at: usize| {
+        let next = infos
+            .get(at + 1)
+            .map_or(FlagEffect::Other, |next| next.flag_effect);
+        let unread = match infos[at].flag_effect {
+            FlagEffect::All => next == FlagEffect::All,
+            FlagEffect::Operands => next != FlagEffect::Other,
+            FlagEffect::Other => false,
+        };
+        if unread && Handler::dead(ops[at].kind).is_some() {
+            SideEffects::Dead
+        } else {
+            SideEffects::Live
+        }
+    };
+    (0..ops.len()).map(of).collect()
+}
+
+/// The handler of the operation at an address, from it and the next.
+///
+/// | operation | handler |
+/// | --- | --- |
+/// | unverified, or with more to do than the loop knows | `Slow` |
+/// | operands on next-neighbour rings | `Ring` |
+/// | leaves the datapath | its own, or `Sync` at a synchronisation point |
+/// | operands in local memory or in transfer registers | `LocalWord`, `LocalMemory`, the row's in brackets, `Move`, `Scoreboarded` |
+/// | side effects dead, a plain operation behind it | the row's *dead* one |
+/// | a branch behind it with which it is a pair | the pair's |
+/// | any other | the row's *live* one, or `Alu` |
+pub(crate) fn handler_at(ops: &[Op], side_effects: &[SideEffects], at: usize) -> Handler {
+    let op = &ops[at];
+    if op.flags & Op::UNVERIFIED != 0 {
+        return Handler::Slow;
+    }
+    if op.flags & Op::RING != 0 {
+        return Handler::Ring;
+    }
+    let branches = op.kind.branches();
+    if !branches && !op.kind.is_alu() {
+        return outside(op, ops.get(at + 1));
+    }
+    if op.flags & Op::SCOREBOARDED != 0 {
+        return match (branches, op.flags & Op::LOCAL != 0) {
+            (true, _) => Handler::ScoreboardedBranch,
+            (false, true) if op.word().is_some() => Handler::LocalWord,
+            (false, true) => Handler::LocalMemory,
+            (false, false) => scoreboarded(op),
+        };
+    }
+    let dead = side_effects[at] == SideEffects::Dead && ops.get(at + 1).is_some_and(Op::is_plain);
+    let dead = dead.then(|| Handler::dead(op.kind)).flatten();
+    dead.or_else(|| fused_at(ops, at))
+        .unwrap_or_else(|| Handler::live(op.kind))
+}
+
+/// The handler of an operation that has transfer registers, and no other reason to be checked.
+fn scoreboarded(op: &Op) -> Handler {
+    match (Handler::scoreboarded(op.kind), op.transfer()) {
+        (Some((handler, slot)), Some(transfer)) if op.slot(slot) == transfer => handler,
+        // A is nothing to it.
+        (Some(_), None) if op.kind == Kind::B && !Op::is_transfer(op.a) => Handler::Move,
+        _ => Handler::Scoreboarded,
+    }
+}
+
+/// The handler of an operation that leaves the datapath and is verified, from the next.
+fn outside(op: &Op, next: Option<&Op>) -> Handler {
+    if op.flags & (Op::SCOREBOARDED | Op::FINISHES) != 0 {
+        return Handler::Slow;
+    }
+    match op.kind {
+        Kind::Command => Handler::Command,
+        Kind::Arb => Handler::Yield,
+        Kind::CsrWrite => match op.x as u16 {
+            csr::ACTIVE_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_1 => Handler::PointerWrite,
+            csr if only_posts(csr) => Handler::CsrPost,
+            _ => Handler::CsrWrite,
+        },
+        Kind::CsrRead if op.flags & Op::SYNCS == 0 => {
+            let clock = op.x as u16 == csr::TIMESTAMP_LOW;
+            if clock && next.is_some_and(Op::only_loads) {
+                Handler::Clock
+            } else {
+                Handler::CsrRead
+            }
+        }
+        _ if op.flags & Op::SYNCS != 0 => Handler::Sync,
+        _ => Handler::Slow,
+    }
+}
+
+/// The handler of an operation and the branch behind it as one.
+fn fused_at(ops: &[Op], at: usize) -> Option<Handler> {
+    let next = ops.get(at + 1)?;
+    let plain = next.flags & Op::SLOW == 0;
+    plain
+        .then(|| Handler::fused(ops[at].kind, next.kind))
+        .flatten()
+}
+
+/// When a context came to the block that it is in, and in the dispatch loop what its instructions'
+/// cycles are. It is apart from the loop, which needs the processor's registers for other things.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct BlockTiming {
+    /// When the context came to its first instruction, and whether the one before set the codes.
+    pub arrived: Cycle,
+    pub with_codes: bool,
+    /// The first address of the block that is not traced yet.
+    #[serde(skip)]
+    from: usize,
+    /// What is to be added to an address for its cycle.
+    #[serde(skip)]
+    ahead: Cycle,
+}
+
+impl BlockTiming {
+    /// The loop begins at an address.
+    #[inline]
+    pub fn begin<const OBSERVED: bool>(&mut self, from: usize, cycle: Cycle) {
+        if OBSERVED {
+            self.from = from;
+        }
+        self.ahead = cycle.wrapping_sub(from as Cycle);
+    }
+
+    /// The cycle of the instruction at an address of the block.
+    #[inline]
+    pub fn cycle_of(&self, at: usize) -> Cycle {
+        self.ahead.wrapping_add(at as Cycle)
+    }
+
+    /// Slots that a branch throws away which is taken at a cycle.
+    #[inline]
+    pub fn penalty(&self, branch: &Op, cycle: Cycle) -> Cycle {
+        // As the first of its block it follows whatever led there, else the word before it.
+        Cycle::from(match (cycle == self.arrived, self.with_codes) {
+            (false, _) => branch.a,
+            (true, true) => branch.y >> 8,
+            (true, false) => branch.y & 0xff,
+        })
+    }
+
+    /// Control arrives at a block at a cycle; `with_codes`: the instruction before it set the
+    /// codes.
+    #[inline]
+    pub fn arrive(&mut self, cycle: Cycle, with_codes: bool) {
+        self.arrived = cycle;
+        self.with_codes = with_codes;
+    }
+
+    /// Takes the branch at an address, behind which so many slots ran, the last of which may have
+    /// set the codes; gives the slots that are aborted.
+    #[inline]
+    pub fn branch(
+        &mut self,
+        (op, at): (&Op, usize),
+        (deferred, sets_codes): (usize, bool),
+        aborted_slots: &mut AbortedSlots,
+    ) -> Cycle {
+        let cycle = self.cycle_of(at);
+        let slots = self.penalty(op, cycle);
+        let next = cycle + deferred as Cycle + 1;
+        if slots != 0 {
+            aborted_slots.add(next, slots);
+        }
+        self.with_codes = sets_codes && slots == 0;
+        self.arrived = next + slots;
+        self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
+        slots
+    }
+
+    /// [`Self::branch`] that is traced.
+    pub fn branch_observed(
+        &mut self,
+        (op, at): (&Op, usize),
+        (deferred, sets_codes): (usize, bool),
+        who: (u8, u8),
+        (journal, aborted_slots): (&mut Journal, &mut AbortedSlots),
+    ) -> Cycle {
+        self.trace(who, at + deferred + 1, journal);
+        let slots = self.branch((op, at), (deferred, sets_codes), aborted_slots);
+        self.from = op.d as usize;
+        if slots != 0 {
+            let ((me, context), pc) = (who, at as u16);
+            let aborted = TraceEvent::Aborted {
+                me,
+                context,
+                pc,
+                slots,
+            };
+            journal.put(self.arrived - slots, aborted);
+        }
+        slots
+    }
+
+    /// Traces the instructions of the block up to an address.
+    pub fn trace(&self, (me, context): (u8, u8), to: usize, journal: &mut Journal) {
+        if to != self.from {
+            let issued = TraceEvent::Issued {
+                me,
+                context,
+                pc: self.from as u16,
+                count: (to - self.from) as u16,
+            };
+            journal.put(self.ahead.wrapping_add(self.from as Cycle), issued);
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! The dispatch loop: executes operations in line on the microengine's own time, one handler each.
+//!
+//! Along a block time is kept by address alone ([`BlockTiming`](crate::block::BlockTiming)):
+//! `pc` and `cycle` of the microengine are those of the place where the loop began, until an exit
+//! makes them true (*synchronises* them). What the exits leave behind:
+//!
+//! | exit | `pc`, `cycle` | writes of index registers | then |
+//! | --- | --- | --- | --- |
+//! | an operation needs the slow path | synchronised | those due before it are committed | [`step_slow`](Microengine::step_slow), then the loop again |
+//! | local memory, or defer slots that are not all plain | left to `loop_exits` | left to `loop_exits` | the loop again |
+//! | a pointer in use is still being written | synchronised | those due in its cycle are committed | the operation again, or the slow path |
+//! | a local CSR of the context's own | synchronised | committed before a read | the access, then the loop again |
+//! | a synchronisation point | synchronised | those due before it are committed | [`at_sync_point`](Microengine::at_sync_point): executes now, or is the first of the next turn |
+//! | the limit is near (at taken branches only) | synchronised | those due before it are committed | the loop's condition |
+//! | the program's end | synchronised | those due before it are committed | a fault |
+//!
+//! Every operation before an exit has run whole: its *dead* handler is chosen only where a plain
+//! operation follows it. So the registers after an exit are what they would be if
+//! operations were executed one by one.
+
+use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::trace_event;
+use npsim_isa::csr;
+
+use crate::datapath::{Datapath, result_of};
+use crate::local_csr::timestamp_at;
+use crate::local_memory::Index;
+use crate::microengine::{LoopExit, Microengine, slow};
+use crate::operation::Op;
+use crate::posted_writes::PostedWrite;
+use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
+use crate::scoreboard::Scoreboard;
+use crate::sync_point::{SyncOp, SyncPoint};
+use crate::uop::{Handler, Kind, Slot, with_uops};
+
+/// How the blocks that were run ended.
+enum Left {
+    /// In front of a synchronisation point.
+    Sync(SyncPoint),
+    /// The loop goes on if its condition holds.
+    Resume,
+    /// The loop is over.
+    Exit(LoopExit),
+}
+
+impl From<LoopExit> for Left {
+    #[inline(always)]
+    fn from(exit: LoopExit) -> Self {
+        match exit {
+            LoopExit::Continue => Self::Resume,
+            other => Self::Exit(other),
+        }
+    }
+}
+
+/// What a handler of the table led to.
+enum Ran<'a> {
+    /// The next word follows.
+    Next,
+    /// This branch is taken.
+    Taken(&'a Op),
+    /// A transfer register of the operation is reserved.
+    Reserved,
+}
+
+impl Microengine {
+    /// Executes from the present instruction on until the turn is over, or until
+    /// something keeps the next instruction from this loop.
+    #[inline(always)]
+    pub(crate) fn interpret<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
+        // Most turns begin with the synchronisation point that ended the one before.
+        let mut pending = self.pending_sync.take();
+        'resume: while self.is_fast() {
+            // A command in line gives no reason to ask again: the limit lies farther ahead than the
+            // program is long.
+            loop {
+                let point = match pending.take() {
+                    Some(point) => point,
+                    None => match self.run_blocks::<OBSERVED>(fabric) {
+                        Left::Sync(point) => point,
+                        Left::Resume => continue 'resume,
+                        Left::Exit(exit) => return exit,
+                    },
+                };
+                if !self.at_sync_point(fabric) {
+                    self.pending_sync = Some(point);
+                    fabric.events.post_again(self.cycle, self.index);
+                    return LoopExit::Over;
+                }
+                match self.synchronise::<OBSERVED>(point, fabric) {
+                    Ok(true) => {}
+                    Ok(false) => continue 'resume,
+                    Err(exit) => return exit,
+                }
+            }
+        }
+        LoopExit::Continue
+    }
+
+    /// Executes blocks from the present instruction on.
+    #[inline(always)]
+    fn run_blocks<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Left {
+        let (me, from, cycle) = (self.index, usize::from(self.pc), self.cycle);
+        let Self {
+            bound,
+            datapath,
+            memory,
+            scoreboard,
+            contexts,
+            aborted_slots,
+            block,
+            stats,
+            mode,
+            turn_start,
+            slow: pending,
+            fast_until,
+            watchdog_at,
+            timing,
+            timestamp,
+            timestamp_set,
+            csr_value,
+            ..
+        } = &mut *self;
+        let ops = bound[usize::from(datapath.context) & 7].ops();
+        let Some(words) = ops.get(from..) else {
+            return self.no_instruction(fabric).into();
+        };
+        let mut rest = words.iter();
+        block.begin::<OBSERVED>(from, cycle);
+        // The address of the operation that was taken last.
+        macro_rules! here {
+            () => {
+                ops.len() - rest.len() - 1
+            };
+        }
+        // The operation there needs the slow path.
+        macro_rules! slow_path {
+            () => {{
+                let at = here!();
+                self.sync_pc::<OBSERVED>(at, fabric);
+                return self.step_slow::<OBSERVED>(fabric).into();
+            }};
+        }
+        // The operation there is a synchronisation point.
+        macro_rules! sync {
+            ($does:ident, $what:expr, $with:expr) => {{
+                let (what, with, at) = ($what, $with, here!());
+                self.sync_pc::<OBSERVED>(at, fabric);
+                let does = SyncOp::$does;
+                return Left::Sync(SyncPoint { does, what, with });
+            }};
+        }
+        loop {
+            let Some(op) = rest.next() else {
+                let end = ops.len();
+                self.sync_pc::<OBSERVED>(end, fabric);
+                return self.no_instruction(fabric).into();
+            };
+            let branch = match op.handler {
+                Handler::Slow => slow_path!(),
+                Handler::Command => sync!(
+                    Command,
+                    op.x,
+                    datapath.get(op.a).wrapping_add(datapath.get(op.b))
+                ),
+                Handler::Yield => sync!(Yield, op.x, u32::from(op.n)),
+                Handler::Ring => sync!(Ring, 0, 0),
+                Handler::Sync => sync!(Other, 0, 0),
+                Handler::CsrPost => {
+                    let (csr, value) = (op.x as u16, datapath.get(op.a));
+                    let at = here!();
+                    let now = block.cycle_of(at);
+                    if *pending == 0 && now >= fabric.events.next_time() && now != *turn_start {
+                        let number = datapath.context & 7;
+                        let write = PostedWrite {
+                            me,
+                            number,
+                            context: &mut contexts[number],
+                            mode: *mode,
+                            delay: timing.signal,
+                            step: timing.timestamp,
+                            timestamp: (*timestamp, *timestamp_set),
+                            now,
+                        };
+                        if write.post_early((csr, at as u16), value, fabric) {
+                            *watchdog_at = now + PATIENCE;
+                            continue;
+                        }
+                    }
+                    sync!(CsrWrite, u32::from(csr), value)
+                }
+                Handler::PointerWrite if !OBSERVED && *pending == 0 => {
+                    let now = block.cycle_of(here!());
+                    let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
+                    let pointer = Index::Pointer(u8::from(second));
+                    let words = datapath.get(op.a) >> 2 & 1023;
+                    memory.write(pointer, words, now, timing.lm_addr_gap);
+                    *pending = slow::PENDING;
+                    continue;
+                }
+                Handler::CsrWrite | Handler::PointerWrite => {
+                    let (csr, value) = (op.x as u16, datapath.get(op.a));
+                    if op.flags & Op::SYNCS != 0 {
+                        sync!(CsrWrite, u32::from(csr), value);
+                    }
+                    let at = here!();
+                    self.sync_pc::<OBSERVED>(at, fabric);
+                    return match self.csr_written::<OBSERVED>(csr, value, fabric) {
+                        Ok(()) => Left::Resume,
+                        Err(exit) => Left::Exit(exit),
+                    };
+                }
+                Handler::Clock if !OBSERVED => {
+                    let at = here!();
+                    let Some(next) = rest.next() else {
+                        slow_path!()
+                    };
+                    let now = block.cycle_of(at);
+                    *watchdog_at = now + PATIENCE;
+                    fabric.clock_readings += u64::from(op.n);
+                    let set = (*timestamp, *timestamp_set);
+                    let time = timestamp_at(set, now, timing.timestamp) as u32;
+                    *csr_value = time;
+                    datapath.plain(next, 0, time);
+                    continue;
+                }
+                Handler::CsrRead | Handler::Clock => {
+                    let csr = op.x as u16;
+                    let at = here!();
+                    self.sync_pc::<OBSERVED>(at, fabric);
+                    if self.slow != 0 {
+                        self.commit_index_writes(self.cycle);
+                    }
+                    return match self.csr_read::<OBSERVED>(csr, fabric) {
+                        Ok(()) => Left::Resume,
+                        Err(exit) => Left::Exit(exit),
+                    };
+                }
+                Handler::LocalMemory => {
+                    let at = here!();
+                    return self.local_memory_slow::<OBSERVED>(at, fabric).into();
+                }
+                Handler::LocalWord => {
+                    if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                        slow_path!();
+                    }
+                    let pointer = Index::Pointer(op.word_there().0);
+                    if *pending != 0 && memory.awaits(pointer) {
+                        let at = here!();
+                        return self.await_pointer::<OBSERVED>(at, pointer, fabric);
+                    }
+                    let Some(word) = memory.word_at(op.word_there()) else {
+                        slow_path!()
+                    };
+                    datapath.execute_on_word(word, op);
+                    continue;
+                }
+                handler => match run_row(handler, op, datapath, scoreboard, &mut rest) {
+                    Ran::Next => continue,
+                    Ran::Taken(branch) => branch,
+                    Ran::Reserved => slow_path!(),
+                },
+            };
+            let at = here!();
+            let target = usize::from(branch.d);
+            macro_rules! take {
+                ($slots:expr) => {
+                    stats.aborted += if OBSERVED {
+                        let (who, journal) = ((me, datapath.context), &mut fabric.journal);
+                        block.branch_observed((branch, at), $slots, who, (journal, aborted_slots))
+                    } else {
+                        block.branch((branch, at), $slots, aborted_slots)
+                    }
+                };
+            }
+            if branch.n == 0 {
+                take!((0, false));
+            } else {
+                let slots = usize::from(branch.n);
+                let deferred = rest.as_slice().get(..slots);
+                let Some(plain) = deferred.filter(|it| it.iter().all(Op::is_plain)) else {
+                    return self.branch_slow::<OBSERVED>(at, fabric).into();
+                };
+                take!((slots, datapath.execute_each(plain)));
+            }
+            rest = ops[target..].iter();
+            if block.arrived >= *fast_until {
+                self.sync_pc::<OBSERVED>(target, fabric);
+                return Left::Resume;
+            }
+        }
+    }
+
+    /// The operation at an address uses a pointer to local memory of which a write is in flight:
+    /// commits what is due, and leaves the operation to the slow path if that one is not.
+    #[inline(always)]
+    fn await_pointer<const OBSERVED: bool>(
+        &mut self,
+        at: usize,
+        pointer: Index,
+        fabric: &mut Fabric,
+    ) -> Left {
+        self.sync_pc_only::<OBSERVED>(at, fabric);
+        self.commit_index_writes(self.cycle);
+        if !self.memory.awaits(pointer) {
+            return Left::Resume;
+        }
+        self.step_slow::<OBSERVED>(fabric).into()
+    }
+
+    /// Whether the next instruction is one for the loop: no reason for the slow path
+    /// holds but writes of local memory's pointers that are in flight, and the program's
+    /// length in cycles lies before the limit.
+    #[inline]
+    pub(crate) fn is_fast(&self) -> bool {
+        self.cycle < self.fast_until && (self.slow == 0 || self.is_fast_with_index_writes())
+    }
+
+    /// [`Self::is_fast`] where there is a reason for the slow path.
+    #[cold]
+    #[inline(never)]
+    fn is_fast_with_index_writes(&self) -> bool {
+        // Operations of registers alone may read `BYTE_INDEX`.
+        self.slow == slow::PENDING && !self.memory.awaits(Index::Byte)
+    }
+
+    /// Makes `pc` and `cycle` those of the instruction at an address of the block, in front of
+    /// which the loop stops, and commits what the instruction before would have committed if it
+    /// had not been one for the loop.
+    #[inline(always)]
+    pub(crate) fn sync_pc<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
+        self.sync_pc_only::<OBSERVED>(at, fabric);
+        if self.slow != 0 {
+            self.commit_index_writes(self.aborted_slots.before(self.cycle));
+        }
+    }
+
+    /// [`Self::sync_pc`] that commits nothing.
+    #[inline(always)]
+    pub(crate) fn sync_pc_only<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
+        if OBSERVED {
+            let who = (self.index, self.datapath.context);
+            self.block.trace(who, at, &mut fabric.journal);
+        }
+        self.pc = at as u16;
+        self.cycle = self.block.cycle_of(at);
+    }
+}
+
+macro_rules! rows {
+    (
+        values { $($value:ident $live:ident $dead:ident $([$xfer:ident $slot:ident])?:
+            $result:expr, $codes:expr;)* }
+        moves { $($move:ident $move_live:ident $move_dead:ident $([$move_xfer:ident $move_slot:ident])?:
+            $moved:expr, $port:expr;)* }
+        functions { $($(#[$fn_doc:meta])* $function:ident: $call:ident $(, $fn_live:ident)?
+            $([$fn_xfer:ident $fn_slot:ident])?;)* }
+        branches { $($(#[$br_doc:meta])* $branch:ident: $taken:expr;)* }
+        control { $($(#[$ctl_doc:meta])* $control:ident;)* }
+        fused { $($test:ident $way:ident $fused:ident;)* }
+    ) => {
+        /// Executes an operation by the handler that its row in the table has.
+        #[inline(always)]
+        fn run_row<'a>(
+            handler: Handler,
+            op: &'a Op,
+            datapath: &mut Datapath,
+            scoreboard: &Scoreboard,
+            rest: &mut std::slice::Iter<'a, Op>,
+        ) -> Ran<'a> {
+            macro_rules! scoreboarded {
+                ($kind:ident $field:ident) => {{
+                    if scoreboard.is_reserved(op.slot(Slot::$field)) {
+                        return Ran::Reserved;
+                    }
+                    datapath.execute_as(Kind::$kind, op);
+                    return Ran::Next;
+                }};
+            }
+            // All dead handlers end in the same place.
+            let value = match handler {
+                $(
+                    Handler::$live => {
+                        datapath.execute_as(Kind::$value, op);
+                        return Ran::Next;
+                    }
+                    Handler::$dead => result_of($result, datapath.inputs(op)),
+                    $(Handler::$xfer => scoreboarded!($value $slot),)?
+                )*
+                $(
+                    Handler::$move_live => {
+                        datapath.execute_as(Kind::$move, op);
+                        return Ran::Next;
+                    }
+                    Handler::$move_dead => result_of($moved, datapath.inputs(op)),
+                    $(Handler::$move_xfer => scoreboarded!($move $move_slot),)?
+                )*
+                $(
+                    $(
+                        Handler::$fn_live => {
+                            datapath.execute_as(Kind::$function, op);
+                            return Ran::Next;
+                        }
+                    )?
+                    $(Handler::$fn_xfer => scoreboarded!($function $fn_slot),)?
+                )*
+                $(
+                    Handler::$branch => {
+                        let taken = datapath.is_taken(Kind::$branch, op);
+                        return if taken { Ran::Taken(op) } else { Ran::Next };
+                    }
+                )*
+                $(
+                    Handler::$fused => {
+                        let taken = datapath.execute_and_branch((Kind::$test, op), Kind::$way);
+                        // It is there: pairs are made of neighbours.
+                        return match rest.next() {
+                            Some(branch) if taken => Ran::Taken(branch),
+                            _ => Ran::Next,
+                        };
+                    }
+                )*
+                Handler::Move => {
+                    if scoreboard.is_reserved(op.b) || scoreboard.is_reserved(op.d) {
+                        return Ran::Reserved;
+                    }
+                    datapath.execute_as(Kind::B, op);
+                    return Ran::Next;
+                }
+                Handler::Scoreboarded => {
+                    if scoreboard.has_any_of(op) {
+                        return Ran::Reserved;
+                    }
+                    datapath.execute_outlined(op);
+                    return Ran::Next;
+                }
+                Handler::ScoreboardedBranch => {
+                    // The other fields of a branch are no slots.
+                    if scoreboard.is_reserved(op.b) {
+                        return Ran::Reserved;
+                    }
+                    let taken = match op.kind {
+                        Kind::BrBitSet => datapath.is_taken(Kind::BrBitSet, op),
+                        Kind::BrBitClear => datapath.is_taken(Kind::BrBitClear, op),
+                        _ => datapath.condition(op),
+                    };
+                    return if taken { Ran::Taken(op) } else { Ran::Next };
+                }
+                _ => {
+                    datapath.execute_outlined(op);
+                    return Ran::Next;
+                }
+            };
+            datapath.put(op.d, value);
+            Ran::Next
+        }
+
+        impl Datapath {
+            /// Executes an operation of which one or more operands are a word of local memory,
+            /// which shows in the slots, and the others registers.
+            #[inline(always)]
+            fn execute_on_word(&mut self, word: &mut u32, op: &Op) {
+                if op.a == TEMP_A {
+                    self.put(TEMP_A, *word);
+                }
+                if op.b == TEMP_B {
+                    self.put(TEMP_B, *word);
+                }
+                match op.kind {
+                    $(Kind::$value => self.execute_as(Kind::$value, op),)*
+                    $(Kind::$move => self.execute_as(Kind::$move, op),)*
+                    _ => self.execute_outlined(op),
+                }
+                if op.d == TEMP_D {
+                    *word = self.get(TEMP_D);
+                }
+            }
+        }
+    };
+}
+
+with_uops!(rows);

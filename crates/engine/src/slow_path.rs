@@ -1,0 +1,398 @@
+//! The slow path: one instruction at a time, with everything that can keep it from the dispatch
+//! loop. [`Microengine::step_slow`] is the entry; it is the specification of an instruction, of
+//! which the loop's handlers are the fast form.
+//!
+//! | what holds | step |
+//! | --- | --- |
+//! | a synchronisation point, and an event of the chip is due before it | none: the turn is posted for its cycle |
+//! | operands are unverified or no plain registers, there is more to do afterwards, defer slots are being executed, a local CSR's value is in flight to an `immed`, or `CC_ENABLE` is off | [`step_checked`](Microengine::step_checked): checks, operands, the instruction, what follows it |
+//! | nothing of that, or only writes of index registers in flight | [`step_unchecked`](Microengine::step_unchecked): reads of local CSRs and input states in line, the rest as above |
+//!
+//! A checked step makes every check before its first effect, so that an instruction that cannot
+//! execute now is tried again from the beginning.
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::trace_event::{self, TraceEvent};
+use npsim_isa::{CamLmTarget, Instruction, Shift};
+
+use crate::control::Outcome;
+use crate::datapath::Next;
+use crate::local_memory::Index;
+use crate::microengine::{DeferredTransfer, LoopExit, Microengine, slow};
+use crate::operation::Op;
+use crate::registers::byte_mask;
+use crate::uop::Kind;
+
+impl Microengine {
+    /// Executes the present instruction where something keeps it from the loop, or where the
+    /// loop does not have it.
+    #[inline(never)]
+    pub(crate) fn step_slow<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
+        self.pending_sync = None;
+        let Some(flags) = self.bound_program().flags(self.pc) else {
+            return self.no_instruction(fabric);
+        };
+        if flags & Op::SYNCS != 0 {
+            if !self.is_globally_ordered(self.cycle, fabric) {
+                return LoopExit::Post;
+            }
+            self.watchdog_at = self.cycle + PATIENCE;
+        }
+        if self.slow & slow::PENDING != 0 {
+            self.commit_index_writes(self.cycle);
+        }
+        if flags & (Op::SLOW | Op::FINISHES) != 0 || self.slow & !slow::PENDING != 0 {
+            return self.step_checked::<OBSERVED>(fabric);
+        }
+        self.step_unchecked::<OBSERVED>(fabric)
+    }
+
+    /// Executes the present instruction, which is there, with all checks; a synchronisation point
+    /// may execute.
+    #[inline]
+    pub(crate) fn step_checked<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
+        self.try_step_checked::<OBSERVED>(fabric)
+            .unwrap_or_else(|flow| flow)
+    }
+
+    /// Everything that can keep the instruction from executing now comes before
+    /// its first effect, so that it can be tried again.
+    #[inline(always)]
+    fn try_step_checked<const OBSERVED: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+    ) -> Result<LoopExit, LoopExit> {
+        let pc = self.pc as usize;
+        let op = self.bound_program().ops()[pc];
+        if op.flags & Op::SLOW != 0 {
+            self.prepare(pc, &op, fabric)?;
+        }
+        let csr = self.slow & slow::CSR != 0;
+        let next = if op.kind.is_outside() {
+            match self.outside(&op, fabric)? {
+                Outcome::Sequential => Next::Sequential,
+                Outcome::Taken => Next::Taken,
+                Outcome::Swap { defer, resume } => {
+                    self.issued::<OBSERVED>(&op, csr, fabric);
+                    self.finish(pc, &op, fabric);
+                    return Ok(self.yields(defer, resume));
+                }
+                Outcome::Halt => {
+                    self.issued::<OBSERVED>(&op, csr, fabric);
+                    return Ok(LoopExit::Halt);
+                }
+            }
+        } else {
+            self.pure(op, pc, csr)
+        };
+        let target = match next {
+            Next::Sequential => {
+                self.issued::<OBSERVED>(&op, csr, fabric);
+                self.finish(pc, &op, fabric);
+                return Ok(self.advance::<OBSERVED>(&op, fabric));
+            }
+            Next::Taken => op.d,
+            Next::Jump(to) => to.min(u32::from(self.program.end())) as u16,
+        };
+        self.refuse_in_slot(fabric)?;
+        self.enter_checked(target, fabric)?;
+        let slots = if op.kind == Kind::Jump {
+            Cycle::from(op.y)
+        } else {
+            self.block.penalty(&op, self.cycle)
+        };
+        self.issued::<OBSERVED>(&op, csr, fabric);
+        self.finish(pc, &op, fabric);
+        self.transfer::<OBSERVED>(&op, target, slots, fabric);
+        Ok(LoopExit::Continue)
+    }
+
+    /// Executes the present instruction, of which nothing is to be checked before it or done after
+    /// it, and outside which nothing holds but writes of index registers in flight; a
+    /// synchronisation point may execute. [`Self::step_checked`] is the specification.
+    #[inline(always)]
+    pub(crate) fn step_unchecked<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
+        self.try_step_unchecked::<OBSERVED>(fabric)
+            .unwrap_or_else(|flow| flow)
+    }
+
+    #[inline(always)]
+    fn try_step_unchecked<const OBSERVED: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+    ) -> Result<LoopExit, LoopExit> {
+        let op = &self.bound_program().ops()[self.pc as usize];
+        let (kind, x) = (op.kind, op.x);
+        let taken = match kind {
+            Kind::CsrRead => {
+                self.csr_read::<OBSERVED>(x as u16, fabric)?;
+                return Ok(LoopExit::Continue);
+            }
+            Kind::BrState | Kind::BrNoState => {
+                let taken = self.input_state(x as u8, fabric) == (kind == Kind::BrState);
+                if !taken {
+                    self.retire::<OBSERVED>(fabric);
+                }
+                taken
+            }
+            _ => return self.step_checked_outlined::<OBSERVED>(fabric),
+        };
+        if !taken {
+            self.pc += 1;
+            return Ok(LoopExit::Continue);
+        }
+        let op = self.bound_program().ops()[self.pc as usize];
+        self.enter_checked(op.d, fabric)?;
+        let slots = self.block.penalty(&op, self.cycle);
+        self.retire::<OBSERVED>(fabric);
+        self.transfer::<OBSERVED>(&op, op.d, slots, fabric);
+        Ok(LoopExit::Continue)
+    }
+
+    #[inline(never)]
+    fn step_checked_outlined<const OBSERVED: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+    ) -> Result<LoopExit, LoopExit> {
+        self.try_step_checked::<OBSERVED>(fabric)
+    }
+
+    /// The present instruction has executed: it took its cycle.
+    #[inline]
+    pub(crate) fn retire<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+        if OBSERVED {
+            let issued = TraceEvent::Issued {
+                me: self.index,
+                context: self.datapath.context,
+                pc: self.pc,
+                count: 1,
+            };
+            fabric.journal.put(self.cycle, issued);
+            if fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                self.trace_local_memory(fabric);
+            }
+        }
+        self.cycle += 1;
+    }
+
+    /// An instruction has executed: it took its cycle, a local CSR's value was
+    /// there for it alone, and a tested signal is consumed.
+    #[inline]
+    fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
+        self.retire::<OBSERVED>(fabric);
+        if matches!(op.kind, Kind::BrSignal | Kind::BrNoSignal) {
+            self.contexts[self.datapath.context].signals &= !(op.x as u16);
+        }
+        if csr && op.kind != Kind::CsrRead {
+            self.slow &= !slow::CSR;
+        }
+    }
+
+    /// Traces what the present instruction reads and writes in local memory; its pointers have not
+    /// moved yet.
+    #[cold]
+    #[inline(never)]
+    fn trace_local_memory(&self, fabric: &mut Fabric) {
+        let info = self.program.infos[self.pc as usize];
+        let reads = [
+            Some(info.special_a),
+            Some(info.special_b),
+            info.merges.then_some(info.special_d),
+        ];
+        let reads = reads.into_iter().flatten().map(|special| (special, false));
+        for (special, write) in reads.chain([(info.special_d, true)]) {
+            let Some(word) = self.memory.place(special) else {
+                continue;
+            };
+            let access = TraceEvent::LocalMemory {
+                me: self.index,
+                context: self.datapath.context,
+                pc: self.pc,
+                word: word as u16,
+                write,
+            };
+            fabric.journal.put(self.cycle, access);
+        }
+    }
+
+    /// To the next word, or to where the control instruction goes whose last
+    /// defer slot this was.
+    #[inline]
+    fn advance<const OBSERVED: bool>(&mut self, op: &Op, fabric: &mut Fabric) -> LoopExit {
+        self.pc += 1;
+        if self.slow & slow::DEFER == 0 {
+            return LoopExit::Continue;
+        }
+        self.defer_left -= 1;
+        if self.defer_left != 0 {
+            return LoopExit::Continue;
+        }
+        self.slow &= !slow::DEFER;
+        // What is done with leaves nothing in the state: the dispatch loop, where it runs all
+        // slots itself, never writes it down.
+        let deferred_by = std::mem::take(&mut self.deferred_by);
+        match std::mem::replace(&mut self.after, DeferredTransfer::Jump(0)) {
+            DeferredTransfer::Jump(target) => {
+                let penalty = std::mem::take(&mut self.after_penalty);
+                self.abort_slots::<OBSERVED>(deferred_by, penalty, fabric);
+                self.pc = target;
+                let with_codes = op.flags & Op::SETS_CODES != 0 && penalty == 0;
+                self.block.arrive(self.cycle, with_codes);
+                LoopExit::Continue
+            }
+            DeferredTransfer::Swap(resume) => {
+                self.pc = resume.unwrap_or(self.pc);
+                LoopExit::Swap
+            }
+        }
+    }
+
+    /// The present instruction, which has executed, transfers control to an address, behind its
+    /// defer slots if it has any; so many issue slots are aborted.
+    fn transfer<const OBSERVED: bool>(
+        &mut self,
+        op: &Op,
+        target: u16,
+        slots: Cycle,
+        fabric: &mut Fabric,
+    ) {
+        if op.n == 0 {
+            self.abort_slots::<OBSERVED>(self.pc, slots, fabric);
+            self.pc = target;
+            self.block.arrive(self.cycle, false);
+        } else {
+            self.pc += 1;
+            self.defers((self.pc - 1, op.n), DeferredTransfer::Jump(target), slots);
+        }
+    }
+
+    /// Throws issue slots away from the present cycle on.
+    fn abort_slots<const OBSERVED: bool>(&mut self, pc: u16, slots: Cycle, fabric: &mut Fabric) {
+        if slots == 0 {
+            return;
+        }
+        self.aborted_slots.add(self.cycle, slots);
+        if OBSERVED {
+            let aborted = TraceEvent::Aborted {
+                me: self.index,
+                context: self.datapath.context,
+                pc,
+                slots,
+            };
+            fabric.journal.put(self.cycle, aborted);
+        }
+        self.cycle += slots;
+        self.stats.aborted += slots;
+    }
+
+    /// So many defer slots of an instruction at an address are to come.
+    pub(crate) fn defers(
+        &mut self,
+        (by, slots): (u16, u8),
+        after: DeferredTransfer,
+        penalty: Cycle,
+    ) {
+        self.deferred_by = by;
+        self.slow |= slow::DEFER;
+        self.defer_left = slots;
+        self.after = after;
+        self.after_penalty = penalty;
+    }
+
+    /// The present instruction is the one with which the context yields the pipeline.
+    #[inline]
+    pub(crate) fn yielded(&mut self) {
+        self.contexts[self.datapath.context].yielded_at = self.pc;
+        self.pc += 1;
+    }
+
+    /// The context yields the pipeline, after defer slots if there are any.
+    #[inline]
+    pub(crate) fn yields(&mut self, defer: u8, resume: Option<u16>) -> LoopExit {
+        self.yielded();
+        self.after_penalty = self.timing.swap.saturating_sub(Cycle::from(defer));
+        if defer == 0 {
+            self.pc = resume.unwrap_or(self.pc);
+            return LoopExit::Swap;
+        }
+        self.defers(
+            (self.pc - 1, defer),
+            DeferredTransfer::Swap(resume),
+            self.after_penalty,
+        );
+        LoopExit::Continue
+    }
+
+    /// Lets the writes of index registers take effect that are due by a cycle.
+    #[inline(never)]
+    pub(crate) fn commit_index_writes(&mut self, cycle: Cycle) {
+        self.memory.commit(cycle, &mut self.datapath.byte_index);
+        if !self.memory.has_pending() {
+            self.slow &= !slow::PENDING;
+        }
+    }
+
+    /// Lets all writes of index registers take effect.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn commit_all_index_writes(&mut self) {
+        self.memory
+            .commit_all_index_writes(&mut self.datapath.byte_index);
+        self.slow &= !slow::PENDING;
+    }
+
+    /// An operation of the datapath with what the dispatch loop never sees.
+    #[inline]
+    fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
+        match op.kind {
+            Kind::LdField | Kind::LdFieldCc | Kind::CamLookup => self.complete(&mut op, pc),
+            Kind::Immed if csr => op.x = self.csr_value,
+            _ => {}
+        }
+        let codes = self.datapath.codes;
+        let next = self.datapath.step(&op);
+        if self.slow & slow::CODES_OFF != 0 {
+            self.datapath.codes = codes;
+        }
+        next
+    }
+
+    /// Puts into an operation what is known only now: an indirect shift count. Or
+    /// writes the pointer that a lookup loads.
+    #[inline(never)]
+    fn complete(&mut self, op: &mut Op, pc: usize) {
+        match self.program.instruction(pc as u16) {
+            Some(&Instruction::LdField { mask, shift, .. }) => {
+                let count = self.datapath.previous_a & 31;
+                let placed = match shift {
+                    Shift::LeftIndirect => Some(((32 - count as u8) & 31, u32::MAX << count)),
+                    Shift::RightIndirect => Some((count as u8, u32::MAX >> count)),
+                    _ => None,
+                };
+                if let Some((n, bits)) = placed {
+                    (op.n, op.x) = (n, bits & byte_mask(mask & 15));
+                }
+            }
+            Some(&Instruction::CamLookup {
+                lm_addr: Some(CamLmTarget { pointer, block }),
+                ..
+            }) => {
+                let tag = self.datapath.get(op.a);
+                // The lookup of the operation itself gives the same: a hit that
+                // is hit again stays the most recent.
+                let found = self.datapath.cam.lookup(tag);
+                let words = (u32::from(block) << 10 | found & 0x3ff) >> 2;
+                self.index_write(Index::Pointer(pointer & 1), words, self.timing.lm_addr_gap);
+            }
+            _ => {}
+        }
+    }
+
+    /// A delayed write of an index register.
+    pub(crate) fn index_write(&mut self, index: Index, value: u32, gap: Cycle) {
+        self.memory.write(index, value, self.cycle, gap);
+        self.slow |= slow::PENDING;
+    }
+}
