@@ -1,8 +1,8 @@
 //! How fast npsim runs, beside a plain interpreter in the same run.
 //!
-//! `alu` is a kernel of ten operations a round: once as microcode on the
-//! engine, once as WebAssembly in `wasmi`, operation for operation, so their
-//! rates are comparable. `forwarder` sends 64-byte frames at line rate through
+//! `branches` is a kernel of ten or eleven operations a round, in a loop of two basic blocks; `alu`
+//! is one of ten operations in a loop of one. Each runs once as microcode on the engine, once as
+//! WebAssembly in `wasmi`, operation for operation, so their rates are comparable. `forwarder` sends 64-byte frames at line rate through
 //! the shipped IPv4 forwarder on three Gigabit ports: unobserved, profiled, and
 //! with a timeline. `router` is the standard router with 64-byte frames at line
 //! rate on all its ports, unobserved and profiled, each in turn with the kernel
@@ -28,7 +28,10 @@ use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 use wasmi::{Engine, Linker, Module, Store, TypedFunc};
 
-/// Rounds of the kernel, ten operations each.
+/// The kernel of ten operations a round as `wasmi` runs it.
+const KERNEL: &str = include_str!("alu.wat");
+
+/// Rounds of a kernel.
 const ROUNDS: u32 = 1_000_000;
 
 /// Frames of the forwarder's bench.
@@ -53,9 +56,10 @@ struct Yardstick {
 }
 
 impl Yardstick {
-    fn new() -> Self {
+    /// The kernel of this text.
+    fn new(kernel: &str) -> Self {
         let engine = Engine::default();
-        let module = Module::new(&engine, include_str!("kernel.wat")).expect("the kernel is valid");
+        let module = Module::new(&engine, kernel).expect("the kernel is valid");
         let mut store = Store::new(&engine, ());
         let instance = Linker::new(&engine)
             .instantiate_and_start(&mut store, &module)
@@ -73,12 +77,31 @@ impl Yardstick {
     }
 }
 
+/// A loop of two blocks: of two rounds one has an eleventh operation.
+fn branches(criterion: &mut Criterion) {
+    let operations = u64::from(ROUNDS) * 21 / 2;
+    kernel(
+        criterion,
+        "branches",
+        operations,
+        include_str!("branches.wat"),
+    );
+}
+
+/// A loop of one block.
 fn alu(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("alu");
-    group.throughput(Throughput::Elements(u64::from(ROUNDS) * 10));
+    let operations = u64::from(ROUNDS) * 10;
+    kernel(criterion, "alu", operations, KERNEL);
+}
+
+/// Runs a kernel of so many operations on both sides: `benches/NAME.uc`, and this text.
+fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Elements(operations));
 
     let defines = [("ROUNDS".to_owned(), ROUNDS.to_string())];
-    let (project, programs) = load(&root().join("benches/kernel.uc"), &defines);
+    let source = root().join("benches").join(name).with_extension("uc");
+    let (project, programs) = load(&source, &defines);
     let make = || {
         // It computes for longer than a packet program ever would.
         let settings = Settings {
@@ -99,7 +122,7 @@ fn alu(criterion: &mut Criterion) {
         bencher.iter_batched_ref(make, run_microcode, BatchSize::PerIteration);
     });
 
-    let mut yardstick = Yardstick::new();
+    let mut yardstick = Yardstick::new(text);
     assert_eq!(
         yardstick.run() as u32,
         microcode,
@@ -255,7 +278,7 @@ fn router(criterion: &mut Criterion) {
     group.finish();
 
     // In turns, so that what else the machine does falls on all of them.
-    let mut yardstick = Yardstick::new();
+    let mut yardstick = Yardstick::new(KERNEL);
     let (mut operations, mut packets, mut cost) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..COMPARISONS {
         let plain = seconds(unwatched);
@@ -279,5 +302,5 @@ fn router(criterion: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, alu, forwarder, router);
+criterion_group!(benches, branches, alu, forwarder, router);
 criterion_main!(benches);

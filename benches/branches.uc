@@ -1,4 +1,5 @@
-; An ALU-bound kernel: ten operations a round, the same as in kernel.wat.
+; A kernel whose loop is two basic blocks: ten operations a round and an eleventh in about half of
+; them, the same as in branches.wat.
 .num_contexts 8
 .reg x t sum mix count
     br=ctx[0, start#]
@@ -16,7 +17,9 @@ again#:
     alu[x, x, XOR, t]
     alu_shf[t, --, B, x, <<5]
     alu[x, x, XOR, t]
+    br_bclr[x, 0, even#]
     alu[sum, sum, +, x]
+even#:
     alu[mix, mix, XOR, sum]
     alu[count, count, -, 1]
     bne[again#]
