@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::boot::Space;
-use super::{Costs, STATUS_WORDS, Task};
+use super::exception::Exception;
+use super::space::Space;
+use super::{Costs, STATUS_WORDS};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::{Level, TraceEvent};
@@ -94,10 +95,8 @@ pub struct Access<'a> {
     pub(super) scratch: &'a mut Scratch,
     pub(super) sram: &'a mut Sram,
     pub(super) dram: &'a mut Dram,
-    /// The tasks before it and behind it.
-    pub(super) others: [&'a mut [Box<dyn Task>]; 2],
-    /// The task that took a packet that was offered.
-    pub(super) taken: Option<u16>,
+    /// Offers a packet to the other tasks at a cycle; says whether one takes it.
+    pub(super) offer: &'a mut dyn FnMut(&Exception, Cycle) -> bool,
 }
 
 impl Access<'_> {
@@ -111,6 +110,11 @@ impl Access<'_> {
     #[must_use]
     pub const fn costs(&self) -> &Costs {
         self.costs
+    }
+
+    /// Offers a packet to the other tasks; says whether one took it.
+    pub fn offer(&mut self, packet: &Exception) -> bool {
+        (self.offer)(packet, self.fabric.now)
     }
 
     /// Acknowledges the interrupts of all threads.

@@ -3,7 +3,9 @@
 //!
 //! The loader's work costs no simulated time; what the slow path does later does.
 
+pub use super::memory_image::MemoryImage;
 use super::routes::{NextHop, Route, RouteChange, RouteError, RouteTable};
+pub use super::space::Space;
 use super::task::Task;
 use crate::Cycle;
 use crate::kernel::buffers::BufferSetup;
@@ -110,28 +112,6 @@ pub struct QueueSetup {
     pub entry: u8,
     /// Byte address of the queue descriptor in the channel.
     pub descriptor: u32,
-}
-
-/// Which memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Space {
-    /// Scratchpad.
-    Scratch,
-    /// An SRAM channel.
-    Sram(u8),
-    /// DRAM.
-    Dram,
-}
-
-/// Words placed in memory before the start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryImage {
-    /// Which memory.
-    pub space: Space,
-    /// Byte address in it (for SRAM: in the channel), a multiple of 4.
-    pub address: u32,
-    /// What stands there.
-    pub words: Vec<u32>,
 }
 
 /// A longword in scratch that counts something.

@@ -7,33 +7,15 @@ use std::collections::BTreeMap;
 
 use super::access::Access;
 use super::boot::ExceptionsSetup;
-use super::loader::LoadError;
+use super::exception::DESCRIPTOR_WORDS;
+pub use super::exception::{Exception, HEADER_BYTES};
+use super::load_error::LoadError;
 use super::packets::{DRAM_ACCESS_BYTES, raise, reason};
 use super::task::{Next, Start, Task};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
 use crate::units::scratch::Scratch;
-
-/// Longwords of a buffer descriptor that the core reads.
-const DESCRIPTOR_WORDS: u32 = 4;
-/// Bytes of a packet that the core reads before anything is decided about it.
-pub const HEADER_BYTES: u32 = 64;
-
-/// A packet that ended at the core.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exception {
-    /// When it was taken off the ring.
-    pub cycle: Cycle,
-    /// Reason code.
-    pub reason: u8,
-    /// Longword address of its buffer descriptor.
-    pub buffer: u32,
-    /// The descriptor.
-    pub descriptor: [u32; DESCRIPTOR_WORDS as usize],
-    /// The first bytes of its buffer.
-    pub header: Vec<u8>,
-}
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

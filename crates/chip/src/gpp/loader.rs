@@ -1,7 +1,10 @@
 //! Puts a boot plan into a chip that has not started.
 
 use super::Gpp;
-use super::boot::{Boot, MemoryImage, QueueSetup, RingSetup, Space};
+use super::boot::{Boot, QueueSetup, RingSetup};
+use super::load_error::LoadError;
+use super::memory_image::load_image;
+use super::space::Space;
 use crate::kernel::buffers::{BufferSetup, Buffers};
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
@@ -11,97 +14,6 @@ use crate::units::sram::Sram;
 
 /// Most ports: the port number of a receive status word has five bits.
 const PORTS: usize = 32;
-
-/// Why a boot plan does not fit the chip.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LoadError {
-    /// A scratch ring.
-    #[error("scratch ring {number}: {reason}")]
-    Ring {
-        /// Its number.
-        number: u8,
-        /// What is wrong.
-        reason: String,
-    },
-    /// An SRAM queue.
-    #[error("SRAM queue of channel {channel}, entry {entry}: {reason}")]
-    Queue {
-        /// Channel.
-        channel: u8,
-        /// Q-array entry.
-        entry: u8,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The packet buffers.
-    #[error("packet buffers: {0}")]
-    Buffers(String),
-    /// A device beside an SRAM channel.
-    #[error("{kind} {name}: {reason}")]
-    Device {
-        /// Its kind.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A memory image.
-    #[error("{space:?} has no longword at byte address 0x{address:x}")]
-    Memory {
-        /// Which memory.
-        space: Space,
-        /// Byte address.
-        address: u32,
-    },
-    /// A counter.
-    #[error("counter {name}: scratch has no longword at byte address 0x{address:x}")]
-    Counter {
-        /// Its name.
-        name: String,
-        /// Byte address.
-        address: u32,
-    },
-    /// A lock.
-    #[error("lock {name}: {space:?} has no longword at byte address 0x{address:x} to watch")]
-    Lock {
-        /// Its name.
-        name: String,
-        /// Which memory.
-        space: Space,
-        /// Byte address.
-        address: u32,
-    },
-    /// Memory that a task works on.
-    #[error("task {task}: {space:?} has no longword at byte address 0x{address:x}")]
-    Task {
-        /// The task.
-        task: &'static str,
-        /// Which memory.
-        space: Space,
-        /// Byte address.
-        address: u32,
-    },
-    /// What a task was told does not do for this chip.
-    #[error("task {task}: {reason}")]
-    Refused {
-        /// The task.
-        task: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A change of the routing table.
-    #[error("route change {number}: {reason}")]
-    RouteChange {
-        /// Its place in the list, from 0.
-        number: usize,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The ports or the element size.
-    #[error("media interface: {0}")]
-    Media(String),
-}
 
 impl Boot {
     /// Checks what the media interface is made from.
@@ -229,36 +141,6 @@ fn load_ring(
         ));
     }
     scratch.set_ring_register(number, RingRegister::Base, base, fabric);
-    Ok(())
-}
-
-pub(super) fn load_image(
-    image: &MemoryImage,
-    scratch: &mut Scratch,
-    sram: &mut Sram,
-    dram: &mut Dram,
-) -> Result<(), LoadError> {
-    let missing = |address| LoadError::Memory {
-        space: image.space,
-        address,
-    };
-    if !image.address.is_multiple_of(4) {
-        return Err(missing(image.address));
-    }
-    for (i, &word) in (0_u32..).zip(&image.words) {
-        let address = image.address.wrapping_add(4 * i);
-        let done = match image.space {
-            Space::Scratch => scratch.write(address, word),
-            Space::Sram(channel) if channel < 4 && address < 1 << 30 => {
-                sram.write_word(u32::from(channel) << 30 | address, word)
-            }
-            Space::Sram(_) => false,
-            Space::Dram => dram.write_word(address, word),
-        };
-        if !done {
-            return Err(missing(address));
-        }
-    }
     Ok(())
 }
 

@@ -20,20 +20,24 @@
 
 mod access;
 pub mod boot;
+mod exception;
 pub mod exceptions;
+mod load_error;
 mod loader;
 pub mod lookup;
+mod memory_image;
 pub mod packets;
 pub(crate) mod profile;
 pub mod routes;
 mod schedule;
+mod space;
 pub mod task;
 
 #[cfg(test)]
 mod tests;
 
 pub use access::{Access, Memories, Place};
-pub use loader::LoadError;
+pub use load_error::LoadError;
 pub use schedule::TaskCounts;
 pub use task::{Next, Start, Task};
 
@@ -49,6 +53,7 @@ use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
 use boot::{Boot, CounterSetup};
+use exception::Exception;
 use schedule::{Doze, Schedule};
 use serde::{Deserialize, Serialize};
 
@@ -319,6 +324,18 @@ impl Gpp {
         };
         let schedule = &mut self.schedules[index];
         schedule.works();
+        let mut taken = None;
+        let mut offer = |packet: &Exception, now| {
+            let before = (0..task).zip(before.iter_mut());
+            let behind = (task + 1..).zip(behind.iter_mut());
+            for (index, other) in before.chain(behind) {
+                if other.offer(packet, now) {
+                    taken = Some(index);
+                    return true;
+                }
+            }
+            false
+        };
         let mut access = Access {
             task,
             costs: &self.costs,
@@ -327,11 +344,9 @@ impl Gpp {
             scratch,
             sram,
             dram,
-            others: [before, behind],
-            taken: None,
+            offer: &mut offer,
         };
         let (step, next) = own.step(&mut access);
-        let taken = access.taken;
         let (Next::After(cost)
         | Next::Done { cost, .. }
         | Next::Idle { cost, .. }

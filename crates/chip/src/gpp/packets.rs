@@ -15,8 +15,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Place};
-use super::boot::Space;
-use super::exceptions::Exception;
+use super::exception::Exception;
+use super::space::Space;
 use crate::Cycle;
 use crate::kernel::buffers::BufferSetup;
 use crate::kernel::check::Fault;
@@ -285,22 +285,6 @@ fn parts(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl Access<'_> {
-    /// Offers a packet to the other tasks; says whether one took it.
-    pub fn offer(&mut self, packet: &Exception) -> bool {
-        let now = self.now();
-        let [before, behind] = &mut self.others;
-        let first = before.len();
-        let before = before.iter_mut().enumerate();
-        let behind = { behind.iter_mut().enumerate() }.map(|(at, task)| (first + 1 + at, task));
-        for (index, task) in before.chain(behind) {
-            if task.offer(packet, now) {
-                self.taken = Some(index as u16);
-                return true;
-            }
-        }
-        false
-    }
-
     /// The chip stops: the core was given what it cannot use.
     fn fault(&mut self, message: String) {
         raise(self.fabric, message, None);

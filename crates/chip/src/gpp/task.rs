@@ -12,11 +12,11 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::access::Access;
-use super::boot::{MemoryImage, Space};
-use super::exceptions::Exception;
-use super::loader::{LoadError, load_image};
-use super::{Memories, Place};
+use super::access::{Access, Memories, Place};
+use super::exception::Exception;
+use super::load_error::LoadError;
+use super::memory_image::{MemoryImage, load_image};
+use super::space::Space;
 use crate::Cycle;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;

@@ -5,7 +5,9 @@
 mod atomic;
 mod channel;
 pub mod device;
+mod device_command;
 mod facts;
+mod flags;
 pub(crate) mod profile;
 mod qarray;
 mod window;

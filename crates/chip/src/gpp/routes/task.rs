@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::access::{Access, Memories, Place};
 use super::super::boot::{RouteChangesSetup, RouterRoutes, RoutesSetup, Space};
-use super::super::loader::LoadError;
+use super::super::load_error::LoadError;
 use super::super::task::{Next, Start, StoredTask, Task};
 use super::book::{Needs, needs};
 use super::changes::{Change, ChangeError, Network, RouteChange};

@@ -20,9 +20,10 @@ use std::collections::BTreeMap;
 use npsim_isa::CommandOp;
 
 use super::device::Device;
+use super::device_command::{AccessError, DeviceCommand};
 use super::facts::{Facts, Pulls};
+use super::flags::CommandFlags;
 use super::qarray::Entry;
-use super::window::{Refusal, Window};
 use super::{Leads, Sram, uses_entry};
 use crate::Cycle;
 use crate::kernel::event::Event;
@@ -34,7 +35,7 @@ use crate::kernel::target::Target;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-pub(super) use waiting::{Concern, Marks, Waiting};
+pub(super) use waiting::{Concern, Waiting};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
 
@@ -58,7 +59,7 @@ pub(super) struct Channel {
     in_fifo: [usize; 2],
     fifo_depth: usize,
     /// The windows of those that wait for devices.
-    pub windows: Vec<(Slot, Window)>,
+    pub windows: Vec<(Slot, DeviceCommand)>,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
     pub locks: Locks,
@@ -164,7 +165,7 @@ impl Channel {
             *fifo += 1;
             let command = &fabric.flight(waiting.slot).command;
             let pulled = pulled_words(command, Facts::of(command.op).pulls);
-            waiting.marks = waiting.marks.with(Marks::READY, pulled == 0);
+            waiting.marks = waiting.marks.with(CommandFlags::READY, pulled == 0);
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
             }
@@ -181,7 +182,7 @@ impl Channel {
         let Some((at, waiting)) = all.find(|(_, it)| it.slot == slot) else {
             return;
         };
-        waiting.marks = waiting.marks.with(Marks::READY, true);
+        waiting.marks = waiting.marks.with(CommandFlags::READY, true);
         let waiting = *waiting;
         if self.turn_at <= now {
             return self.advance(0, fabric, leads);
@@ -196,7 +197,7 @@ impl Channel {
         // Before the turn that is booked no other can start than those that waited for this
         // one, and those that come into its FIFO instead.
         let others = self.in_fifo[0] + self.in_fifo[1] < self.waiting.len()
-            || waiting.marks.has(Marks::HOLDS);
+            || waiting.marks.has(CommandFlags::HOLDS);
         self.start_at(at, fabric, leads);
         if others {
             self.advance(at, fabric, leads);
@@ -215,7 +216,7 @@ impl Channel {
             someone_waits(before, own.concern);
             return true;
         }
-        own.marks = own.marks.with(Marks::LEADS, true);
+        own.marks = own.marks.with(CommandFlags::LEADS, true);
         false
     }
 
@@ -232,7 +233,7 @@ impl Channel {
     /// it is for if that is a device; else what is wrong, and what to do.
     #[cold]
     #[inline(never)]
-    fn check(&self, command: &BusCommand) -> Result<Option<Window>, Refusal> {
+    fn check(&self, command: &BusCommand) -> Result<Option<DeviceCommand>, AccessError> {
         let name = command.op.info().name;
         if uses_entry(command.op) {
             let entry = entry_number(command.address) as usize;
@@ -293,7 +294,7 @@ impl Channel {
                 let free = self.free_at(candidate, fabric);
                 // One that another holds back books no turn: it cannot start before that other
                 // does, and the scan goes on behind a start.
-                let leads_all = at == 0 || candidate.marks.has(Marks::LEADS);
+                let leads_all = at == 0 || candidate.marks.has(CommandFlags::LEADS);
                 if free < earliest && (leads_all || !self.is_held_back(at)) {
                     if free <= now {
                         // Only commands after this one can have waited for it, so the scan
@@ -339,10 +340,10 @@ impl Channel {
 
     /// From when on the pins that a command needs are free.
     #[inline]
-    const fn pins_free_at(&self, marks: Marks) -> Cycle {
-        if marks.has(Marks::READS) {
+    const fn pins_free_at(&self, marks: CommandFlags) -> Cycle {
+        if marks.has(CommandFlags::READS) {
             self.read_free
-        } else if marks.has(Marks::WRITES) {
+        } else if marks.has(CommandFlags::WRITES) {
             self.write_free
         } else {
             0
@@ -359,12 +360,12 @@ impl Channel {
         // Memory changes when a command starts, so plain reads and writes need only keep their
         // order. What takes longer is the write half of an atomic operation, and the
         // descriptor of a Q-array entry: until then the next of the same kind there waits.
-        if marks.has(Marks::ATOMIC) {
+        if marks.has(CommandFlags::ATOMIC) {
             free = free.max(self.written_at(waiting.concern.first, fabric.now));
-        } else if marks.has(Marks::SPECIAL) {
+        } else if marks.has(CommandFlags::SPECIAL) {
             free = free.max(self.ended_at(waiting));
         }
-        if marks.has(Marks::PUSHES) {
+        if marks.has(CommandFlags::PUSHES) {
             free = free.max(fabric.push_ready(waiting.slot));
         }
         free
@@ -419,7 +420,7 @@ impl Channel {
 #[inline(never)]
 fn someone_waits(before: &mut [Waiting], concern: Concern) {
     for holder in before.iter_mut().filter(|it| it.concern.meets(concern)) {
-        holder.marks = holder.marks.with(Marks::HOLDS, true);
+        holder.marks = holder.marks.with(CommandFlags::HOLDS, true);
     }
 }
 

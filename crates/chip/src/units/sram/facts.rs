@@ -3,7 +3,7 @@
 use npsim_isa::CommandOp;
 
 use super::atomic::{self, Atomic};
-use super::channel::Marks;
+use super::flags::CommandFlags;
 use super::uses_entry;
 
 /// What a command names.
@@ -34,7 +34,7 @@ pub(super) enum Pulls {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// What a command that waits is marked with when it comes.
-    pub marks: Marks,
+    pub marks: CommandFlags,
     pub names: Names,
     pub pulls: Pulls,
     /// Whether it moves as many longwords as its count says; else one.
@@ -82,13 +82,13 @@ impl Facts {
         );
         let needs_pins = !matches!(op, Op::SramEnqueueTail | Op::SramCsrRd | Op::SramCsrWr);
         Self {
-            marks: Marks::NONE
-                .with(Marks::WRITES, writes)
-                .with(Marks::READS, needs_pins && !writes)
-                .with(Marks::ATOMIC, atomic.is_some())
-                .with(Marks::CHANGES, !matches!(op, Op::SramRead))
-                .with(Marks::PUSHES, op.info().pushes)
-                .with(Marks::ENTRY, uses_entry(op)),
+            marks: CommandFlags::NONE
+                .with(CommandFlags::WRITES, writes)
+                .with(CommandFlags::READS, needs_pins && !writes)
+                .with(CommandFlags::ATOMIC, atomic.is_some())
+                .with(CommandFlags::CHANGES, !matches!(op, Op::SramRead))
+                .with(CommandFlags::PUSHES, op.info().pushes)
+                .with(CommandFlags::ENTRY, uses_entry(op)),
             names,
             pulls: match (op, atomic) {
                 (Op::SramWrite | Op::SramPut | Op::SramJournal, _) => Pulls::Count,

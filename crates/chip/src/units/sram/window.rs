@@ -2,35 +2,14 @@
 //! they can start, and what they carry.
 
 use npsim_isa::CommandOp;
-use serde::{Deserialize, Serialize};
 
 use super::Leads;
-use super::channel::{Channel, Concern, Waiting, bits_of, longword, paced};
+use super::channel::{Channel, Waiting, bits_of, longword, paced};
 use super::device::{Device, Handover, Request};
+use super::device_command::{AccessError, DeviceCommand};
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
-
-/// A command that goes to a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Window {
-    /// The device's place among the channel's.
-    device: u8,
-    request: Request,
-    /// The longwords of the channel that it concerns.
-    concerns: (u32, u32),
-}
-
-impl Window {
-    /// What the command must not overtake.
-    pub const fn concern(&self) -> Concern {
-        let (first, end) = self.concerns;
-        Concern { first, end }
-    }
-}
-
-/// What is wrong with a command, and what to do.
-pub(super) type Refusal = (String, String);
 
 impl Channel {
     /// What a command of `count` longwords that memory does not reach is for in
@@ -39,7 +18,7 @@ impl Channel {
         &self,
         command: &BusCommand,
         count: u32,
-    ) -> Option<Result<Window, Refusal>> {
+    ) -> Option<Result<DeviceCommand, AccessError>> {
         let first = longword(command.address);
         let last = first + (count - 1);
         let touched = |device: &dyn Device| {
@@ -79,7 +58,7 @@ impl Channel {
         Some(match device.check(request) {
             Ok(concerns) => {
                 let window = first - place;
-                Ok(Window {
+                Ok(DeviceCommand {
                     device: number as u8,
                     request,
                     concerns: (window + concerns.start, window + concerns.end),
@@ -94,7 +73,7 @@ impl Channel {
 
     /// Refuses descriptors and buffers in a window: the Q-array works on
     /// memory only.
-    pub(super) fn check_links(&self, command: &BusCommand) -> Result<(), Refusal> {
+    pub(super) fn check_links(&self, command: &BusCommand) -> Result<(), AccessError> {
         use CommandOp as Op;
         if self.devices.is_empty() {
             return Ok(());

@@ -4,7 +4,7 @@ use npsim_isa::CommandOp;
 
 use super::super::facts::{Facts, Pulls};
 use super::{
-    Channel, Concern, Marks, Waiting, entry_number, longword, pulled_words, someone_waits,
+    Channel, CommandFlags, Concern, Waiting, entry_number, longword, pulled_words, someone_waits,
 };
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::units::sram::Leads;
@@ -27,10 +27,10 @@ impl Channel {
             }
         }
         let marks = Facts::of(command.op).marks;
-        if marks.has(Marks::ATOMIC) && (first as usize) < self.memory.len() {
+        if marks.has(CommandFlags::ATOMIC) && (first as usize) < self.memory.len() {
             return self.atomic_comes(slot, first, fabric, leads);
         }
-        if marks.has(Marks::ENTRY) {
+        if marks.has(CommandFlags::ENTRY) {
             return self.entry_comes(slot, fabric, leads);
         }
         self.other_comes(slot, fabric, leads);
@@ -41,7 +41,7 @@ impl Channel {
         let waiting = Waiting {
             concern: Concern { first, end },
             slot,
-            marks: Marks::READ,
+            marks: CommandFlags::READ,
         };
         self.come::<true>(waiting, 0, fabric, leads);
     }
@@ -54,7 +54,9 @@ impl Channel {
         let waiting = Waiting {
             concern: Concern::one(first),
             slot,
-            marks: facts.marks.among(Marks::PUSHES, Marks::EXCHANGE),
+            marks: facts
+                .marks
+                .among(CommandFlags::PUSHES, CommandFlags::EXCHANGE),
         };
         self.come::<false>(waiting, takes.into(), fabric, leads);
     }
@@ -68,7 +70,7 @@ impl Channel {
         let waiting = Waiting {
             concern: Concern::of_entry(entry),
             slot,
-            marks: facts.marks.among(Marks::NEEDS, Marks::USE),
+            marks: facts.marks.among(CommandFlags::NEEDS, CommandFlags::USE),
         };
         // Of an entry it is not sure where there are devices.
         if usize::from(entry) < self.entries.len() && self.devices.is_empty() {
@@ -122,7 +124,7 @@ impl Channel {
             }
             return;
         }
-        waiting.marks = waiting.marks.with(Marks::READY, true);
+        waiting.marks = waiting.marks.with(CommandFlags::READY, true);
         fabric.release(self.target());
         if self.turn_at <= now {
             return self.join(waiting, fabric, leads);
@@ -142,7 +144,7 @@ impl Channel {
             someone_waits(&mut self.waiting, waiting.concern);
             return self.put(waiting, fabric);
         }
-        waiting.marks = waiting.marks.with(Marks::LEADS, true);
+        waiting.marks = waiting.marks.with(CommandFlags::LEADS, true);
         self.put(waiting, fabric);
         self.turn_not_after(free, fabric);
     }
@@ -178,7 +180,7 @@ impl Channel {
             Ok(None) => self.come::<false>(waiting, pulled, fabric, leads),
             Ok(Some(window)) => {
                 waiting.concern = window.concern();
-                waiting.marks = waiting.marks.with(Marks::WINDOW, true);
+                waiting.marks = waiting.marks.with(CommandFlags::WINDOW, true);
                 self.windows.push((slot, window));
                 self.stay(waiting, fabric, leads);
             }

@@ -2,7 +2,9 @@
 
 use npsim_isa::CommandOp;
 
-use super::{Channel, Concern, Facts, Marks, Pulls, Waiting, longword, masked, paced, words};
+use super::{
+    Channel, CommandFlags, Concern, Facts, Pulls, Waiting, longword, masked, paced, words,
+};
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
@@ -25,10 +27,18 @@ impl Channel {
     ) {
         // Reads and atomic operations are three of four.
         let done = match waiting.marks {
-            marks if marks.has(Marks::WINDOW) => self.start_window(waiting, waited, fabric, leads),
-            marks if marks.has(Marks::ATOMIC) => self.start_atomic(waiting, waited, fabric, leads),
-            marks if !marks.has(Marks::CHANGES) => self.start_read(waiting, waited, fabric, leads),
-            marks if marks.has(Marks::ENTRY) => self.start_entry(waiting, waited, fabric, leads),
+            marks if marks.has(CommandFlags::WINDOW) => {
+                self.start_window(waiting, waited, fabric, leads)
+            }
+            marks if marks.has(CommandFlags::ATOMIC) => {
+                self.start_atomic(waiting, waited, fabric, leads)
+            }
+            marks if !marks.has(CommandFlags::CHANGES) => {
+                self.start_read(waiting, waited, fabric, leads)
+            }
+            marks if marks.has(CommandFlags::ENTRY) => {
+                self.start_entry(waiting, waited, fabric, leads)
+            }
             _ => self.start_other(waiting, waited, fabric, leads),
         };
         if fabric.journal.is_open() {
@@ -60,11 +70,11 @@ impl Channel {
     /// is in its Q-array entry now.
     #[cold]
     #[inline(never)]
-    fn tell(&self, slot: Slot, marks: Marks, concern: Concern, fabric: &mut Fabric) {
+    fn tell(&self, slot: Slot, marks: CommandFlags, concern: Concern, fabric: &mut Fabric) {
         let now = fabric.now;
         let (lane, until) = match marks {
-            marks if marks.has(Marks::WRITES) => (1, self.write_free),
-            marks if marks.has(Marks::READS) => (0, self.read_free),
+            marks if marks.has(CommandFlags::WRITES) => (1, self.write_free),
+            marks if marks.has(CommandFlags::READS) => (0, self.read_free),
             _ => (0, now),
         };
         let target = Sram::target(self.number);
@@ -115,7 +125,7 @@ impl Channel {
     ) -> Result<(), OutOfRange> {
         let now = fabric.now;
         let Concern { first, .. } = waiting.concern;
-        let (slot, returns) = (waiting.slot, waiting.marks.has(Marks::PUSHES));
+        let (slot, returns) = (waiting.slot, waiting.marks.has(CommandFlags::PUSHES));
         self.read_free = now + leads.longword;
         self.write_free = self.write_free.max(now) + leads.longword;
         self.counters.used(Way::Read, leads.longword);

@@ -4,65 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::facts::Names;
+use super::super::flags::CommandFlags;
 use super::{longword, words};
 use crate::kernel::fabric::{BusCommand, Slot};
-
-/// What is known of a waiting command, a bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Marks(u16);
-
-impl Marks {
-    /// None of them.
-    pub const NONE: Self = Self(0);
-    /// It needs the pins that read.
-    pub const READS: Self = Self(1);
-    /// It needs the pins that write.
-    pub const WRITES: Self = Self(1 << 1);
-    /// It reads and writes a longword in one.
-    pub const ATOMIC: Self = Self(1 << 2);
-    /// It changes what it concerns.
-    pub const CHANGES: Self = Self(1 << 3);
-    /// It needs the push bus.
-    pub const PUSHES: Self = Self(1 << 4);
-    /// Its data is there.
-    pub const READY: Self = Self(1 << 5);
-    /// It works on an entry of the Q-array.
-    pub const ENTRY: Self = Self(1 << 6);
-    /// It is for a device.
-    pub const WINDOW: Self = Self(1 << 7);
-    /// None before it holds it back: it was looked for, and what comes later comes behind it.
-    pub const LEADS: Self = Self(1 << 8);
-    /// One behind it may wait for it to start: such a one has looked for what holds it back.
-    pub const HOLDS: Self = Self(1 << 9);
-    /// Those that need more than their pins to be free.
-    pub const SPECIAL: Self = Self(Self::ATOMIC.0 | Self::ENTRY.0 | Self::WINDOW.0);
-    /// What a plain read of memory has.
-    pub const READ: Self = Self(Self::READS.0 | Self::PUSHES.0);
-    /// The pins and the bus that it needs.
-    pub const NEEDS: Self = Self(Self::READS.0 | Self::WRITES.0 | Self::PUSHES.0);
-    /// What all that works on entries has.
-    pub const USE: Self = Self(Self::ENTRY.0 | Self::CHANGES.0);
-    /// What all atomic operations have.
-    pub const EXCHANGE: Self = Self(Self::READS.0 | Self::ATOMIC.0 | Self::CHANGES.0);
-
-    /// Whether it has one of these.
-    #[inline]
-    pub const fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Those of them that it has, and others.
-    #[inline]
-    pub const fn among(self, some: Self, others: Self) -> Self {
-        Self(self.0 & some.0 | others.0)
-    }
-
-    /// With these too, if a condition holds.
-    #[inline]
-    pub const fn with(self, other: Self, holds: bool) -> Self {
-        if holds { Self(self.0 | other.0) } else { self }
-    }
-}
 
 /// What a command must not overtake: a stretch of the longwords of the channel. Behind
 /// them the entries of the Q-array are counted on, and behind these the registers, which
@@ -139,34 +83,34 @@ impl Concern {
 }
 
 /// A command that waits. Since when it could start, but for others, is the note of its
-/// flight, and a command for a [device](Marks::WINDOW) has its window in a list of the
+/// flight, and a command for a [device](CommandFlags::WINDOW) has its window in a list of the
 /// channel, so that there is little to be moved about.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub(in super::super) struct Waiting {
     pub concern: Concern,
     pub slot: Slot,
-    pub marks: Marks,
+    pub marks: CommandFlags,
 }
 
 impl Waiting {
     /// Whether its data is there.
     #[inline]
     pub const fn is_ready(self) -> bool {
-        self.marks.has(Marks::READY)
+        self.marks.has(CommandFlags::READY)
     }
 
     /// The FIFO that it waits in: 0 of those that read, 1 of those that write.
     #[inline]
     pub const fn fifo(self) -> usize {
-        self.marks.has(Marks::WRITES) as usize
+        self.marks.has(CommandFlags::WRITES) as usize
     }
 
     /// Whether one of the two must not overtake the other.
     #[inline]
     pub const fn conflicts(self, other: Self) -> bool {
         self.concern.meets(other.concern)
-            && (self.marks.has(Marks::CHANGES) || other.marks.has(Marks::CHANGES))
+            && (self.marks.has(CommandFlags::CHANGES) || other.marks.has(CommandFlags::CHANGES))
     }
 }
 
@@ -201,24 +145,24 @@ struct Saved {
 impl From<Waiting> for Saved {
     fn from(it: Waiting) -> Self {
         let Concern { first, end } = it.concern;
-        let writes = it.marks.has(Marks::CHANGES);
+        let writes = it.marks.has(CommandFlags::CHANGES);
         let port = match it.marks {
-            marks if marks.has(Marks::READS) => Port::Read,
-            marks if marks.has(Marks::WRITES) => Port::Write,
+            marks if marks.has(CommandFlags::READS) => Port::Read,
+            marks if marks.has(CommandFlags::WRITES) => Port::Write,
             _ => Port::None,
         };
         let concern = match it.concern.entry() {
             Some(entry) => Named::Entry(entry as u8),
             None if it.concern.is_register() => Named::Csr,
-            None if it.marks.has(Marks::WINDOW) => Named::Window { first, end, writes },
+            None if it.marks.has(CommandFlags::WINDOW) => Named::Window { first, end, writes },
             None => Named::Memory { first, end, writes },
         };
         Self {
             slot: it.slot,
             port,
-            atomic: it.marks.has(Marks::ATOMIC),
+            atomic: it.marks.has(CommandFlags::ATOMIC),
             concern,
-            pushes: it.marks.has(Marks::PUSHES),
+            pushes: it.marks.has(CommandFlags::PUSHES),
             ready: it.is_ready(),
         }
     }
@@ -237,17 +181,20 @@ impl From<Saved> for Waiting {
             Named::Entry(entry) => (Concern::of_entry(entry), true),
             Named::Csr => (Concern::one(REGISTERS), true),
         };
-        let marks = Marks::NONE
-            .with(Marks::READS, matches!(it.port, Port::Read))
-            .with(Marks::WRITES, matches!(it.port, Port::Write))
-            .with(Marks::ATOMIC, it.atomic)
-            .with(Marks::CHANGES, changes)
-            .with(Marks::PUSHES, it.pushes)
-            .with(Marks::READY, it.ready)
-            .with(Marks::ENTRY, matches!(it.concern, Named::Entry(_)))
-            .with(Marks::WINDOW, matches!(it.concern, Named::Window { .. }))
+        let marks = CommandFlags::NONE
+            .with(CommandFlags::READS, matches!(it.port, Port::Read))
+            .with(CommandFlags::WRITES, matches!(it.port, Port::Write))
+            .with(CommandFlags::ATOMIC, it.atomic)
+            .with(CommandFlags::CHANGES, changes)
+            .with(CommandFlags::PUSHES, it.pushes)
+            .with(CommandFlags::READY, it.ready)
+            .with(CommandFlags::ENTRY, matches!(it.concern, Named::Entry(_)))
+            .with(
+                CommandFlags::WINDOW,
+                matches!(it.concern, Named::Window { .. }),
+            )
             // What others know of it is not saved, and may be so.
-            .with(Marks::HOLDS, true);
+            .with(CommandFlags::HOLDS, true);
         Self {
             slot: it.slot,
             marks,

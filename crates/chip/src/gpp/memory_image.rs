@@ -1,0 +1,52 @@
+//! Words that are in memory before the start.
+
+use super::load_error::LoadError;
+use super::space::Space;
+use crate::units::dram::Dram;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
+
+/// Words placed in memory before the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryImage {
+    /// Which memory.
+    pub space: Space,
+    /// Byte address in it (for SRAM: in the channel), a multiple of 4.
+    pub address: u32,
+    /// What stands there.
+    pub words: Vec<u32>,
+}
+
+/// Writes an image into its memory, in no simulated time.
+///
+/// # Errors
+/// Some of it lies where there is no memory, or its address is not a multiple of 4.
+pub(super) fn load_image(
+    image: &MemoryImage,
+    scratch: &mut Scratch,
+    sram: &mut Sram,
+    dram: &mut Dram,
+) -> Result<(), LoadError> {
+    let missing = |address| LoadError::Memory {
+        space: image.space,
+        address,
+    };
+    if !image.address.is_multiple_of(4) {
+        return Err(missing(image.address));
+    }
+    for (i, &word) in (0_u32..).zip(&image.words) {
+        let address = image.address.wrapping_add(4 * i);
+        let done = match image.space {
+            Space::Scratch => scratch.write(address, word),
+            Space::Sram(channel) if channel < 4 && address < 1 << 30 => {
+                sram.write_word(u32::from(channel) << 30 | address, word)
+            }
+            Space::Sram(_) => false,
+            Space::Dram => dram.write_word(address, word),
+        };
+        if !done {
+            return Err(missing(address));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! A command for a device, as its channel keeps it until the device is free.
+
+use serde::{Deserialize, Serialize};
+
+use super::channel::Concern;
+use super::device::Request;
+
+/// A command that goes to a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DeviceCommand {
+    /// The device's place among the channel's.
+    pub device: u8,
+    pub request: Request,
+    /// The longwords of the channel that it concerns.
+    pub concerns: (u32, u32),
+}
+
+impl DeviceCommand {
+    /// What the command must not overtake.
+    pub const fn concern(&self) -> Concern {
+        let (first, end) = self.concerns;
+        Concern { first, end }
+    }
+}
+
+/// Why a command cannot be carried out: the message, and what to do.
+pub(super) type AccessError = (String, String);
