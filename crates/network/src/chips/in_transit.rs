@@ -49,7 +49,7 @@ fn order_of(frame: &Frame) -> Order {
 pub struct InTransit {
     /// The number of the next frame that comes.
     next: u64,
-    guests: BTreeMap<u64, TransitFrame>,
+    frames_inside: BTreeMap<u64, TransitFrame>,
     /// Numbers of those that are not taken for lost, in order.
     flows: BTreeMap<Order, VecDeque<u64>>,
     /// Numbers of those that are.
@@ -65,25 +65,25 @@ impl InTransit {
         self.next += 1;
         let flow = self.flows.entry(order_of(&frame)).or_default();
         flow.push_back(number);
-        let guest = TransitFrame {
+        let transit = TransitFrame {
             frame,
             line,
             came,
             lost: None,
         };
-        self.guests.insert(number, guest);
+        self.frames_inside.insert(number, transit);
         number
     }
 
     /// A frame leaves: itself, and those that are taken for lost since it did.
     pub fn leave(&mut self, number: u64) -> Option<(TransitFrame, Vec<TransitFrame>)> {
-        let guest = self.guests.remove(&number)?;
+        let transit = self.frames_inside.remove(&number)?;
         let mut lost = Vec::new();
-        let flow = order_of(&guest.frame);
+        let flow = order_of(&transit.frame);
         if let Some(order) = self.flows.get_mut(&flow) {
             while let Some(first) = order.front().copied().filter(|first| *first <= number) {
                 order.pop_front();
-                let Some(other) = self.guests.get_mut(&first) else {
+                let Some(other) = self.frames_inside.get_mut(&first) else {
                     continue;
                 };
                 other.lost = Some(DropReason::Microcode);
@@ -92,28 +92,31 @@ impl InTransit {
             }
         }
         self.forget();
-        Some((guest, lost))
+        Some((transit, lost))
     }
 
     /// The frame that a packet is which the chip's core sends on or quotes: the first with its label,
     /// of those that are not taken for lost if there is one.
     pub fn find(&self, label: &Label, topology: &Topology) -> Option<u64> {
-        let like = |guest: &TransitFrame| guest.frame.label(topology).as_ref() == Some(label);
-        let alike = self.guests.iter().filter(|(_, guest)| like(guest));
-        let first = alike.min_by_key(|(number, guest)| (guest.lost.is_some(), **number));
+        let like = |transit: &TransitFrame| transit.frame.label(topology).as_ref() == Some(label);
+        let alike = self
+            .frames_inside
+            .iter()
+            .filter(|(_, transit)| like(transit));
+        let first = alike.min_by_key(|(number, transit)| (transit.lost.is_some(), **number));
         first.map(|(number, _)| *number)
     }
 
     /// A frame that is inside, or may be.
-    pub fn guest(&self, number: u64) -> Option<&TransitFrame> {
-        self.guests.get(&number)
+    pub fn get(&self, number: u64) -> Option<&TransitFrame> {
+        self.frames_inside.get(&number)
     }
 
     /// A frame is lost for a reason that the chip tells: itself as it was.
     pub fn lose(&mut self, number: u64, reason: DropReason) -> Option<TransitFrame> {
-        let guest = self.guests.get_mut(&number)?;
-        let before = guest.clone();
-        guest.lost = Some(reason);
+        let transit = self.frames_inside.get_mut(&number)?;
+        let before = transit.clone();
+        transit.lost = Some(reason);
         if before.lost.is_none() {
             let flow = order_of(&before.frame);
             if let Some(order) = self.flows.get_mut(&flow) {
@@ -128,13 +131,13 @@ impl InTransit {
     /// Most bytes for a line that were inside when a frame of so many came that begins to leave
     /// now, itself among them: what has left by the line since it came. It is exact where the
     /// line has one queue and that is a FIFO.
-    pub fn longest(&mut self, guest: &TransitFrame, begins: Time) -> u64 {
-        let left = self.left.entry(guest.line).or_default();
-        while let Some((_, bytes)) = left.frames.front().filter(|(at, _)| *at <= guest.came) {
+    pub fn longest(&mut self, transit: &TransitFrame, begins: Time) -> u64 {
+        let left = self.left.entry(transit.line).or_default();
+        while let Some((_, bytes)) = left.frames.front().filter(|(at, _)| *at <= transit.came) {
             left.bytes -= bytes;
             left.frames.pop_front();
         }
-        let bytes = u64::from(guest.frame.bytes);
+        let bytes = u64::from(transit.frame.bytes);
         left.frames.push_back((begins, bytes));
         left.bytes += bytes;
         left.bytes
@@ -143,8 +146,9 @@ impl InTransit {
     /// Whether the numbers of a state fit each other, and are those of `lines` lines; `frame` says
     /// whether a frame could be one of the network's.
     pub fn is_sound(&self, lines: usize, frame: impl Fn(&Frame) -> bool) -> bool {
-        let guests = self.guests.values();
-        let mut guests = guests.map(|guest| guest.line < lines && frame(&guest.frame));
+        let frames_inside = self.frames_inside.values();
+        let mut frames_inside =
+            frames_inside.map(|transit| transit.line < lines && frame(&transit.frame));
         let left = self.left.iter().all(|(line, left)| {
             let sum = left
                 .frames
@@ -152,13 +156,13 @@ impl InTransit {
                 .try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes));
             *line < lines && sum == Some(left.bytes)
         });
-        guests.all(|sound| sound) && left
+        frames_inside.all(|sound| sound) && left
     }
 
     fn forget(&mut self) {
         while self.lost.len() > REMEMBERED {
             if let Some(oldest) = self.lost.pop_front() {
-                self.guests.remove(&oldest);
+                self.frames_inside.remove(&oldest);
             }
         }
     }

@@ -325,77 +325,94 @@ impl ChipNode {
         simulation: &mut Simulation,
         tap: &mut dyn Tap,
     ) {
-        let Some(guest) = self.inside.lose(number, reason) else {
+        let Some(transit) = self.inside.lose(number, reason) else {
             return;
         };
-        if let Some(before) = guest.lost {
-            simulation.find(guest.line, &guest.frame, before);
+        if let Some(before) = transit.lost {
+            simulation.find(transit.line, &transit.frame, before);
         }
-        simulation.lose(at, guest.line, &guest.frame, reason, tap);
+        simulation.lose(at, transit.line, &transit.frame, reason, tap);
     }
 
+    /// A frame has begun to leave the chip. It takes one of three ways:
+    ///
+    /// | the frame | what the network counts | `waited`, `longest` |
+    /// | --- | --- | --- |
+    /// | is none that came: a message of the core ([`Self::send_message`]) | expected and departs, or [`Self::unknown_frames`] | 0 |
+    /// | came, and is one that hosts understand, at a port with a link | departs, and those of its flow that it overtook are lost | since its last bit came; bytes of its line that left in that time |
+    /// | came, and is none of these | lost to the microcode, and [`Self::unknown_frames`] | none |
+    ///
+    /// A frame that had been taken for lost and leaves all the same is found again first, so
+    /// that it is counted once. Gives what goes to another chip.
     fn departed(
         &mut self,
         departure: Crossing,
         simulation: &mut Simulation,
         tap: &mut dyn Tap,
     ) -> Option<ToChip> {
-        let Crossing {
-            start,
-            end,
-            port,
-            bytes,
-            origin,
-        } = departure;
-        let (begins, ends) = (self.time(start), self.time(end));
-        let port = self.ports.get(usize::from(port)).copied().flatten();
+        let (begins, ends) = (self.time(departure.start), self.time(departure.end));
+        let port = self.ports.get(usize::from(departure.port));
+        let port = port.copied().flatten();
+        let bytes = departure.bytes;
         // What the core of the chip sends on has lost its trace.
-        let number = origin.map(|origin| origin.frame).or_else(|| {
+        let number = departure.origin.map(|origin| origin.frame).or_else(|| {
             let label = Label::of(ethernet::packet(&bytes)?)?;
             self.inside.find(&label, simulation.topology())
         });
         let left = number.and_then(|number| self.inside.leave(number));
-        let Some((guest, lost)) = left else {
-            let message = self.message(&bytes, port, begins, simulation, tap);
-            let (Some(port), Some(frame)) = (port, message) else {
-                self.unknown_frames += 1;
-                return None;
-            };
-            simulation.expect(port.out, &frame);
-            let leaving = Leaving {
-                line: port.out,
-                frame: Box::new(frame),
-                begins,
-                ends,
-                waited: 0,
-                longest: 0,
-            };
-            return simulation.depart(leaving, tap);
+        let Some((transit, overtaken)) = left else {
+            return self.send_message(&bytes, port, (begins, ends), simulation, tap);
         };
-        for lost in lost {
+        for lost in overtaken {
             let reason = lost.lost.unwrap_or(DropReason::Microcode);
             simulation.lose(begins, lost.line, &lost.frame, reason, tap);
         }
-        if let Some(reason) = guest.lost {
-            simulation.find(guest.line, &guest.frame, reason);
+        if let Some(reason) = transit.lost {
+            simulation.find(transit.line, &transit.frame, reason);
         }
         let packet = ethernet::packet(&bytes);
-        let changed = packet.and_then(|packet| guest.frame.changed(packet).ok());
-        // A port without a link leads nowhere, and what no host understands none takes.
+        let changed = packet.and_then(|packet| transit.frame.changed(packet).ok());
         let (Some(port), Some(frame)) = (port, changed) else {
             self.unknown_frames += 1;
             let reason = DropReason::Microcode;
-            simulation.lose(begins, guest.line, &guest.frame, reason, tap);
+            simulation.lose(begins, transit.line, &transit.frame, reason, tap);
             return None;
         };
-        let longest = self.inside.longest(&guest, begins);
+        let longest = self.inside.longest(&transit, begins);
         let leaving = Leaving {
             line: port.out,
             frame: Box::new(frame),
             begins,
             ends,
-            waited: begins.saturating_sub(guest.came),
+            waited: begins.saturating_sub(transit.came),
             longest,
+        };
+        simulation.depart(leaving, tap)
+    }
+
+    /// A frame leaves that the chip's core has made. One that is no message, or has no link at
+    /// its port, the network does not carry.
+    fn send_message(
+        &mut self,
+        bytes: &[u8],
+        port: Option<Port>,
+        (begins, ends): (Time, Time),
+        simulation: &mut Simulation,
+        tap: &mut dyn Tap,
+    ) -> Option<ToChip> {
+        let message = self.message(bytes, port, begins, simulation, tap);
+        let (Some(port), Some(frame)) = (port, message) else {
+            self.unknown_frames += 1;
+            return None;
+        };
+        simulation.expect(port.out, &frame);
+        let leaving = Leaving {
+            line: port.out,
+            frame: Box::new(frame),
+            begins,
+            ends,
+            waited: 0,
+            longest: 0,
         };
         simulation.depart(leaving, tap)
     }
@@ -442,11 +459,11 @@ impl ChipNode {
             let label = Label::of(quote)?;
             self.inside.find(&label, topology)
         });
-        let guest = quoted.and_then(|number| self.inside.guest(number));
+        let transit = quoted.and_then(|number| self.inside.get(number));
         let frame = Frame {
             content: Content::Icmp(packet.bytes().into()),
             bytes: packet.length() as u32,
-            flow: guest.and_then(|guest| guest.frame.flow),
+            flow: transit.and_then(|transit| transit.frame.flow),
             to,
         };
         if let Some(number) = quoted {
