@@ -6,32 +6,48 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
-use npsim_debug::Debugger;
 use npsim_observe::lanes::{ContextLanes, ContextRecorder};
+use serde::Serialize;
+
+use crate::debugger::Debugger;
 
 /// What became of a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
     /// It is in the chip or on its way in.
     Inside,
     /// It has left by a port.
-    Left { port: u8, at: Cycle },
+    Left {
+        /// Which.
+        port: u8,
+        /// The cycle of its last bit.
+        at: Cycle,
+    },
     /// It was lost at the media interface.
-    Lost { reason: String, at: Cycle },
+    Lost {
+        /// Why, in words.
+        reason: String,
+        /// When.
+        at: Cycle,
+    },
 }
 
 /// A packet that came, left or was lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Packet {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Packet {
     /// Port, bytes and first bit, if it came in these cycles.
     pub came: Option<(u8, u32, Cycle)>,
+    /// What became of it.
     pub fate: Fate,
 }
 
 /// The last cycles of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct History {
+pub struct History {
+    /// What each context did.
     pub lanes: ContextLanes,
+    /// Packets that came, left or were lost, by number.
     pub packets: BTreeMap<u64, Packet>,
 }
 
@@ -42,7 +58,8 @@ struct Recorder {
 }
 
 impl History {
-    /// From `from` to where the debugger stands.
+    /// From the cycle `from` to where the debugger stands: the cycles are run once more.
+    #[must_use]
     pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
         let recorder = debugger.timeline().replay(from, |chip| Recorder {

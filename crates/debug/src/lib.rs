@@ -10,6 +10,7 @@ pub mod console;
 pub mod debugger;
 pub mod error;
 pub mod expression;
+pub mod history;
 pub mod names;
 pub mod questions;
 mod recording;
@@ -19,6 +20,7 @@ pub mod source;
 pub mod step;
 pub mod thread;
 pub mod timeline;
+pub mod view;
 
 pub use debugger::{Debugger, Reason, Stop};
 pub use error::DebugError;

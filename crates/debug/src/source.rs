@@ -1,6 +1,7 @@
 //! Source lines and the words that came from them.
 
 use npsim_image::{Image, Origin};
+use serde::Serialize;
 
 /// A line of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +23,7 @@ impl Line {
 
 /// A line on the way from the program to a word: in the program, or in a macro that was
 /// used there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Frame {
     /// The macro, or the program.
     pub name: String,

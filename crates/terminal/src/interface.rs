@@ -5,6 +5,7 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_debug::breakpoints::Breakpoint;
 use npsim_debug::console::{Sources, completions, execute};
+use npsim_debug::history::History;
 use npsim_debug::search::Place;
 use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Reason, Thread};
@@ -12,7 +13,6 @@ use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
-use crate::history::History;
 use crate::keys::{Action, Motion, action, interrupts};
 use crate::layout::{LEAST, Layout, Pane};
 use crate::panes::{Choice, PaneContext, contexts, items, source};

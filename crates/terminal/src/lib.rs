@@ -5,7 +5,6 @@
 //! comes to, a script comes to as well. What is shown follows from the debugger and a
 //! [`View`], and from nothing else. [`run()`] alone knows a real terminal.
 
-mod history;
 mod input;
 mod interface;
 mod keys;

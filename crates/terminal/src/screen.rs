@@ -1,8 +1,8 @@
 //! The screen: headings, panes, the first and the last line.
 
 use crate::theme::Theme;
-use npsim_debug::Reason;
-use npsim_debug::console::{end_text, time_text};
+use npsim_debug::console::time_text;
+use npsim_debug::view::{self, StopReason};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -171,19 +171,16 @@ fn list(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect) {
 
 /// Why the run stands here, in a few words.
 fn reason(look: &PaneContext<'_>) -> String {
-    match look.debugger.reason() {
-        Reason::Entry | Reason::Beginning => "the beginning of the run".to_owned(),
-        Reason::Step | Reason::Goto => String::new(),
-        Reason::Interrupted => "broken off".to_owned(),
-        Reason::Breakpoint(points) => {
-            let numbers: Vec<_> = points.iter().map(|it| it.0.to_string()).collect();
+    match view::reason(look.debugger, look.debugger.reason()) {
+        StopReason::Entry | StopReason::Beginning => "the beginning of the run".to_owned(),
+        StopReason::Step | StopReason::Goto => String::new(),
+        StopReason::Interrupted => "broken off".to_owned(),
+        StopReason::Breakpoint { hits } => {
+            let numbers: Vec<_> = hits.iter().map(|it| it.number.to_string()).collect();
             format!("breakpoint {}", numbers.join(", "))
         }
-        Reason::Fault(fault) => {
-            let name = fault.check.map_or("fault", |it| it.name());
-            format!("{name}: {}", fault.message)
-        }
-        Reason::End(ending) => end_text(ending),
+        StopReason::Fault { name, message, .. } => format!("{name}: {message}"),
+        StopReason::End { text } => text,
     }
 }
 

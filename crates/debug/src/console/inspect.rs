@@ -485,7 +485,7 @@ impl Call<'_, '_> {
         if let Some(end) = timeline.end() {
             lines.push(format!(
                 "{}, at {}",
-                show::end_text(&end.ending),
+                crate::view::end_text(&end.ending),
                 at(end.cycle)
             ));
         }

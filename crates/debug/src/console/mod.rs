@@ -8,7 +8,7 @@ mod table;
 
 pub use complete::completions;
 pub use place::Asked;
-pub use show::{end_text, holder_text, source_lines, stop_text, time_text};
+pub use show::{holder_text, source_lines, stop_text, time_text};
 pub use table::{COMMANDS, CommandInfo, Completes, Group};
 
 use npsim_chip::kernel::check::Check;

@@ -4,19 +4,17 @@ use std::fmt::Write as _;
 
 use npsim_chip::Cycle;
 use npsim_chip::core::signal_name_at;
-use npsim_chip::kernel::check::Check;
-use npsim_chip::kernel::trace_event::ContextState;
 use npsim_inspect::BufferHolder;
 use npsim_inspect::Inspect;
-use npsim_session::simulation::Ending;
 
 use super::Sources;
 use super::table::{COMMANDS, CommandInfo, Group};
 use crate::breakpoints::{Breakpoint, What};
-use crate::debugger::{Debugger, Reason, Stop};
+use crate::debugger::{Debugger, Stop};
 use crate::questions::{BufferView, Deed, Trail, Woken};
 use crate::source::Frame;
 use crate::thread::Thread;
+use crate::view::{self, ContextActivity, StopReason};
 
 /// Lines of a source before and after the one that is shown.
 const AROUND: u32 = 4;
@@ -33,45 +31,32 @@ fn cycle_text(debugger: &Debugger, cycle: Cycle) -> String {
     format!("cycle {cycle} ({time})")
 }
 
-/// Why a run ended, in words.
-#[must_use]
-pub fn end_text(ending: &Ending) -> String {
-    match ending {
-        Ending::Drained => "the run ends: all frames are handled".to_owned(),
-        Ending::NoEvents => "the run ends: nothing more can happen".to_owned(),
-        Ending::Reached => "the run ends: its time is up".to_owned(),
-        Ending::Fault(fault) => fault.message.clone(),
-        Ending::OutputFailed => "the run ends: what left could not be written".to_owned(),
-        Ending::InputFailed => "the run ends: the frames could not be read".to_owned(),
-        Ending::Interrupted => "broken off".to_owned(),
-    }
-}
-
-fn reason_text(debugger: &Debugger, reason: &Reason) -> Vec<String> {
+fn reason_text(reason: &StopReason) -> Vec<String> {
     match reason {
-        Reason::Entry | Reason::Step | Reason::Goto => Vec::new(),
-        Reason::Beginning => vec!["the beginning of the run".to_owned()],
-        Reason::Interrupted => vec!["broken off".to_owned()],
-        Reason::End(ending) => vec![end_text(ending)],
-        Reason::Fault(fault) => {
-            let name = fault.check.map_or("fault", Check::name);
-            let mut lines = vec![format!("{name}: {}", fault.message)];
-            lines.extend(fault.notes.iter().map(|note| format!("  note: {note}")));
-            lines.extend(fault.help.iter().map(|help| format!("  help: {help}")));
+        StopReason::Entry | StopReason::Step | StopReason::Goto => Vec::new(),
+        StopReason::Beginning => vec!["the beginning of the run".to_owned()],
+        StopReason::Interrupted => vec!["broken off".to_owned()],
+        StopReason::End { text } => vec![text.clone()],
+        StopReason::Fault {
+            name,
+            message,
+            notes,
+            help,
+        } => {
+            let mut lines = vec![format!("{name}: {message}")];
+            lines.extend(notes.iter().map(|note| format!("  note: {note}")));
+            lines.extend(help.iter().map(|help| format!("  help: {help}")));
             lines
         }
-        Reason::Breakpoint(points) => points
+        StopReason::Breakpoint { hits } => hits
             .iter()
-            .map(|(id, change)| {
-                let point = debugger.breakpoints().iter().find(|it| it.id == *id);
-                let title = point.map_or("", |it| it.title.as_str());
-                match change {
+            .map(|hit| {
+                let title = format!("{}: {}", hit.number, hit.title);
+                match hit.change {
                     Some((before, now)) => {
-                        format!(
-                            "{id}: {title} changed from {before} ({before:#x}) to {now} ({now:#x})"
-                        )
+                        format!("{title} changed from {before} ({before:#x}) to {now} ({now:#x})")
                     }
-                    None => format!("{id}: {title}"),
+                    None => title,
                 }
             })
             .collect(),
@@ -91,7 +76,7 @@ pub fn stop_text(debugger: &Debugger, stop: &Stop, sources: Sources<'_>) -> Vec<
             said.text
         ));
     }
-    lines.extend(reason_text(debugger, &stop.reason));
+    lines.extend(reason_text(&view::reason(debugger, &stop.reason)));
     lines.push(cycle_text(debugger, debugger.cycle()));
     let thread = debugger.thread();
     lines.push(header(debugger, thread));
@@ -128,18 +113,13 @@ fn header(debugger: &Debugger, thread: Thread) -> String {
 
 /// What a context does, in a word or two.
 fn doing(debugger: &Debugger, thread: Thread) -> String {
-    let cores = debugger.chip().microengines();
-    let Some(core) = cores.get(usize::from(thread.me)) else {
-        return "absent".to_owned();
-    };
-    match core.context(thread.context).state() {
-        ContextState::Inactive => "inactive".to_owned(),
-        ContextState::Ready => "ready".to_owned(),
-        ContextState::Executing => "executing".to_owned(),
-        ContextState::Killed => "killed".to_owned(),
-        ContextState::Waiting { any, .. } => {
-            let wait = core.waiting(thread.context);
-            let missing = wait.map(|wait| wait.missing).unwrap_or_default();
+    match ContextActivity::of(debugger, thread) {
+        None => "absent".to_owned(),
+        Some(ContextActivity::Inactive) => "inactive".to_owned(),
+        Some(ContextActivity::Ready) => "ready".to_owned(),
+        Some(ContextActivity::Executing) => "executing".to_owned(),
+        Some(ContextActivity::Killed) => "killed".to_owned(),
+        Some(ContextActivity::Waiting { missing, any }) => {
             let joint = if any { " or " } else { " and " };
             format!("waiting for {}", missing.join(joint))
         }

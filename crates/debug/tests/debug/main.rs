@@ -3,3 +3,4 @@
 mod rig;
 mod stepping;
 mod time;
+mod view;

@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 
 use npsim_chip::kernel::check::Check;
-use npsim_debug::console::{completions, end_text, execute, time_text};
+use npsim_debug::console::{completions, execute, time_text};
 use npsim_debug::expression::{Expression, Location};
+use npsim_debug::view::{self, StopReason};
 use npsim_debug::{DebugError, Debugger, Direction, Reason, Step, Stop, Thread};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -167,27 +168,23 @@ impl<'s> Session<'s> {
         let cycle = self.debugger.cycle();
         let time = time_text(cycle, self.debugger.timeline().hertz());
         let at = format!("cycle {cycle} ({time})");
-        let mut hits = Vec::new();
-        let (reason, text) = match &stop.reason {
-            Reason::Entry => ("entry", None),
-            Reason::Step => ("step", None),
-            Reason::Goto => ("goto", None),
-            Reason::Breakpoint(points) => {
-                hits = points.iter().map(|it| it.0).collect();
-                let watch = points.iter().any(|it| it.1.is_some());
-                (
-                    if watch {
-                        "data breakpoint"
-                    } else {
-                        "breakpoint"
-                    },
-                    None,
-                )
+        let mut hits: Vec<u32> = Vec::new();
+        let (reason, text) = match view::reason(&self.debugger, &stop.reason) {
+            StopReason::Entry => ("entry", None),
+            StopReason::Step => ("step", None),
+            StopReason::Goto => ("goto", None),
+            StopReason::Breakpoint { hits: all } => {
+                hits = all.iter().map(|it| it.number).collect();
+                if all.iter().any(|it| it.change.is_some()) {
+                    ("data breakpoint", None)
+                } else {
+                    ("breakpoint", None)
+                }
             }
-            Reason::Fault(fault) => ("exception", Some(fault.message.clone())),
-            Reason::End(ending) => ("pause", Some(end_text(ending))),
-            Reason::Beginning => ("pause", Some("the beginning of the run".to_owned())),
-            Reason::Interrupted => ("pause", None),
+            StopReason::Fault { message, .. } => ("exception", Some(message)),
+            StopReason::End { text } => ("pause", Some(text)),
+            StopReason::Beginning => ("pause", Some("the beginning of the run".to_owned())),
+            StopReason::Interrupted => ("pause", None),
         };
         let description = match &text {
             Some(text) => format!("{at}: {text}"),

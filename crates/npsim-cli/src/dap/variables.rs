@@ -2,7 +2,8 @@
 
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
-use npsim_debug::names::{Named, Ring, live_at, owner_text};
+use npsim_debug::names::{Named, live_at, owner_text};
+use npsim_debug::view::{self, RingKind};
 use npsim_debug::{DebugError, Thread};
 use npsim_image::Direction as Side;
 use npsim_inspect::Inspect;
@@ -154,7 +155,7 @@ impl Session<'_> {
                 })
                 .collect()
             }
-            Kind::Rings => self.rings(thread),
+            Kind::Rings => self.rings(),
             Kind::Commands => {
                 let inspect = Inspect::new(self.debugger.chip());
                 let now = inspect.now();
@@ -281,19 +282,20 @@ impl Session<'_> {
             .collect()
     }
 
-    fn rings(&self, thread: Thread) -> Vec<Value> {
-        let scope = self.debugger.scope(thread);
-        let rings = self.debugger.names().rings().iter();
-        rings
-            .map(|(name, ring)| {
-                let what = match ring {
-                    Ring::Scratch(_) => "longwords",
-                    Ring::Queue { .. } => "entries",
-                };
-                let value = format!("{} {what}", scope.fill(*ring));
-                named(name, value, &format!("ring({name}).fill"))
-            })
-            .collect()
+    fn rings(&self) -> Vec<Value> {
+        let rings = view::rings(&self.debugger).into_iter();
+        let rings = rings.filter_map(|ring| {
+            let what = match ring.kind {
+                RingKind::Scratch { .. } => "longwords",
+                RingKind::Queue => "entries",
+                // No expression names them.
+                RingKind::Neighbour { .. } => return None,
+            };
+            let value = format!("{} {what}", ring.fill);
+            let expression = format!("ring({}).fill", ring.name);
+            Some(named(&ring.name, value, &expression))
+        });
+        rings.collect()
     }
 
     fn buffers(&self) -> Vec<Value> {

@@ -2,8 +2,8 @@
 
 use crate::theme::Theme;
 use npsim_chip::Cycle;
-use npsim_chip::core::ContextPhase;
 use npsim_debug::Thread;
+use npsim_debug::view::ContextActivity;
 use npsim_observe::lanes::{Activity, Mark, Stretch};
 use ratatui::text::{Line, Span};
 
@@ -117,27 +117,23 @@ fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
 
 /// What a context does now, in a word or two.
 pub(crate) fn doing(look: &PaneContext<'_>, thread: Thread) -> String {
-    let cores = look.debugger.chip().microengines();
-    let Some(core) = cores.get(usize::from(thread.me)) else {
-        return String::new();
-    };
-    match core.context(thread.context).phase {
-        ContextPhase::Inactive => "off".to_owned(),
-        ContextPhase::Ready => "ready".to_owned(),
-        ContextPhase::Executing => "runs".to_owned(),
-        ContextPhase::Sleeping => {
-            let any = core.context(thread.context).any;
-            let missing = core.waiting(thread.context).map(|it| it.missing);
+    match ContextActivity::of(look.debugger, thread) {
+        None => String::new(),
+        Some(ContextActivity::Inactive) => "off".to_owned(),
+        Some(ContextActivity::Ready) => "ready".to_owned(),
+        Some(ContextActivity::Executing) => "runs".to_owned(),
+        Some(ContextActivity::Killed) => "gave up".to_owned(),
+        Some(ContextActivity::Waiting { missing, any }) => {
             let joint = if any { " or " } else { ", " };
-            let missing = missing.unwrap_or_default();
             // A signal with a name is said by that alone.
             let names = missing.iter().map(|it| it.split('`').nth(1).unwrap_or(it));
             let mut names: Vec<_> = names.collect();
             // Both signals of a DRAM command have its name.
             names.dedup();
-            match names {
-                none if none.is_empty() => "gave up".to_owned(),
-                some => format!("waits {}", some.join(joint)),
+            if names.is_empty() {
+                "gave up".to_owned()
+            } else {
+                format!("waits {}", names.join(joint))
             }
         }
     }

@@ -11,9 +11,9 @@ pub(crate) mod units;
 
 use npsim_debug::Debugger;
 use npsim_debug::console::Sources;
+use npsim_debug::history::History;
 use ratatui::text::{Line, Span};
 
-use crate::history::History;
 use crate::layout::Pane;
 use crate::theme::Theme;
 use crate::view::View;

@@ -2,48 +2,12 @@
 //! interface; or the stations of one.
 
 use crate::theme::Theme;
-use npsim_inspect::Inspect;
-use std::collections::BTreeMap;
-
-use npsim_inspect::BufferHolder;
+use npsim_debug::history::Fate;
+use npsim_debug::view;
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, PaneContext};
-use crate::history::{Fate, Packet};
 use crate::layout::NARROW;
-
-/// Where buffers of the media interface have parts of packets.
-fn buffers(look: &PaneContext<'_>) -> BTreeMap<u64, String> {
-    let inspect = Inspect::new(look.debugger.chip());
-    let mut places: BTreeMap<u64, String> = BTreeMap::new();
-    let mut add = |frame: u64, text: String| {
-        let place = places.entry(frame).or_default();
-        if !place.is_empty() {
-            place.push_str(", ");
-        }
-        place.push_str(&text);
-    };
-    for it in inspect.rbuf() {
-        let Some(frame) = it.frame else {
-            continue;
-        };
-        let element = it.element;
-        match it.holder {
-            BufferHolder::Withheld | BufferHolder::Pool => {}
-            BufferHolder::Filling => add(frame, format!("filling RBUF {element}")),
-            BufferHolder::Full => add(frame, format!("RBUF {element} waits")),
-            BufferHolder::Thread { me, context, .. } => {
-                add(frame, format!("RBUF {element} of {me}.{context}"));
-            }
-        }
-    }
-    for it in inspect.tbuf() {
-        if let (Some(frame), Some(_)) = (it.frame, it.valid_since) {
-            add(frame, format!("TBUF {}", it.element));
-        }
-    }
-    places
-}
 
 pub(crate) fn heading(look: &PaneContext<'_>) -> String {
     if let Some(trail) = &look.view.trail {
@@ -62,29 +26,20 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         return stations(look);
     }
     let theme = look.theme;
-    let buffers = buffers(look);
-    let unknown = Packet {
-        came: None,
-        fate: Fate::Inside,
-    };
-    let mut all: BTreeMap<u64, &Packet> = BTreeMap::new();
-    all.extend(look.past.packets.iter().map(|it| (*it.0, it.1)));
-    for frame in buffers.keys() {
-        all.entry(*frame).or_insert(&unknown);
-    }
     let mut items = Vec::new();
     // The newest first.
-    for (frame, packet) in all.into_iter().rev() {
+    for shown in view::packets(look.debugger, look.past).into_iter().rev() {
+        let (frame, packet) = (shown.number, &shown.packet);
         let came = match packet.came {
             Some((port, _, _)) if width < NARROW => format!("port {port}"),
             Some((port, bytes, _)) => format!("{bytes:>5} B port {port}"),
             None if width < NARROW => "before".to_owned(),
             None => "       before ".to_owned(),
         };
-        let (place, style) = match (&packet.fate, buffers.get(&frame)) {
+        let (place, style) = match (&packet.fate, shown.buffers) {
             (Fate::Lost { reason, at }, _) => (format!("lost at {at}: {reason}"), theme.alarm()),
             (Fate::Left { port, at }, _) => (format!("left by {port} at {at}"), Theme::FAINT),
-            (Fate::Inside, Some(place)) => (place.clone(), Theme::STRONG),
+            (Fate::Inside, Some(place)) => (place, Theme::STRONG),
             (Fate::Inside, None) => ("in the chip".to_owned(), ratatui::style::Style::new()),
         };
         let line = Line::from(vec![

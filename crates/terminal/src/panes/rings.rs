@@ -1,8 +1,7 @@
 //! Rings and queues with what is on them.
 
 use crate::theme::Theme;
-use npsim_debug::names::Ring;
-use npsim_inspect::Inspect;
+use npsim_debug::view::{self, RingKind};
 use ratatui::text::{Line, Span};
 
 use super::{Choice, Item, PaneContext, cut};
@@ -33,7 +32,6 @@ fn contents(words: &[u32], width: u16) -> String {
 
 pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
-    let inspect = Inspect::new(look.debugger.chip());
     let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);
     let mut items = Vec::new();
     let mut add = |name: &str, how: String, words: &[u32], choice: Option<Choice>| {
@@ -52,34 +50,17 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         }
         items.push(Item { lines, choice });
     };
-    for (name, ring) in look.debugger.names().rings() {
-        let choice = Some(Choice::Do(format!("ring {name}")));
-        match *ring {
-            Ring::Scratch(number) => {
-                let Some(ring) = inspect.ring(number) else {
-                    continue;
-                };
-                let fill = ring.words.len() as u32;
-                let how = format!("{} {fill}/{}", bar(fill, ring.size), ring.size);
-                add(name, how, &ring.words, choice);
+    for ring in view::rings(look.debugger) {
+        let (fill, name) = (ring.fill, &ring.name);
+        let choice = || Some(Choice::Do(format!("ring {name}")));
+        let (how, choice) = match ring.kind {
+            RingKind::Scratch { size } => (format!("{} {fill}/{size}", bar(fill, size)), choice()),
+            RingKind::Queue => (format!("{fill} entries"), choice()),
+            RingKind::Neighbour { in_flight } => {
+                (format!("{fill} words, {in_flight} under way"), None)
             }
-            Ring::Queue { channel, entry } => {
-                let queue = inspect.queue(channel, entry);
-                let count = queue.as_ref().map_or(0, |it| it.count);
-                let words = queue.map(|it| it.buffers.unwrap_or(it.words));
-                let how = format!("{count} entries");
-                add(name, how, &words.unwrap_or_default(), choice);
-            }
-        }
-    }
-    for view in inspect.microengines() {
-        let me = view.index();
-        if let Some(ring) = inspect.neighbour_ring(me)
-            && (!ring.words.is_empty() || ring.under_way > 0)
-        {
-            let how = format!("{} words, {} under way", ring.words.len(), ring.under_way);
-            add(&format!("to ME {me}"), how, &ring.words, None);
-        }
+        };
+        add(name, how, &ring.words, choice);
     }
     if items.is_empty() {
         items.push(Item::plain("the project has no rings"));

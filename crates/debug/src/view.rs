@@ -1,0 +1,384 @@
+//! What there is to see where the run stands, as data: the terminal, the debug adapter and
+//! pages are drawn from it, so that they cannot disagree.
+//!
+//! [`StopView`] has all of it and can be serialized. Its parts are made one by one where a
+//! screen shows only some of them.
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::trace_event::ContextState;
+use npsim_inspect::{BufferHolder, Inspect};
+use npsim_session::simulation::Ending;
+use serde::Serialize;
+
+use crate::debugger::{Debugger, Reason};
+use crate::history::{Fate, History, Packet};
+use crate::names::Ring;
+use crate::source::Frame;
+use crate::thread::Thread;
+
+/// All that there is to see at a stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StopView {
+    /// The cycle before which everything has happened, of the microengines' clock.
+    pub cycle: Cycle,
+    /// Frequency of that clock.
+    pub hertz: u64,
+    /// Why the run stands here.
+    pub reason: StopReason,
+    /// The context that is selected.
+    pub selected: Thread,
+    /// The contexts that run or have exited, microengine by microengine.
+    pub contexts: Vec<ContextAtStop>,
+    /// Rings and queues, by the project's names, then next-neighbour rings in use.
+    pub rings: Vec<RingAtStop>,
+    /// Packets that came, left or were lost over the last cycles, or are in buffers of the
+    /// media interface, by number.
+    pub packets: Vec<PacketAtStop>,
+    /// What each of [`Self::contexts`] did over the last cycles.
+    pub lanes: Vec<Lane>,
+}
+
+/// Why a run stands where it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The run has not begun.
+    Entry,
+    /// It was gone back to its beginning.
+    Beginning,
+    /// A step is done.
+    Step,
+    /// The user went here.
+    Goto,
+    /// The user broke a search off.
+    Interrupted,
+    /// Breakpoints were hit.
+    Breakpoint {
+        /// Which, in the order of their numbers.
+        hits: Vec<Hit>,
+    },
+    /// A check stops the run.
+    Fault {
+        /// The check's name, `fault` for what no chip could do.
+        name: &'static str,
+        /// What is wrong.
+        message: String,
+        /// More about it.
+        notes: Vec<String>,
+        /// What helps.
+        help: Option<String>,
+    },
+    /// The run ends.
+    End {
+        /// Why, in words.
+        text: String,
+    },
+}
+
+/// A breakpoint that was hit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    /// Its number.
+    pub number: u32,
+    /// What it stands at.
+    pub title: String,
+    /// Of a watchpoint the value before and after.
+    pub change: Option<(u64, u64)>,
+}
+
+/// A context, where it stands and what it waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContextAtStop {
+    /// Which.
+    pub thread: Thread,
+    /// What the project calls its microengine's stage.
+    pub stage: String,
+    /// What it does.
+    pub activity: ContextActivity,
+    /// Since which cycle.
+    pub since: Cycle,
+    /// The instruction at which it is, or with which it went to sleep.
+    pub pc: u16,
+    /// Its place in the source, the innermost macro first.
+    pub frames: Vec<Frame>,
+}
+
+/// What a context does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum ContextActivity {
+    /// It is not enabled.
+    Inactive,
+    /// It is awake, and another context has the pipeline.
+    Ready,
+    /// It has the pipeline.
+    Executing,
+    /// It has exited (`ctx_arb[kill]`).
+    Killed,
+    /// It sleeps.
+    Waiting {
+        /// Signals that have not come, in words.
+        missing: Vec<String>,
+        /// Whether one of them is enough.
+        any: bool,
+    },
+}
+
+impl ContextActivity {
+    /// What a context of the chip does; nothing if there is no such microengine.
+    #[must_use]
+    pub fn of(debugger: &Debugger, thread: Thread) -> Option<Self> {
+        let cores = debugger.chip().microengines();
+        let core = cores.get(usize::from(thread.me))?;
+        Some(match core.context(thread.context).state() {
+            ContextState::Inactive => Self::Inactive,
+            ContextState::Ready => Self::Ready,
+            ContextState::Executing => Self::Executing,
+            ContextState::Killed => Self::Killed,
+            ContextState::Waiting { any, .. } => {
+                let wait = core.waiting(thread.context);
+                Self::Waiting {
+                    missing: wait.map(|wait| wait.missing).unwrap_or_default(),
+                    any,
+                }
+            }
+        })
+    }
+}
+
+/// What a ring or queue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum RingKind {
+    /// A scratch ring of the project.
+    Scratch {
+        /// Longwords that it holds.
+        size: u32,
+    },
+    /// A queue of the project.
+    Queue,
+    /// The next-neighbour ring to a microengine.
+    Neighbour {
+        /// Words that were put and cannot be read yet.
+        in_flight: u32,
+    },
+}
+
+/// A ring or queue with what is on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RingAtStop {
+    /// What the project calls it, or `to ME` and the microengine.
+    pub name: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: RingKind,
+    /// Longwords on a ring, entries on a queue.
+    pub fill: u32,
+    /// Its longwords, of a queue its buffers' handles, the oldest first.
+    pub words: Vec<u32>,
+}
+
+/// A packet, where it is and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PacketAtStop {
+    /// Its number.
+    pub number: u64,
+    /// How it came and what became of it.
+    #[serde(flatten)]
+    pub packet: Packet,
+    /// The buffers of the media interface that have parts of it, in words.
+    pub buffers: Option<String>,
+}
+
+/// What one context did over the last cycles, in order of time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lane {
+    /// Which context.
+    pub thread: Thread,
+    /// First cycle, first cycle after it, and what it did. Aborted and stalled stretches lie
+    /// over the executing ones that they are part of.
+    pub stretches: Vec<(Cycle, Cycle, &'static str)>,
+}
+
+impl StopView {
+    /// Where a debugger stands. `history` is what happened over the last cycles, and gives
+    /// packets and lanes.
+    #[must_use]
+    pub fn of(debugger: &Debugger, history: &History) -> Self {
+        let threads = debugger.threads();
+        let lanes = threads.iter().map(|it| {
+            let lane = history.lanes.lane(it.thread.me, it.thread.context).iter();
+            let stretches = lane.map(|it| (it.from, it.until, it.activity.name()));
+            Lane {
+                thread: it.thread,
+                stretches: stretches.collect(),
+            }
+        });
+        Self {
+            cycle: debugger.cycle(),
+            hertz: debugger.timeline().hertz(),
+            reason: reason(debugger, debugger.reason()),
+            selected: debugger.thread(),
+            lanes: lanes.collect(),
+            contexts: contexts(debugger),
+            rings: rings(debugger),
+            packets: packets(debugger, history),
+        }
+    }
+}
+
+/// Why a run ended, in words.
+#[must_use]
+pub fn end_text(ending: &Ending) -> String {
+    match ending {
+        Ending::Drained => "the run ends: all frames are handled".to_owned(),
+        Ending::NoEvents => "the run ends: nothing more can happen".to_owned(),
+        Ending::Reached => "the run ends: its time is up".to_owned(),
+        Ending::Fault(fault) => fault.message.clone(),
+        Ending::OutputFailed => "the run ends: what left could not be written".to_owned(),
+        Ending::InputFailed => "the run ends: the frames could not be read".to_owned(),
+        Ending::Interrupted => "broken off".to_owned(),
+    }
+}
+
+/// Why the run stands where it does.
+#[must_use]
+pub fn reason(debugger: &Debugger, reason: &Reason) -> StopReason {
+    match reason {
+        Reason::Entry => StopReason::Entry,
+        Reason::Beginning => StopReason::Beginning,
+        Reason::Step => StopReason::Step,
+        Reason::Goto => StopReason::Goto,
+        Reason::Interrupted => StopReason::Interrupted,
+        Reason::Breakpoint(points) => {
+            let hits = points.iter().map(|(number, change)| {
+                let mut points = debugger.breakpoints().iter();
+                let point = points.find(|it| it.id == *number);
+                Hit {
+                    number: *number,
+                    title: point.map_or_else(String::new, |it| it.title.clone()),
+                    change: *change,
+                }
+            });
+            StopReason::Breakpoint {
+                hits: hits.collect(),
+            }
+        }
+        Reason::Fault(fault) => StopReason::Fault {
+            name: fault.check.map_or("fault", Check::name),
+            message: fault.message.clone(),
+            notes: fault.notes.clone(),
+            help: fault.help.clone(),
+        },
+        Reason::End(ending) => StopReason::End {
+            text: end_text(ending),
+        },
+    }
+}
+
+/// The contexts that run or have exited.
+#[must_use]
+pub fn contexts(debugger: &Debugger) -> Vec<ContextAtStop> {
+    let threads = debugger.threads().into_iter();
+    let contexts = threads.filter_map(|it| {
+        Some(ContextAtStop {
+            thread: it.thread,
+            stage: it.stage,
+            activity: ContextActivity::of(debugger, it.thread)?,
+            since: it.view.since,
+            pc: it.pc,
+            frames: debugger.frames(it.thread),
+        })
+    });
+    contexts.collect()
+}
+
+/// The rings and queues of the project, and next-neighbour rings that are not empty.
+#[must_use]
+pub fn rings(debugger: &Debugger) -> Vec<RingAtStop> {
+    let inspect = Inspect::new(debugger.chip());
+    let named = debugger.names().rings().iter();
+    let named = named.filter_map(|(name, ring)| {
+        let (kind, fill, words) = match *ring {
+            Ring::Scratch(number) => {
+                let ring = inspect.ring(number)?;
+                let kind = RingKind::Scratch { size: ring.size };
+                (kind, ring.words.len() as u32, ring.words)
+            }
+            Ring::Queue { channel, entry } => {
+                let queue = inspect.queue(channel, entry);
+                let fill = queue.as_ref().map_or(0, |it| it.count);
+                let words = queue.map(|it| it.buffers.unwrap_or(it.words));
+                (RingKind::Queue, fill, words.unwrap_or_default())
+            }
+        };
+        Some(RingAtStop {
+            name: name.clone(),
+            kind,
+            fill,
+            words,
+        })
+    });
+    let neighbours = inspect.microengines().filter_map(|view| {
+        let ring = inspect.neighbour_ring(view.index())?;
+        let in_flight = u32::from(ring.under_way);
+        (!ring.words.is_empty() || in_flight > 0).then(|| RingAtStop {
+            name: format!("to ME {}", view.index()),
+            kind: RingKind::Neighbour { in_flight },
+            fill: ring.words.len() as u32,
+            words: ring.words,
+        })
+    });
+    named.chain(neighbours).collect()
+}
+
+/// Packets of the last cycles and of the buffers of the media interface, by number.
+#[must_use]
+pub fn packets(debugger: &Debugger, history: &History) -> Vec<PacketAtStop> {
+    let mut all: std::collections::BTreeMap<u64, PacketAtStop> = { history.packets.iter() }
+        .map(|(number, packet)| {
+            let packet = PacketAtStop {
+                number: *number,
+                packet: packet.clone(),
+                buffers: None,
+            };
+            (*number, packet)
+        })
+        .collect();
+    let mut add = |number: u64, text: String| {
+        let packet = all.entry(number).or_insert_with(|| PacketAtStop {
+            number,
+            packet: Packet {
+                came: None,
+                fate: Fate::Inside,
+            },
+            buffers: None,
+        });
+        packet.buffers = Some(match packet.buffers.take() {
+            Some(before) => format!("{before}, {text}"),
+            None => text,
+        });
+    };
+    let inspect = Inspect::new(debugger.chip());
+    for it in inspect.rbuf() {
+        let Some(frame) = it.frame else {
+            continue;
+        };
+        let element = it.element;
+        match it.holder {
+            BufferHolder::Withheld | BufferHolder::Pool => {}
+            BufferHolder::Filling => add(frame, format!("filling RBUF {element}")),
+            BufferHolder::Full => add(frame, format!("RBUF {element} waits")),
+            BufferHolder::Thread { me, context, .. } => {
+                add(frame, format!("RBUF {element} of {me}.{context}"));
+            }
+        }
+    }
+    for it in inspect.tbuf() {
+        if let (Some(frame), Some(_)) = (it.frame, it.valid_since) {
+            add(frame, format!("TBUF {}", it.element));
+        }
+    }
+    all.into_values().collect()
+}
