@@ -11,19 +11,18 @@ use npsim_project::problem::{Problem, Problems};
 use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;
-use crate::execute::execute;
-use crate::fluid_points as fluids;
-use crate::metric::Metric;
-use crate::network_points as networks;
+use crate::chip_points::ChipPoint;
+use crate::fluid_points::FluidPoint;
+use crate::network_points::NetworkPoint;
 use crate::observed::{Observe, PointFiles};
-use crate::petri_points as nets;
+use crate::petri_points::PetriPoint;
 use crate::places::Places;
 use crate::points::Point;
-use crate::prepare::{Ready, prepare};
 use crate::queue;
-use crate::results::{CachedPoint, Chip, Results};
+use crate::results::{CachedPoint, Results};
 use crate::store::{Outcome, Store};
-use crate::study::{Kind, Study};
+use crate::study::{Study, SubjectKind as Kind};
+use crate::subject::{Execution, Inputs, Subject};
 
 /// What is to be run, and how.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +41,7 @@ pub struct Campaign<'a> {
     pub observe: &'a [Observe],
 }
 
-/// Is told how far a campaign is, from any thread.
+/// Observes how far a campaign is, from any thread.
 pub trait Progress: Sync {
     /// So many points are looked at first, to see which of them are to be run.
     fn prepares(&self, _points: usize) {}
@@ -58,7 +57,7 @@ pub trait Progress: Sync {
     fn finished(&self, point: &Point, outcome: &Outcome);
 }
 
-/// Nobody.
+/// No observer.
 impl Progress for () {
     fn begins(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
@@ -70,7 +69,8 @@ impl Campaign<'_> {
     /// first one runs.
     ///
     /// # Errors
-    /// As in [`prepare`], of the first point in which something is wrong.
+    /// A file is not there or wrong, or a setting leads nowhere or has a wrong value, in the first
+    /// such point.
     pub fn cached(&self, points: Vec<Point>) -> Result<Vec<CachedPoint>, Problems> {
         let never = AtomicBool::new(false);
         let cached = self.cached_with(points, &Assemblies::default(), &never, &())?;
@@ -104,47 +104,52 @@ impl Campaign<'_> {
 
     fn cached_one(&self, point: Point, assemblies: &Assemblies) -> Result<CachedPoint, Problems> {
         match point.kind {
-            Kind::Chip => {}
-            Kind::Net => {
-                let net = nets::prepare(self.study, &point, self.quick)?;
-                return Ok(CachedPoint {
-                    chip: None,
-                    point,
-                    cycles: net.cycles(),
-                    key: net.key,
-                    run: None,
-                });
-            }
-            Kind::Fluid => {
-                let model = fluids::prepare(self.study, &point, self.quick)?;
-                return Ok(CachedPoint {
-                    chip: None,
-                    point,
-                    cycles: model.cycles(),
-                    key: model.key,
-                    run: None,
-                });
-            }
-            Kind::Network => {
-                let network = self.network(&point, assemblies)?;
-                return Ok(CachedPoint {
-                    chip: None,
-                    point,
-                    cycles: network.cycles(),
-                    key: network.key,
-                    run: Some(network.run),
-                });
-            }
+            Kind::Chip => self.cached_as::<ChipPoint>(point, assemblies),
+            Kind::PetriNet => self.cached_as::<PetriPoint>(point, assemblies),
+            Kind::Fluid => self.cached_as::<FluidPoint>(point, assemblies),
+            Kind::Network => self.cached_as::<NetworkPoint>(point, assemblies),
         }
-        let ready = self.ready(&point, assemblies)?;
-        let sweep = self.study.sweep.get(&point.sweep);
-        let other = sweep.and_then(|sweep| sweep.other_chip.as_ref());
+    }
+
+    fn cached_as<S: Subject>(
+        &self,
+        point: Point,
+        assemblies: &Assemblies,
+    ) -> Result<CachedPoint, Problems> {
+        let subject: S = self.prepare(&point, assemblies)?;
         Ok(CachedPoint {
-            chip: Some(Chip::of(&ready.project).meant(other)),
+            chip: subject.chip(),
+            cycles: subject.cost(),
+            key: subject.key().to_owned(),
+            run: subject.shared_run().map(str::to_owned),
             point,
-            cycles: ready.cycles(),
-            key: ready.key,
-            run: None,
+        })
+    }
+
+    fn inputs<'b>(
+        &'b self,
+        point: &Point,
+        assemblies: &'b Assemblies,
+    ) -> Result<Inputs<'b>, Problem> {
+        let sweep = self.study.sweep.get(&point.sweep);
+        let unknown = || Problem::new(format!("there is no sweep `{}`", point.sweep));
+        Ok(Inputs {
+            study: self.study,
+            sweep: sweep.ok_or_else(unknown)?,
+            quick: self.quick,
+            places: self.places,
+            assemblies,
+        })
+    }
+
+    /// Makes a point ready; a mistake says in which point it is.
+    fn prepare<S: Subject>(&self, point: &Point, assemblies: &Assemblies) -> Result<S, Problems> {
+        let inputs = self.inputs(point, assemblies)?;
+        S::prepare(&inputs, point).map_err(|Problems(mut problems)| {
+            if let Some(first) = problems.first_mut() {
+                first.notes.push(in_point(point));
+            }
+            Problems(problems)
         })
     }
 
@@ -268,25 +273,6 @@ impl Campaign<'_> {
         })
     }
 
-    fn ready(&self, point: &Point, assemblies: &Assemblies) -> Result<Ready, Problems> {
-        prepare(self.study, point, self.quick, self.places, assemblies)
-    }
-
-    fn network(
-        &self,
-        point: &Point,
-        assemblies: &Assemblies,
-    ) -> Result<networks::Network, Problem> {
-        networks::prepare(self.study, point, self.quick, self.places, assemblies)
-    }
-
-    fn metrics_of(&self, cached: &CachedPoint) -> BTreeMap<&str, &Metric> {
-        let sweep = self.study.sweep.get(&cached.point.sweep);
-        sweep
-            .map(|sweep| self.study.metrics_of(sweep))
-            .unwrap_or_default()
-    }
-
     /// Runs what is measured in one run.
     fn run_all(
         &self,
@@ -296,16 +282,17 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<Option<Vec<Outcome>>, Problems> {
-        match run {
-            [cached] if cached.run.is_none() => {
-                let outcome = self.run_one(cached, kept, threads, stop, progress)?;
-                Ok(outcome.map(|outcome| vec![outcome]))
-            }
-            _ => self.run_network(run, kept, threads, stop, progress),
-        }
+        let kind = run.first().map_or(Kind::Chip, |first| first.point.kind);
+        let run_as = match kind {
+            Kind::Chip => Self::run_as::<ChipPoint>,
+            Kind::PetriNet => Self::run_as::<PetriPoint>,
+            Kind::Fluid => Self::run_as::<FluidPoint>,
+            Kind::Network => Self::run_as::<NetworkPoint>,
+        };
+        run_as(self, run, kept, threads, stop, progress)
     }
 
-    fn run_network(
+    fn run_as<S: Subject>(
         &self,
         run: &[&CachedPoint],
         (store, assemblies): (&Store, &Assemblies),
@@ -313,84 +300,36 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<Option<Vec<Outcome>>, Problems> {
+        let Some(first) = run.first() else {
+            return Ok(Some(Vec::new()));
+        };
         let mut points = Vec::new();
         for cached in run {
-            let network = self.network(&cached.point, assemblies)?;
-            if network.key != cached.key {
+            let subject: S = self.prepare(&cached.point, assemblies)?;
+            if subject.key() != cached.key {
                 return Err(changed(cached).into());
             }
-            points.push((network, self.metrics_of(cached)));
+            let metrics = self.inputs(&cached.point, assemblies)?.metrics();
+            points.push((subject, metrics));
         }
-        let all = cost(run);
-        let behind = AtomicU64::new(0);
-        let come_to = |thousandths: u64| {
-            let now = (u128::from(all) * u128::from(thousandths) / 1_000) as Cycle;
-            let before = behind.fetch_max(now, Ordering::Relaxed);
-            progress.advanced(now.saturating_sub(before));
+        let done = AtomicU64::new(0);
+        let proceed = |cycles: Cycle| {
+            let before = done.fetch_max(cycles, Ordering::Relaxed);
+            progress.advanced(cycles.saturating_sub(before));
             !stop.load(Ordering::Relaxed)
         };
-        let outcomes = networks::execute(&points, threads, &come_to)?;
-        progress.advanced(all.saturating_sub(behind.into_inner()));
+        let execution = Execution {
+            threads,
+            files: self.files(&first.key),
+            proceed: &proceed,
+        };
+        let outcomes = S::execute(&points, &execution)
+            .map_err(|problem| problem.note(in_point(&first.point)))?;
+        progress.advanced(cost(run).saturating_sub(done.into_inner()));
         for outcome in outcomes.iter().flatten() {
             store.put(outcome)?;
         }
         Ok(outcomes)
-    }
-
-    fn run_one(
-        &self,
-        cached: &CachedPoint,
-        (store, assemblies): (&Store, &Assemblies),
-        threads: usize,
-        stop: &AtomicBool,
-        progress: &dyn Progress,
-    ) -> Result<Option<Outcome>, Problems> {
-        let metrics = self.metrics_of(cached);
-        let go_on = || !stop.load(Ordering::Relaxed);
-        let of_model = match cached.point.kind {
-            Kind::Net => {
-                let net = nets::prepare(self.study, &cached.point, self.quick)?;
-                Some(net.execute(&metrics, &go_on)?)
-            }
-            Kind::Fluid => {
-                let model = fluids::prepare(self.study, &cached.point, self.quick)?;
-                Some(model.execute(&metrics, &go_on))
-            }
-            Kind::Chip | Kind::Network => None,
-        };
-        if let Some(outcome) = of_model {
-            if let Some(outcome) = &outcome {
-                progress.advanced(cached.cycles);
-                store.put(outcome)?;
-            }
-            return Ok(outcome);
-        }
-        let ready = self.ready(&cached.point, assemblies)?;
-        if ready.key != cached.key {
-            return Err(changed(cached).into());
-        }
-        let files = self.files(&cached.key);
-        let behind = AtomicU64::new(0);
-        // Routers of a chain run beside each other: the furthest tells for all.
-        let hops = ready.hops as Cycle;
-        let come_to = |cycle: Cycle| {
-            let before = behind.fetch_max(cycle, Ordering::Relaxed);
-            progress.advanced(cycle.saturating_sub(before) * hops);
-            go_on()
-        };
-        let outcome = execute(&ready, &metrics, &files, threads, &come_to).map_err(|problem| {
-            problem.note(format!(
-                "in point {}, {}",
-                cached.point.number,
-                cached.point.shown()
-            ))
-        })?;
-        let told = behind.into_inner().saturating_mul(hops);
-        progress.advanced(cached.cycles.saturating_sub(told));
-        if let Some(outcome) = &outcome {
-            store.put(outcome)?;
-        }
-        Ok(outcome)
     }
 
     fn files(&self, key: &str) -> PointFiles {
@@ -426,6 +365,10 @@ fn together<'a>(points: &[&'a CachedPoint]) -> Vec<Vec<&'a CachedPoint>> {
 /// What a run costs: as much as its longest point.
 fn cost(run: &[&CachedPoint]) -> Cycle {
     run.iter().map(|cached| cached.cycles).max().unwrap_or(0)
+}
+
+fn in_point(point: &Point) -> String {
+    format!("in point {}, {}", point.number, point.shown())
 }
 
 fn changed(cached: &CachedPoint) -> Problem {

@@ -1,17 +1,19 @@
 //! Points that are neither chip nor packets: the fluid model of XCP, beside networks.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use npsim_project::problem::Problem;
+use npsim_chip::Cycle;
+use npsim_project::Setting;
+use npsim_project::problem::{Problem, Problems};
 use npsim_protocols::xcp::fluid::{Fluid, State};
 use serde_json::json;
 
 use crate::fingerprint::{hash, metrics_data};
 use crate::metric::{Measure, Metric, Utilisation};
 use crate::points::Point;
-use crate::store::{Outcome, Reading};
+use crate::store::Outcome;
 use crate::study::{Study, Sweep};
+use crate::subject::{Execution, Inputs, Metrics, Subject, one_by_one};
 use crate::windows;
 
 /// Settings of a point, which are the model's parameters.
@@ -33,56 +35,110 @@ const MEGABIT: f64 = 125_000.0;
 const SECOND: f64 = 1e12;
 
 /// A point's model, with the key under which its outcome is saved.
-pub(crate) struct Ready {
-    /// Names its outcome.
-    pub key: String,
+pub(crate) struct FluidPoint {
+    key: String,
     model: Fluid,
     /// Picoseconds.
     window: Range<u64>,
 }
 
-/// Whether a sweep says nothing that the model does not have, in words.
-pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
-    for name in sweep.keys() {
-        if !NAMES.contains(&name.as_str()) && name != windows::KEY {
-            return Err(format!(
-                "there is no `{name}`; the fluid model has {}",
-                NAMES.join(", ")
-            ));
+impl Subject for FluidPoint {
+    fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+        for name in sweep.keys() {
+            if !NAMES.contains(&name.as_str()) && name != windows::KEY {
+                return Err(format!(
+                    "there is no `{name}`; the fluid model has {}",
+                    NAMES.join(", ")
+                ));
+            }
         }
-    }
-    if sweep.trace.is_some() || !sweep.allow.is_empty() || sweep.other_chip.is_some() {
-        return Err("the fluid model has no capture, no checks and no chip".into());
-    }
-    for (name, metric) in study.metrics_of(sweep) {
-        let known = matches!(
-            metric.measure,
-            Measure::Queue { .. } | Measure::Utilisation(Utilisation::Link(_))
-        );
-        if !known {
-            return Err(format!(
-                "of the fluid model `{name}` cannot be measured; the queue and the utilisation of its one link can"
-            ));
+        if sweep.trace.is_some() || !sweep.allow.is_empty() || sweep.other_chip.is_some() {
+            return Err("the fluid model has no capture, no checks and no chip".into());
         }
+        for (name, metric) in study.metrics_of(sweep) {
+            let known = matches!(
+                metric.measure,
+                Measure::Queue { .. } | Measure::Utilisation(Utilisation::Link(_))
+            );
+            if !known {
+                return Err(format!(
+                    "of the fluid model `{name}` cannot be measured; the queue and the utilisation of its one link can"
+                ));
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+        let at = |message: String| point.problem(&message);
+        let model = model(&point.settings).map_err(at)?;
+        let window = match &point.window {
+            Some(text) => windows::window(text).map_err(at)?,
+            None => match inputs
+                .study
+                .time_window(inputs.sweep, inputs.quick)
+                .map_err(at)?
+            {
+                (from, Some(until)) => from.unwrap_or(0)..until,
+                _ => {
+                    return Err(at("the fluid model needs a window with a `measure`".into()).into());
+                }
+            },
+        };
+        if (window.end as f64 / SECOND) / model.step() > 1e7 {
+            return Err(at("the window ends after more steps than can be kept".into()).into());
+        }
+        let key = json!({
+            "model": env!("NPSIM_MODEL"),
+            "fluid": format!("{model:?}"),
+            "window": [window.start, window.end],
+            "metrics": metrics_data(&inputs.metrics()),
+        });
+        Ok(Self {
+            key: hash(key.to_string().as_bytes()),
+            model,
+            window,
+        })
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Steps of the model, which cost about as much as cycles of a chip.
+    fn cost(&self) -> Cycle {
+        (self.window.end as f64 / SECOND / self.model.step()) as u64
+    }
+
+    fn execute(
+        points: &[(Self, Metrics<'_>)],
+        execution: &Execution<'_>,
+    ) -> Result<Option<Vec<Outcome>>, Problem> {
+        let proceed = || (execution.proceed)(0);
+        one_by_one(points, |point, metrics| Ok(point.run(metrics, &proceed)))
+    }
 }
 
-/// Makes a point ready.
-///
-/// # Errors
-/// A parameter has a wrong value, or there is no window.
-pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready, Problem> {
-    let Some(sweep) = study.sweep.get(&point.sweep) else {
-        return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)));
-    };
-    let at = |message: String| {
-        Problem::new(format!("sweep `{}`: {message}", point.sweep)).note(format!(
-            "in point {}, {}",
-            point.number,
-            point.shown()
-        ))
-    };
+impl FluidPoint {
+    /// Runs it as long as `proceed` returns `true`; `None` if it was interrupted.
+    fn run(&self, metrics: &Metrics<'_>, proceed: &dyn Fn() -> bool) -> Option<Outcome> {
+        let mut outcome = Outcome::new(&self.key);
+        "end of the window".clone_into(&mut outcome.ending);
+        outcome.from = self.window.start;
+        outcome.until = self.window.end;
+        // Times are picoseconds.
+        outcome.hertz = SECOND as u64;
+        let until = self.window.end as f64 / SECOND;
+        let states = self.model.run_while(until, proceed)?;
+        let first = (self.window.start as f64 / SECOND / self.model.step()) as usize;
+        let seen = states.get(first..).unwrap_or_default();
+        outcome.measure(metrics, |metric| value(&self.model, seen, metric));
+        Some(outcome)
+    }
+}
+
+/// The model with settings as its parameters.
+fn model(settings: &[Setting]) -> Result<Fluid, String> {
     let mut model = Fluid {
         capacity: 10.0 * MEGABIT,
         estimated: 10.0 * MEGABIT,
@@ -95,9 +151,9 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready
         rate: 0.5 * MEGABIT,
         limit: None,
     };
-    for setting in &point.settings {
+    for setting in settings {
         let (name, text) = (setting.path(), setting.value());
-        let wrong = || at(format!("`{setting}`: a number above 0 is needed"));
+        let wrong = || format!("`{setting}`: a number above 0 is needed");
         let switch = match name.as_str() {
             "waits" => Some(&mut model.waits),
             "linear" => Some(&mut model.linear),
@@ -106,7 +162,7 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready
         if let Some(switch) = switch {
             *switch = text
                 .parse()
-                .map_err(|_| at(format!("`{setting}`: `true` or `false` is needed")))?;
+                .map_err(|_| format!("`{setting}`: `true` or `false` is needed"))?;
             continue;
         }
         let number: f64 = text.parse().map_err(|_| wrong())?;
@@ -124,61 +180,7 @@ pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready
             _ => model.limit = Some(number * 1e3),
         }
     }
-    let window = match &point.window {
-        Some(text) => windows::window(text).map_err(at)?,
-        None => match study.time_window(sweep, quick).map_err(at)? {
-            (from, Some(until)) => from.unwrap_or(0)..until,
-            _ => return Err(at("the fluid model needs a window with a `measure`".into())),
-        },
-    };
-    if (window.end as f64 / SECOND) / model.step() > 1e7 {
-        return Err(at(
-            "the window ends after more steps than can be kept".into()
-        ));
-    }
-    let inputs = json!({
-        "model": env!("NPSIM_MODEL"),
-        "fluid": format!("{model:?}"),
-        "window": [window.start, window.end],
-        "metrics": metrics_data(&study.metrics_of(sweep)),
-    });
-    Ok(Ready {
-        key: hash(inputs.to_string().as_bytes()),
-        model,
-        window,
-    })
-}
-
-impl Ready {
-    /// Steps of the model, which cost about as much as cycles of a chip.
-    pub(crate) fn cycles(&self) -> u64 {
-        (self.window.end as f64 / SECOND / self.model.step()) as u64
-    }
-
-    /// Runs it as long as `go_on` says so; `None` if it was broken off.
-    pub(crate) fn execute(
-        &self,
-        metrics: &BTreeMap<&str, &Metric>,
-        go_on: &dyn Fn() -> bool,
-    ) -> Option<Outcome> {
-        let mut outcome = Outcome::new(&self.key);
-        "end of the window".clone_into(&mut outcome.ending);
-        outcome.from = self.window.start;
-        outcome.until = self.window.end;
-        // Times are picoseconds.
-        outcome.hertz = SECOND as u64;
-        let until = self.window.end as f64 / SECOND;
-        let states = self.model.run_while(until, go_on)?;
-        let first = (self.window.start as f64 / SECOND / self.model.step()) as usize;
-        let seen = states.get(first..).unwrap_or_default();
-        for (&name, metric) in metrics {
-            let value = value(&self.model, seen, metric);
-            outcome
-                .metrics
-                .insert(name.to_owned(), Reading::from(value));
-        }
-        Some(outcome)
-    }
+    Ok(model)
 }
 
 fn value(model: &Fluid, states: &[State], metric: &Metric) -> Result<f64, String> {
@@ -210,9 +212,12 @@ fn value(model: &Fluid, states: &[State], metric: &Metric) -> Result<f64, String
 mod tests {
     use std::cell::Cell;
 
-    use super::prepare;
+    use super::FluidPoint;
+    use crate::assemblies::Assemblies;
+    use crate::places::Places;
     use crate::points::points;
     use crate::study::Study;
+    use crate::subject::{Inputs, Subject as _};
 
     fn study(sweep: &str) -> Result<Study, String> {
         let text = format!(
@@ -224,14 +229,26 @@ mod tests {
         Study::parse("s.toml", &text).map_err(|problem| problem.to_string())
     }
 
+    /// The first point of the only sweep.
+    fn prepare(study: &Study) -> Result<FluidPoint, String> {
+        let inputs = Inputs {
+            study,
+            sweep: &study.sweep["a"],
+            quick: false,
+            places: &Places::default(),
+            assemblies: &Assemblies::default(),
+        };
+        let point = &points(study, false).unwrap()[0];
+        FluidPoint::prepare(&inputs, point).map_err(|problems| problems.to_string())
+    }
+
     #[test]
     fn a_fluid_model_has_a_queue_and_a_utilisation() {
         let good = "metrics = [\"queue\", \"used\"]\nset = { estimated_mbps = 11 }";
         let study = study(good).unwrap();
-        let point = &points(&study, false).unwrap()[0];
-        let ready = prepare(&study, point, false).unwrap();
+        let ready = prepare(&study).unwrap();
         let metrics = study.metrics_of(&study.sweep["a"]);
-        let outcome = ready.execute(&metrics, &|| true).unwrap();
+        let outcome = ready.run(&metrics, &|| true).unwrap();
         let of = |name: &str| outcome.metrics[name].value.unwrap();
         // alpha / beta x 0.5 s x 125 KB/s
         assert!((of("queue") - 110.6).abs() < 1.0, "{}", of("queue"));
@@ -239,29 +256,25 @@ mod tests {
     }
 
     #[test]
-    fn who_breaks_it_off_does_not_wait_for_its_end() {
+    fn an_interrupted_run_does_not_go_on_to_its_end() {
         let study = study("metrics = [\"queue\"]\nset = { rtt_ms = 5 }").unwrap();
-        let point = &points(&study, false).unwrap()[0];
-        let ready = prepare(&study, point, false).unwrap();
+        let ready = prepare(&study).unwrap();
         let asked = Cell::new(0);
-        let go_on = || asked.replace(asked.get() + 1) < 3;
+        let proceed = || asked.replace(asked.get() + 1) < 3;
         let metrics = study.metrics_of(&study.sweep["a"]);
-        assert!(ready.execute(&metrics, &go_on).is_none());
+        assert!(ready.run(&metrics, &proceed).is_none());
         assert_eq!(asked.get(), 4);
     }
 
     #[test]
-    fn what_it_does_not_have_is_told() {
+    fn keys_and_metrics_that_it_does_not_have_are_refused() {
         let refused = |sweep: &str| study(sweep).unwrap_err();
         assert!(refused("metrics = [\"jain\"]").contains("`jain` cannot be measured"));
         let metrics = "metrics = [\"queue\"]\n";
         let unknown = refused(&format!("{metrics}set = {{ gamma = 1 }}"));
         assert!(unknown.contains("no `gamma`") && unknown.contains("alpha"));
         let study = study(&format!("{metrics}set = {{ alpha = 0 }}")).unwrap();
-        let point = &points(&study, false).unwrap()[0];
-        let Err(problem) = prepare(&study, point, false) else {
-            panic!("a mistake");
-        };
-        assert!(problem.to_string().contains("above 0"));
+        let problem = prepare(&study).err().expect("a mistake");
+        assert!(problem.contains("above 0"));
     }
 }

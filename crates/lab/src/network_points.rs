@@ -4,10 +4,10 @@
 mod measures;
 mod probe;
 
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 use npsim_asm::spelling::closest;
+use npsim_chip::Cycle;
 use npsim_network::chips::{System, systems};
 use npsim_network::file::NetworkFile;
 use npsim_network::topology::Topology;
@@ -17,14 +17,13 @@ use npsim_project::problem::{Problem, Problems};
 use npsim_transport::time::{SECOND, Time};
 use serde_json::json;
 
-use crate::assemblies::Assemblies;
 use crate::counters::fits;
 use crate::fingerprint::{hash, metrics_data, system_data};
 use crate::metric::Metric;
-use crate::places::Places;
 use crate::points::Point;
 use crate::store::{Outcome, Reading};
 use crate::study::{Study, Sweep};
+use crate::subject::{Execution, Inputs, Metrics, Subject};
 use crate::windows;
 use probe::Probe;
 
@@ -37,11 +36,10 @@ const PACKET_BITS: u128 = 8_000;
 const STEPS: Time = 200;
 
 /// A point's network, with the key under which its outcome is saved.
-pub(crate) struct Network {
-    /// Names its outcome.
-    pub key: String,
-    /// Names its run, which it may share with others.
-    pub run: String,
+pub(crate) struct NetworkPoint {
+    key: String,
+    /// Names its run, which points share that differ in their windows alone.
+    run: String,
     file: NetworkFile,
     /// What its chips run.
     systems: Vec<System>,
@@ -50,114 +48,178 @@ pub(crate) struct Network {
     until: Time,
 }
 
-/// Whether a sweep says nothing that a network does not have, in words.
-pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
-    let others = [
-        ("trace", sweep.trace.is_some()),
-        ("allow", !sweep.allow.is_empty()),
-        ("other_chip", sweep.other_chip.is_some()),
-    ];
-    if let Some((key, _)) = others.iter().find(|(_, given)| *given) {
-        return Err(format!("`{key}` is of a `system`, not of a `network`"));
-    }
-    if sweep.keys().any(|key| key == "hops") {
-        return Err("`hops` is of a `system`; a network has the routers of its file".into());
-    }
-    for (name, metric) in study.metrics_of(sweep) {
-        if !metric.fits_networks() {
-            return Err(format!(
-                "of a network `{name}` cannot be measured; name those that can as `metrics`"
-            ));
+impl Subject for NetworkPoint {
+    fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+        let others = [
+            ("trace", sweep.trace.is_some()),
+            ("allow", !sweep.allow.is_empty()),
+            ("other_chip", sweep.other_chip.is_some()),
+        ];
+        if let Some((key, _)) = others.iter().find(|(_, given)| *given) {
+            return Err(format!("`{key}` is of a `system`, not of a `network`"));
         }
+        if sweep.keys().any(|key| key == "hops") {
+            return Err("`hops` is of a `system`; a network has the routers of its file".into());
+        }
+        for (name, metric) in study.metrics_of(sweep) {
+            if !metric.fits_networks() {
+                return Err(format!(
+                    "of a network `{name}` cannot be measured; name those that can as `metrics`"
+                ));
+            }
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Makes a network's point ready.
-///
-/// # Errors
-/// The file is not there or wrong, a setting leads nowhere, the window is none, or a metric
-/// names what is not there.
-pub(crate) fn prepare(
-    study: &Study,
-    point: &Point,
-    quick: bool,
-    places: &Places,
-    assemblies: &Assemblies,
-) -> Result<Network, Problem> {
-    make_ready(study, point, quick, places, assemblies)
-        .map_err(|problem| problem.note(format!("in point {}, {}", point.number, point.shown())))
-}
-
-fn make_ready(
-    study: &Study,
-    point: &Point,
-    quick: bool,
-    places: &Places,
-    assemblies: &Assemblies,
-) -> Result<Network, Problem> {
-    let Some(sweep) = study.sweep.get(&point.sweep) else {
-        return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)));
-    };
-    let mut file = NetworkFile::load(&places.find(&sweep.network)?, &point.settings)?;
-    if let Some(seed) = point.seed {
-        file.reseed(seed);
+    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+        let mut file =
+            NetworkFile::load(&inputs.places.find(&inputs.sweep.network)?, &point.settings)?;
+        if let Some(seed) = point.seed {
+            file.reseed(seed);
+        }
+        let (from, until) = window(inputs, point, &file)?;
+        let metrics = inputs.metrics();
+        for (name, metric) in &metrics {
+            let at = |problem: Problem| Problem {
+                message: format!("metric `{name}`: {}", problem.message),
+                ..problem
+            };
+            flows(&file, metric).map_err(at)?;
+            line(&file.topology, metric).map_err(at)?;
+        }
+        let assemble = |project: &Project| inputs.assemblies.assemble(project);
+        let systems = systems(&file, &npsim_protocols::registry(), &assemble)?;
+        let data: Result<Vec<_>, Problem> = { systems.iter() }
+            .map(|system| system_data(&system.project, &system.programs))
+            .collect();
+        let topology = |error: serde_json::Error| Problem::new(error.to_string());
+        let run = json!({
+            "npsim": env!("CARGO_PKG_VERSION"),
+            "model": env!("NPSIM_MODEL"),
+            "scale": file.scale,
+            "topology": serde_json::to_value(&file.topology).map_err(topology)?,
+            "flows": file.flows,
+            "systems": data?,
+        });
+        let run = hash(run.to_string().as_bytes());
+        let key = json!({ "run": run, "window": [from, until], "metrics": metrics_data(&metrics) });
+        Ok(Self {
+            key: hash(key.to_string().as_bytes()),
+            run,
+            file,
+            systems,
+            from,
+            until,
+        })
     }
-    let (from, until) = window((study, sweep), point, quick, &file)?;
-    let metrics = study.metrics_of(sweep);
-    for (name, metric) in &metrics {
-        let at = |problem: Problem| Problem {
-            message: format!("metric `{name}`: {}", problem.message),
-            ..problem
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn shared_run(&self) -> Option<&str> {
+        Some(&self.run)
+    }
+
+    /// What it costs, in cycles of a chip, about.
+    fn cost(&self) -> Cycle {
+        let lines = self.file.topology.links.iter().flat_map(|link| &link.lines);
+        let watched = lines.filter(|line| line.is_watched());
+        let rate: u128 = watched.map(|line| u128::from(line.rate)).sum();
+        let bits = rate * u128::from(self.until) / u128::from(SECOND);
+        let packets = bits / PACKET_BITS * CYCLES_OF_A_PACKET;
+        let chips = self.systems.iter().map(|system| {
+            let hertz = u128::from(system.project.capacity.hertz);
+            hertz * u128::from(self.until) / u128::from(SECOND)
+        });
+        let cycles = packets + chips.sum::<u128>();
+        u64::try_from(cycles).unwrap_or(u64::MAX).max(1)
+    }
+
+    fn execute(
+        points: &[(Self, Metrics<'_>)],
+        execution: &Execution<'_>,
+    ) -> Result<Option<Vec<Outcome>>, Problem> {
+        let Some((first, _)) = points.first() else {
+            return Ok(Some(Vec::new()));
         };
-        flows(&file, metric).map_err(at)?;
-        line(&file.topology, metric).map_err(at)?;
+        let cost = points.iter().map(|(network, _)| network.cost()).max();
+        let cost = u128::from(cost.unwrap_or_default());
+        let proceed = |thousandths: u64| {
+            (execution.proceed)((cost * u128::from(thousandths) / 1_000) as Cycle)
+        };
+        let until = points.iter().map(|(network, _)| network.until).max();
+        let until = until.unwrap_or_default();
+        let file = &first.file;
+        let outside = Simulation::new(file.topology.clone())
+            .map_err(|error| Problem::new(error.to_string()))?;
+        let running = network::Network::new(outside, first.systems.clone())?;
+        let mut running = running.with_threads(execution.threads);
+        let mut probes = Vec::new();
+        for (network, metrics) in points {
+            let mut chosen = Vec::new();
+            for (&name, &metric) in metrics {
+                chosen.push((
+                    name,
+                    metric,
+                    flows(file, metric)?,
+                    line(&file.topology, metric)?,
+                ));
+            }
+            probes.push(Probe::new(network.from..network.until, file.scale, chosen)?);
+        }
+        let counts = probes.iter().any(Probe::counts);
+        let mut fault = None;
+        while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
+            match go_to(&mut running, stop..until, counts, &proceed) {
+                Ok(()) => {}
+                Err(Stopped::Interrupted) => return Ok(None),
+                Err(Stopped::Frame(problem)) => return Err(problem),
+                Err(Stopped::Fault(chip)) => {
+                    fault = Some(running.fault(chip).map_or_else(String::new, |(it, ..)| {
+                        format!("{} at cycle {} of a chip", it.message, it.cycle)
+                    }));
+                    break;
+                }
+            }
+            let census = running.outside().counters();
+            for probe in &mut probes {
+                probe.look(file, &running, &census);
+            }
+            running.outside_mut().forget_longest_queues();
+        }
+        let outcomes = points.iter().zip(probes).map(|((network, _), probe)| {
+            let mut outcome = Outcome::new(&network.key);
+            "end of the window".clone_into(&mut outcome.ending);
+            outcome.from = network.from;
+            outcome.until = network.until;
+            // Times are picoseconds.
+            outcome.hertz = SECOND;
+            if !probe.is_over() {
+                outcome.fault.clone_from(&fault);
+            }
+            for (name, value) in probe.values(fault.as_deref()) {
+                outcome
+                    .metrics
+                    .insert(name.to_owned(), Reading::from(value));
+            }
+            outcome
+        });
+        Ok(Some(outcomes.collect()))
     }
-    let assemble = |project: &Project| assemblies.assemble(project);
-    let systems = systems(&file, &npsim_protocols::registry(), &assemble).map_err(first)?;
-    let data: Result<Vec<_>, Problem> = { systems.iter() }
-        .map(|system| system_data(&system.project, &system.programs))
-        .collect();
-    let topology = |error: serde_json::Error| Problem::new(error.to_string());
-    let run = json!({
-        "npsim": env!("CARGO_PKG_VERSION"),
-        "model": env!("NPSIM_MODEL"),
-        "scale": file.scale,
-        "topology": serde_json::to_value(&file.topology).map_err(topology)?,
-        "flows": file.flows,
-        "systems": data?,
-    });
-    let run = hash(run.to_string().as_bytes());
-    let inputs = json!({ "run": run, "window": [from, until], "metrics": metrics_data(&metrics) });
-    Ok(Network {
-        key: hash(inputs.to_string().as_bytes()),
-        run,
-        file,
-        systems,
-        from,
-        until,
-    })
-}
-
-/// The first of the mistakes of a project, which stands for all.
-fn first(Problems(problems): Problems) -> Problem {
-    let unknown = || Problem::new("a system of the network is wrong");
-    problems.into_iter().next().unwrap_or_else(unknown)
 }
 
 /// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
-fn window(
-    (study, sweep): (&Study, &Sweep),
-    point: &Point,
-    quick: bool,
-    file: &NetworkFile,
-) -> Result<(Time, Time), Problem> {
-    let at = |message: String| Problem::new(format!("sweep `{}`: {message}", point.sweep));
+fn window(inputs: &Inputs<'_>, point: &Point, file: &NetworkFile) -> Result<(Time, Time), Problem> {
+    let at = |message: String| point.problem(&message);
     if let Some(text) = &point.window {
         let window = windows::window(text).map_err(at)?;
         return Ok((window.start / file.scale, window.end / file.scale));
     }
-    let (from, until) = study.time_window(sweep, quick).map_err(at)?;
+    let (from, until) = inputs
+        .study
+        .time_window(inputs.sweep, inputs.quick)
+        .map_err(at)?;
     let from = from.map_or(file.from, |time| time / file.scale);
     let until = until.map_or(file.until, |time| time / file.scale);
     if from >= until {
@@ -222,110 +284,19 @@ fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
     }
 }
 
-impl Network {
-    /// What it costs, in cycles of a chip, about.
-    pub(crate) fn cycles(&self) -> u64 {
-        let lines = self.file.topology.links.iter().flat_map(|link| &link.lines);
-        let watched = lines.filter(|line| line.is_watched());
-        let rate: u128 = watched.map(|line| u128::from(line.rate)).sum();
-        let bits = rate * u128::from(self.until) / u128::from(SECOND);
-        let packets = bits / PACKET_BITS * CYCLES_OF_A_PACKET;
-        let chips = self.systems.iter().map(|system| {
-            let hertz = u128::from(system.project.capacity.hertz);
-            hertz * u128::from(self.until) / u128::from(SECOND)
-        });
-        let cycles = packets + chips.sum::<u128>();
-        u64::try_from(cycles).unwrap_or(u64::MAX).max(1)
-    }
-}
-
-/// Runs a network once and measures points that share the run; none if it was broken off.
-/// `come_to` is told which part of the run is done, in thousandths, and whether to go on is its
-/// answer.
-///
-/// # Errors
-/// The network cannot run.
-pub(crate) fn execute(
-    points: &[(Network, BTreeMap<&str, &Metric>)],
-    threads: usize,
-    come_to: &(dyn Fn(u64) -> bool + Sync),
-) -> Result<Option<Vec<Outcome>>, Problem> {
-    let Some((first, _)) = points.first() else {
-        return Ok(Some(Vec::new()));
-    };
-    let until = points.iter().map(|(network, _)| network.until).max();
-    let until = until.unwrap_or_default();
-    let file = &first.file;
-    let outside =
-        Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
-    let running = network::Network::new(outside, first.systems.clone())?;
-    let mut running = running.with_threads(threads);
-    let mut probes = Vec::new();
-    for (network, metrics) in points {
-        let mut chosen = Vec::new();
-        for (&name, &metric) in metrics {
-            chosen.push((
-                name,
-                metric,
-                flows(file, metric)?,
-                line(&file.topology, metric)?,
-            ));
-        }
-        probes.push(Probe::new(network.from..network.until, file.scale, chosen)?);
-    }
-    let counts = probes.iter().any(Probe::counts);
-    let mut fault = None;
-    while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
-        match go_to(&mut running, stop..until, counts, come_to) {
-            Ok(()) => {}
-            Err(Stopped::Interrupted) => return Ok(None),
-            Err(Stopped::Frame(problem)) => return Err(problem),
-            Err(Stopped::Fault(chip)) => {
-                fault = Some(running.fault(chip).map_or_else(String::new, |(it, ..)| {
-                    format!("{} at cycle {} of a chip", it.message, it.cycle)
-                }));
-                break;
-            }
-        }
-        let census = running.outside().counters();
-        for probe in &mut probes {
-            probe.look(file, &running, &census);
-        }
-        running.outside_mut().forget_longest_queues();
-    }
-    let outcomes = points.iter().zip(probes).map(|((network, _), probe)| {
-        let mut outcome = Outcome::new(&network.key);
-        "end of the window".clone_into(&mut outcome.ending);
-        outcome.from = network.from;
-        outcome.until = network.until;
-        // Times are picoseconds.
-        outcome.hertz = SECOND;
-        if !probe.is_over() {
-            outcome.fault.clone_from(&fault);
-        }
-        for (name, value) in probe.values(fault.as_deref()) {
-            outcome
-                .metrics
-                .insert(name.to_owned(), Reading::from(value));
-        }
-        outcome
-    });
-    Ok(Some(outcomes.collect()))
-}
-
 /// Runs to the beginning of `way`, whose end is that of the run. Where chips `count` for somebody
 /// they come there, too.
 fn go_to(
     running: &mut network::Network,
     way: Range<Time>,
     count: bool,
-    come_to: &(dyn Fn(u64) -> bool + Sync),
+    proceed: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<(), Stopped> {
     let (stop, until) = (way.start, way.end);
     let step = running.step(until, STEPS);
     let ask = |now: Time| {
         let done = u128::from(now) * 1_000 / u128::from(until);
-        if come_to(done as u64) {
+        if proceed(done as u64) {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())

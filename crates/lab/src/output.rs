@@ -15,7 +15,7 @@ use crate::format::{shown, shown_class, shown_difference, shown_figure, shown_me
 use crate::grid::{Grid, grids};
 use crate::profiles;
 use crate::results::Results;
-use crate::study::{Chosen, ChosenShown, Kind, Study};
+use crate::study::{Chosen, ChosenShown, Study, SubjectKind};
 use crate::tables::{points_csv, reproduced, rows_csv};
 use crate::verdict::{Row, Verdict};
 
@@ -280,10 +280,10 @@ fn page_sweep(
     Some(PageSweep {
         title: sweep.title.clone().unwrap_or_else(|| name.to_owned()),
         system: match sweep.kind() {
-            Kind::Chip => sweep.system.clone(),
-            Kind::Net => "the Petri net of a router".to_owned(),
-            Kind::Fluid => "the fluid model of XCP".to_owned(),
-            Kind::Network => sweep.network.clone(),
+            SubjectKind::Chip => sweep.system.clone(),
+            SubjectKind::PetriNet => "the Petri net of a router".to_owned(),
+            SubjectKind::Fluid => "the fluid model of XCP".to_owned(),
+            SubjectKind::Network => sweep.network.clone(),
         },
         settings: sweep
             .set

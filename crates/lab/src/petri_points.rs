@@ -1,54 +1,113 @@
 //! Points that are no chip: the Petri net of a router, beside the microcode.
 
-use std::collections::BTreeMap;
-
+use npsim_chip::Cycle;
 use npsim_net::order::THRESHOLD;
 use npsim_petri::chain::{self, Outcome as Chain};
 use npsim_petri::parameters::Parameters;
-use npsim_project::problem::Problem;
+use npsim_project::problem::{Problem, Problems};
 use serde_json::json;
 
 use crate::fingerprint::{hash, metrics_data};
 use crate::metric::{Measure, Metric, ObservedFlows};
 use crate::points::Point;
-use crate::store::{Outcome, Reading};
+use crate::store::Outcome;
 use crate::study::{Study, Sweep};
+use crate::subject::{Execution, Inputs, Metrics, Subject, one_by_one};
 
 /// A quick run sends one packet of so many.
 const QUICK: u64 = 4;
+/// The clock that the net's times are cycles of.
+const MEGAHERTZ: u64 = 600;
 /// Settings of a point that are no parameters of its net.
 const OF_THE_POINT: [&str; 2] = ["hops", "seed"];
 
 /// A point's net, with the key under which its outcome is saved.
-pub(crate) struct Net {
-    /// Names its outcome.
-    pub key: String,
+pub(crate) struct PetriPoint {
+    key: String,
     parameters: Parameters,
     hops: usize,
 }
 
-/// Whether a sweep says nothing that a net does not have, in words.
-pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
-    for name in sweep.keys() {
-        let known = Parameters::NAMES.contains(&name.as_str());
-        if !known && !OF_THE_POINT.contains(&name.as_str()) {
-            return Err(format!(
-                "there is no `{name}`; a net has {}",
-                Parameters::NAMES.join(", ")
-            ));
+impl Subject for PetriPoint {
+    fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+        for name in sweep.keys() {
+            let known = Parameters::NAMES.contains(&name.as_str());
+            if !known && !OF_THE_POINT.contains(&name.as_str()) {
+                return Err(format!(
+                    "there is no `{name}`; a net has {}",
+                    Parameters::NAMES.join(", ")
+                ));
+            }
         }
-    }
-    if sweep.trace.is_some() {
-        return Err("a net plays no capture".into());
-    }
-    for (name, metric) in study.metrics_of(sweep) {
-        if !is_of_nets(&metric.measure) {
-            return Err(format!(
-                "of a net `{name}` cannot be measured; rates, lost packets and order can"
-            ));
+        if sweep.trace.is_some() {
+            return Err("a net plays no capture".into());
         }
+        for (name, metric) in study.metrics_of(sweep) {
+            if !is_of_nets(&metric.measure) {
+                return Err(format!(
+                    "of a net `{name}` cannot be measured; rates, lost packets and order can"
+                ));
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+        let at = |message: String| point.problem(&message);
+        let mut parameters = Parameters::default();
+        for setting in &point.settings {
+            let set = parameters.set(&setting.path(), setting.value());
+            set.map_err(|message| at(format!("`{}`: {message}", setting.path())))?;
+        }
+        parameters.seed = point.seed.unwrap_or(parameters.seed);
+        if inputs.quick {
+            parameters.packets = (parameters.packets / QUICK).max(1);
+            parameters.warm_up /= QUICK;
+        }
+        parameters.check().map_err(at)?;
+        let hops = point.hops.unwrap_or(1);
+        let key = json!({
+            "model": env!("NPSIM_MODEL"),
+            "net": format!("{parameters:?}"),
+            "hops": hops,
+            "metrics": metrics_data(&inputs.metrics()),
+        });
+        Ok(Self {
+            key: hash(key.to_string().as_bytes()),
+            parameters,
+            hops,
+        })
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Cycles that it simulates, of all routers, about.
+    fn cost(&self) -> Cycle {
+        let p = &self.parameters;
+        p.packets * p.bytes * 8 * MEGAHERTZ / p.offered_mbps * self.hops as u64
+    }
+
+    fn execute(
+        points: &[(Self, Metrics<'_>)],
+        execution: &Execution<'_>,
+    ) -> Result<Option<Vec<Outcome>>, Problem> {
+        let proceed = || (execution.proceed)(0);
+        one_by_one(points, |point, metrics| {
+            let chain = chain::run_while(&point.parameters, point.hops, &proceed);
+            let Some(chain) = chain.map_err(Problem::new)? else {
+                return Ok(None);
+            };
+            let mut outcome = Outcome::new(&point.key);
+            "drained".clone_into(&mut outcome.ending);
+            outcome.until = point.cost() / point.hops as u64;
+            outcome.hertz = MEGAHERTZ * 1_000_000;
+            let flows = point.parameters.flows;
+            outcome.measure(metrics, |metric| reading(&chain, metric, flows));
+            Ok(Some(outcome))
+        })
+    }
 }
 
 fn is_of_nets(measure: &Measure) -> bool {
@@ -59,79 +118,6 @@ fn is_of_nets(measure: &Measure) -> bool {
             | Measure::LossShare(_)
             | Measure::Order { .. }
     )
-}
-
-/// Makes a net's point ready.
-///
-/// # Errors
-/// A parameter has a wrong value.
-pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Net, Problem> {
-    let at = |message: String| {
-        Problem::new(format!("sweep `{}`: {message}", point.sweep)).note(format!(
-            "in point {}, {}",
-            point.number,
-            point.shown()
-        ))
-    };
-    let mut parameters = Parameters::default();
-    for setting in &point.settings {
-        let set = parameters.set(&setting.path(), setting.value());
-        set.map_err(|message| at(format!("`{}`: {message}", setting.path())))?;
-    }
-    parameters.seed = point.seed.unwrap_or(parameters.seed);
-    if quick {
-        parameters.packets = (parameters.packets / QUICK).max(1);
-        parameters.warm_up /= QUICK;
-    }
-    parameters.check().map_err(at)?;
-    let hops = point.hops.unwrap_or(1);
-    let metrics = study.sweep.get(&point.sweep);
-    let metrics = metrics.map(|sweep| study.metrics_of(sweep));
-    let inputs = json!({
-        "model": env!("NPSIM_MODEL"),
-        "net": format!("{parameters:?}"),
-        "hops": hops,
-        "metrics": metrics.map(|metrics| metrics_data(&metrics)),
-    });
-    Ok(Net {
-        key: hash(inputs.to_string().as_bytes()),
-        parameters,
-        hops,
-    })
-}
-
-impl Net {
-    /// Cycles that it simulates, of all routers, about.
-    pub(crate) fn cycles(&self) -> u64 {
-        let p = &self.parameters;
-        p.packets * p.bytes * 8 * 600 / p.offered_mbps * self.hops as u64
-    }
-
-    /// Runs it as long as `go_on` says so; `None` if it was broken off.
-    ///
-    /// # Errors
-    /// Its parameters do not go together.
-    pub(crate) fn execute(
-        &self,
-        metrics: &BTreeMap<&str, &Metric>,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<Option<Outcome>, Problem> {
-        let chain = chain::run_while(&self.parameters, self.hops, go_on).map_err(Problem::new)?;
-        let Some(chain) = chain else {
-            return Ok(None);
-        };
-        let mut outcome = Outcome::new(&self.key);
-        "drained".clone_into(&mut outcome.ending);
-        outcome.until = self.cycles() / self.hops as u64;
-        outcome.hertz = 600_000_000;
-        for (&name, metric) in metrics {
-            let value = reading(&chain, metric, self.parameters.flows);
-            outcome
-                .metrics
-                .insert(name.to_owned(), Reading::from(value));
-        }
-        Ok(Some(outcome))
-    }
 }
 
 fn reading(chain: &Chain, metric: &Metric, flows: u64) -> Result<f64, String> {

@@ -6,7 +6,7 @@ use npsim_session::session::MOST_NODES;
 use serde::Serialize;
 
 use crate::rounding::close;
-use crate::study::{Kind, Level, Study, Sweep, TraceText};
+use crate::study::{Level, Study, SubjectKind, Sweep, TraceText};
 use crate::windows;
 
 /// Where a point lies on an axis.
@@ -38,7 +38,7 @@ pub struct Point {
     /// How many routers stand one behind the other; one if not given.
     pub hops: Option<usize>,
     /// What runs: of a model settings are its parameters, of a network keys of its file.
-    pub kind: Kind,
+    pub kind: SubjectKind,
     /// When it is measured, `10s..20s`, if that is a setting: of networks only.
     pub window: Option<String>,
     /// Which of several runs it is, from 0; they differ in their seeds and in when
@@ -89,6 +89,11 @@ impl Point {
         } else {
             format!("in \"{title}\" at {places}")
         }
+    }
+
+    /// A mistake in what the point's sweep asks for.
+    pub(crate) fn problem(&self, message: &str) -> Problem {
+        Problem::new(format!("sweep `{}`: {message}", self.sweep))
     }
 
     fn shown_coordinates(&self) -> String {
@@ -185,7 +190,7 @@ impl Point {
         if run > 0 {
             let seed = SEED_BASE + run;
             again.set("seed", &seed.to_string())?;
-            if again.trace.is_none() && again.kind == Kind::Chip {
+            if again.trace.is_none() && again.kind == SubjectKind::Chip {
                 again.set("load.seed", &seed.to_string())?;
                 again.set("load.phase", "random")?;
             }

@@ -180,18 +180,18 @@ pub struct TraceText {
 
 /// What a sweep runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SubjectKind {
     /// Microcode on a chip.
     Chip,
     /// The Petri net of a router.
-    Net,
+    PetriNet,
     /// The fluid model of XCP.
     Fluid,
     /// A network of hosts.
     Network,
 }
 
-impl Kind {
+impl SubjectKind {
     /// Whether its points are measured in windows of any place: it is no chip's.
     #[must_use]
     pub(crate) const fn has_windows(self) -> bool {
@@ -279,15 +279,15 @@ impl Sweep {
 
     /// What it runs.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SubjectKind {
         if self.net {
-            Kind::Net
+            SubjectKind::PetriNet
         } else if self.fluid {
-            Kind::Fluid
+            SubjectKind::Fluid
         } else if self.network.is_empty() {
-            Kind::Chip
+            SubjectKind::Chip
         } else {
-            Kind::Network
+            SubjectKind::Network
         }
     }
 }

@@ -10,10 +10,20 @@
 use npsim_chip::Cycle;
 
 use crate::observation::Left;
-use crate::prepare::Window;
 
 /// Batches that the longest warm-up has.
 const BATCHES: u64 = 40;
+
+/// When a point is measured, in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// Before it nothing is counted; the longest time that may be so if it is detected.
+    pub warm_up: u64,
+    /// Whether the warm-up is as long as the run shows it to be.
+    pub detected: bool,
+    /// Its length; absent if the run goes on until the traffic is handled.
+    pub measure: Option<u64>,
+}
 
 /// Where a window begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +126,8 @@ fn truncation(series: &[f64], resolution: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{detect, pauses, truncation};
+    use super::{Window, detect, pauses, truncation};
     use crate::observation::Left;
-    use crate::prepare::Window;
 
     #[test]
     fn what_is_not_like_the_rest_goes() {

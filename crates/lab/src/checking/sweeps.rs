@@ -1,8 +1,13 @@
 //! Whether sweeps say what can be run.
 
 use super::{is_sound, unknown};
+use crate::chip_points::ChipPoint;
+use crate::fluid_points::FluidPoint;
+use crate::network_points::NetworkPoint;
+use crate::petri_points::PetriPoint;
 use crate::rounding::close;
-use crate::study::{Axis, Kind, Replicated, Study, Sweep, WindowText};
+use crate::study::{Axis, Replicated, Study, SubjectKind, Sweep, WindowText};
+use crate::subject::Subject as _;
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
@@ -63,10 +68,10 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
         ));
     }
     match sweep.kind() {
-        Kind::Chip => check_chip(study, sweep),
-        Kind::Net => crate::petri_points::check(study, sweep),
-        Kind::Fluid => crate::fluid_points::check(study, sweep),
-        Kind::Network => crate::network_points::check(study, sweep),
+        SubjectKind::Chip => ChipPoint::check(study, sweep),
+        SubjectKind::PetriNet => PetriPoint::check(study, sweep),
+        SubjectKind::Fluid => FluidPoint::check(study, sweep),
+        SubjectKind::Network => NetworkPoint::check(study, sweep),
     }
     .map_err(at)?;
     let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
@@ -92,24 +97,6 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
         }
     }
     Ok(())
-}
-
-/// Nothing that only networks have is asked of a chip.
-fn check_chip(study: &Study, sweep: &Sweep) -> Result<(), String> {
-    for (name, metric) in study.metrics_of(sweep) {
-        if !metric.fits_chips() {
-            return Err(format!(
-                "of a chip `{name}` cannot be measured, only of a `network`"
-            ));
-        }
-    }
-    match sweep.axis.iter().find(|axis| axis.every.is_some()) {
-        Some(axis) => Err(format!(
-            "axis `{}`: `every` is of a `network`; a chip is measured in the study's `window`",
-            axis.name()
-        )),
-        None => Ok(()),
-    }
 }
 
 fn check_axis(axis: &Axis) -> Result<(), String> {

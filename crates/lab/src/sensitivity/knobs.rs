@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::campaign::Campaign;
 use crate::points::points;
 use crate::rounding::close;
-use crate::study::{Chosen, Kind, SettingValue};
+use crate::study::{Chosen, SettingValue, SubjectKind};
 
 /// By how much things are moved.
 pub const SHARE: f64 = 0.2;
@@ -132,7 +132,7 @@ impl Knobs {
             let Some(sweep) = study.sweep.get(&point.sweep) else {
                 continue;
             };
-            if sweep.kind() != Kind::Chip
+            if sweep.kind() != SubjectKind::Chip
                 || !sweeps.contains(point.sweep.as_str())
                 || projects.contains_key(&point.sweep)
             {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use npsim_lab::points::points;
 use npsim_lab::results::Chip;
 use npsim_lab::studies;
-use npsim_lab::study::Kind;
+use npsim_lab::study::SubjectKind;
 use npsim_lab::verdict::needs;
 use npsim_project::{Overrides, Project};
 
@@ -43,11 +43,12 @@ fn all_points_of_all_studies_have_the_routers_chip() {
             for point in points(&study, quick).unwrap() {
                 let what = format!("{}, point {}, {}", study.name, point.number, point.sweep);
                 // Networks of hosts are compared without a chip of their own.
-                if matches!(point.kind, Kind::Network | Kind::Fluid) {
+                if matches!(point.kind, SubjectKind::Network | SubjectKind::Fluid) {
                     continue;
                 }
                 // What asks about another chip, or is a net of one, is compared with nothing.
-                if point.kind != Kind::Chip || study.sweep[&point.sweep].other_chip.is_some() {
+                if point.kind != SubjectKind::Chip || study.sweep[&point.sweep].other_chip.is_some()
+                {
                     // But for parameters that are read back, which are not counted.
                     let mut rows = study
                         .published

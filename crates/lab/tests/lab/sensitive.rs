@@ -10,7 +10,7 @@ use npsim_lab::points::points;
 use npsim_lab::sensitivity::report::Report;
 use npsim_lab::sensitivity::{Plan, Question};
 use npsim_lab::studies;
-use npsim_lab::study::{Kind, SettingValue, Study};
+use npsim_lab::study::{SettingValue, Study, SubjectKind};
 use npsim_project::{Overrides, Project, Setting};
 
 use crate::root;
@@ -179,7 +179,7 @@ fn chosen_constants_are_those_of_the_systems() {
     let places = Places::new(None, Some(root.as_path()));
     for study in studies::all().expect("studies") {
         let mut all = points(&study, true).expect("points");
-        all.retain(|point| point.kind == Kind::Chip);
+        all.retain(|point| point.kind == SubjectKind::Chip);
         for chosen in study.chosen.iter().filter(|chosen| !chosen.set.is_empty()) {
             let mut moved: BTreeMap<&str, bool> = BTreeMap::new();
             for point in &all {

@@ -14,32 +14,34 @@ use npsim_session::links::{Frames, Traffic};
 use npsim_session::session::{Counts, Endpoints, Node, Plan, Session};
 use npsim_session::simulation::{Ending, Settings};
 
+use super::ChipPoint;
 use crate::observation::{Lost, microcode_losses};
-use crate::observed::PointFiles;
-use crate::prepare::Ready;
 use crate::ran::{Journal, Ran};
+use crate::subject::Execution;
 
 /// Runs the routers of a point, so many at a time; notes what they had counted at each
 /// of the `pauses`, which of several routers only the last has come to exactly.
 ///
 /// # Errors
 /// The programs do not fit the chip, or the set-up contradicts itself.
-pub(crate) fn run(
-    ready: &Ready,
+pub(super) fn run(
+    point: &ChipPoint,
     settings: Settings,
     frames: Frames,
-    (watch, files): (&Journal, &PointFiles),
+    watch: &Journal,
     pauses: &[Cycle],
-    threads: usize,
-    come_to: &(dyn Fn(Cycle) -> bool + Sync),
+    execution: &Execution<'_>,
 ) -> Result<Ran, Problem> {
+    // Routers of a chain run beside each other: the furthest stands for all.
+    let hops = point.hops as Cycle;
+    let files = &execution.files;
     let plan = Plan {
-        project: Arc::clone(&ready.project),
-        programs: Arc::clone(&ready.programs),
+        project: Arc::clone(&point.project),
+        programs: Arc::clone(&point.programs),
         settings,
-        mark: pauses.is_empty().then_some(ready.window.warm_up),
-        nodes: ready.hops,
-        threads,
+        mark: pauses.is_empty().then_some(point.window.warm_up),
+        nodes: point.hops,
+        threads: execution.threads,
     };
     let ends = Endpoints {
         frames: Some(frames),
@@ -49,20 +51,20 @@ pub(crate) fn run(
     };
     let mut session = Session::new(&plan, ends)?;
     // The files of a point are about one chip.
-    let wanted = if ready.hops == 1 {
-        files.wanted(Window::from_cycle(ready.window.warm_up))?
+    let wanted = if point.hops == 1 {
+        files.wanted(Window::from_cycle(point.window.warm_up))?
     } else {
         ObserverConfig::default()
     };
     let observers = session.nodes().iter();
     let mut observers = observers
-        .map(|node| wanted.open(&ready.project, node.chip()))
+        .map(|node| wanted.open(&point.project, node.chip()))
         .collect::<Result<Vec<_>, _>>()?;
     let at_end = |node: &Node| node.counts();
     let mut at_pauses = Vec::with_capacity(pauses.len());
     for &pause in pauses.iter().chain(&[Cycle::MAX]) {
         let ended = session.run_to(pause, &mut observers, &mut |cycle| {
-            if come_to(cycle) {
+            if (execution.proceed)(cycle.saturating_mul(hops)) {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())

@@ -1,5 +1,8 @@
-//! A point made ready: its project with all settings, assembled, its traffic, and
-//! the key under which its outcome is saved.
+//! Points that run on a chip or on a chain of chips: the project with all settings, assembled, its
+//! traffic, and the key under which the outcome is saved.
+
+mod chain;
+mod execute;
 
 use std::sync::Arc;
 
@@ -15,26 +18,19 @@ use npsim_project::quantity::Time;
 use npsim_project::{Overrides, Project};
 use serde_json::{Value, json};
 
-use crate::assemblies::Assemblies;
 use crate::fingerprint::{hash, metrics_data, system_data};
 use crate::places::Places;
 use crate::points::Point;
+use crate::results::Chip;
+use crate::store::Outcome;
 use crate::study::{Study, Sweep, TraceText, WindowText};
-
-/// When a point is measured, in cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Before it nothing is counted; the longest time that may be so if it is detected.
-    pub warm_up: u64,
-    /// Whether the warm-up is as long as the run shows it to be.
-    pub detected: bool,
-    /// Its length; absent if the run goes on until the traffic is handled.
-    pub measure: Option<u64>,
-}
+use crate::subject::{Execution, Inputs, Metrics, Subject, one_by_one};
+use crate::warm_up::Window;
+use execute::execute;
 
 /// A capture that is played.
 #[derive(Clone, Debug)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// Its frames.
     pub frames: Arc<[Frame]>,
     /// When they arrive.
@@ -43,7 +39,7 @@ pub struct Trace {
 
 /// What comes in at the ports.
 #[derive(Clone, Debug)]
-pub enum Traffic {
+pub(crate) enum Traffic {
     /// Nothing.
     Nothing,
     /// A capture.
@@ -54,8 +50,8 @@ pub enum Traffic {
 
 /// A point that can be run.
 #[derive(Clone, Debug)]
-pub struct Ready {
-    /// Names its outcome; the same inputs have the same key.
+pub(crate) struct ChipPoint {
+    /// Names its outcome.
     pub key: String,
     /// The project with all settings.
     pub project: Arc<Project>,
@@ -71,13 +67,101 @@ pub struct Ready {
     pub seed: Option<u64>,
     /// How many routers stand one behind the other.
     pub hops: usize,
+    /// The chip that it runs on.
+    pub chip: Chip,
 }
 
-impl Ready {
+impl Subject for ChipPoint {
+    fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+        for (name, metric) in study.metrics_of(sweep) {
+            if !metric.fits_chips() {
+                return Err(format!(
+                    "of a chip `{name}` cannot be measured, only of a `network`"
+                ));
+            }
+        }
+        match sweep.axis.iter().find(|axis| axis.every.is_some()) {
+            Some(axis) => Err(format!(
+                "axis `{}`: `every` is of a `network`; a chip is measured in the study's `window`",
+                axis.name()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+        let overrides = Overrides {
+            set: point.settings.clone(),
+            ..Overrides::default()
+        };
+        let project = Project::load(
+            &inputs.places.find(&inputs.sweep.system)?,
+            &overrides,
+            &npsim_protocols::registry(),
+        )?;
+        let programs = assemble(inputs, &project)?;
+        let hertz = project.capacity.hertz;
+        let window = window(inputs, hertz)?;
+        let (traffic, traffic_key) = match (&point.trace, &project.load) {
+            (Some(text), _) => {
+                let (trace, key) = play(text, &project, inputs.places)?;
+                (Traffic::Trace(trace), key)
+            }
+            (None, Some(load)) => {
+                let load = make(load, &project, window, point.seed)?;
+                let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
+                (Traffic::Load(Box::new(load)), key)
+            }
+            (None, None) => (Traffic::Nothing, Value::Null),
+        };
+        let mut allow = Vec::new();
+        for name in &inputs.sweep.allow {
+            let check = name.parse::<Check>().map_err(|_| {
+                Problem::new(format!("there is no check `{name}`"))
+                    .help("`npsim checks` lists them")
+            })?;
+            allow.push(check);
+        }
+        if matches!(traffic, Traffic::Nothing) && window.measure.is_none() {
+            return Err(Problem::new("without traffic a point needs an end")
+                .help("give the study `[window]` with `measure`, such as \"1ms\"")
+                .into());
+        }
+        let key = json!({
+            "npsim": env!("CARGO_PKG_VERSION"),
+            "model": env!("NPSIM_MODEL"),
+            "system": system_data(&project, &programs)?,
+            "traffic": traffic_key,
+            "window": [window.warm_up, window.measure.unwrap_or(0), u64::from(window.detected)],
+            "seed": point.seed,
+            "hops": point.hops.unwrap_or(1),
+            "allow": inputs.sweep.allow,
+            "metrics": metrics_data(&inputs.metrics()),
+        });
+        Ok(Self {
+            chip: Chip::of(&project).meant(inputs.sweep.other_chip.as_ref()),
+            key: hash(key.to_string().as_bytes()),
+            project: project.into(),
+            programs,
+            traffic,
+            window,
+            allow,
+            seed: point.seed,
+            hops: point.hops.unwrap_or(1),
+        })
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn chip(&self) -> Option<Chip> {
+        Some(self.chip.clone())
+    }
+
     /// Cycles that all its routers simulate if none of them ends early: until the end of
     /// the window, or of the traffic.
-    #[must_use]
-    pub fn cycles(&self) -> Cycle {
+    fn cost(&self) -> Cycle {
         let arrivals = || {
             let picoseconds = match &self.traffic {
                 Traffic::Nothing => 0,
@@ -93,50 +177,18 @@ impl Ready {
         end.unwrap_or_else(arrivals)
             .saturating_mul(self.hops as Cycle)
     }
+
+    fn execute(
+        points: &[(Self, Metrics<'_>)],
+        execution: &Execution<'_>,
+    ) -> Result<Option<Vec<Outcome>>, Problem> {
+        one_by_one(points, |point, metrics| execute(point, metrics, execution))
+    }
 }
 
-/// Makes a point ready; programs that are in `assemblies` are taken from there.
-///
-/// # Errors
-/// The system is not there, a setting leads nowhere, the microcode does not
-/// assemble, or the capture cannot be played.
-pub fn prepare(
-    study: &Study,
-    point: &Point,
-    quick: bool,
-    places: &Places,
-    assemblies: &Assemblies,
-) -> Result<Ready, Problems> {
-    let failed = |Problems(mut problems): Problems| {
-        if let Some(first) = problems.first_mut() {
-            let note = format!("in point {}, {}", point.number, point.shown());
-            first.notes.push(note);
-        }
-        Problems(problems)
-    };
-    make_ready(study, point, quick, places, assemblies).map_err(failed)
-}
-
-fn make_ready(
-    study: &Study,
-    point: &Point,
-    quick: bool,
-    places: &Places,
-    assemblies: &Assemblies,
-) -> Result<Ready, Problems> {
-    let Some(sweep) = study.sweep.get(&point.sweep) else {
-        return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)).into());
-    };
-    let overrides = Overrides {
-        set: point.settings.clone(),
-        ..Overrides::default()
-    };
-    let project = Project::load(
-        &places.find(&sweep.system)?,
-        &overrides,
-        &npsim_protocols::registry(),
-    )?;
-    let (programs, messages) = assemblies.assemble(&project);
+/// The programs of a project.
+fn assemble(inputs: &Inputs<'_>, project: &Project) -> Result<Arc<[Program]>, Problem> {
+    let (programs, messages) = inputs.assemblies.assemble(project);
     let Some(programs) = programs else {
         let first = messages.items.iter().find(|item| item.level == "error");
         let said = first.map_or("it has errors", |item| item.message.as_str());
@@ -144,62 +196,17 @@ fn make_ready(
         if let Some(place) = first.and_then(|item| item.primary.as_ref()) {
             problem = problem.note(format!("at {}:{}", place.range.file, place.range.line));
         }
-        return Err(problem
-            .help(format!("`npsim check {}` shows the place", sweep.system))
-            .into());
+        return Err(problem.help(format!(
+            "`npsim check {}` shows the place",
+            inputs.sweep.system
+        )));
     };
-    let hertz = project.capacity.hertz;
-    let window = window(study, sweep, quick, hertz)?;
-    let (traffic, traffic_key) = match (&point.trace, &project.load) {
-        (Some(text), _) => {
-            let (trace, key) = play(text, &project, places)?;
-            (Traffic::Trace(trace), key)
-        }
-        (None, Some(load)) => {
-            let load = make(load, &project, window, point.seed)?;
-            let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
-            (Traffic::Load(Box::new(load)), key)
-        }
-        (None, None) => (Traffic::Nothing, Value::Null),
-    };
-    let mut allow = Vec::new();
-    for name in &sweep.allow {
-        let check = name.parse::<Check>().map_err(|_| {
-            Problem::new(format!("there is no check `{name}`")).help("`npsim checks` lists them")
-        })?;
-        allow.push(check);
-    }
-    if matches!(traffic, Traffic::Nothing) && window.measure.is_none() {
-        return Err(Problem::new("without traffic a point needs an end")
-            .help("give the study `[window]` with `measure`, such as \"1ms\"")
-            .into());
-    }
-    let inputs = json!({
-        "npsim": env!("CARGO_PKG_VERSION"),
-        "model": env!("NPSIM_MODEL"),
-        "system": system_data(&project, &programs)?,
-        "traffic": traffic_key,
-        "window": [window.warm_up, window.measure.unwrap_or(0), u64::from(window.detected)],
-        "seed": point.seed,
-        "hops": point.hops.unwrap_or(1),
-        "allow": sweep.allow,
-        "metrics": metrics_data(&study.metrics_of(sweep)),
-    });
-    Ok(Ready {
-        key: hash(inputs.to_string().as_bytes()),
-        project: project.into(),
-        programs: programs.into(),
-        traffic,
-        window,
-        allow,
-        seed: point.seed,
-        hops: point.hops.unwrap_or(1),
-    })
+    Ok(programs.into())
 }
 
 /// When the points of a sweep are measured.
-fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Window, Problem> {
-    let windows = study.windows(sweep, quick);
+fn window(inputs: &Inputs<'_>, hertz: u64) -> Result<Window, Problem> {
+    let windows = inputs.study.windows(inputs.sweep, inputs.quick);
     let pick = |part: fn(&WindowText) -> &Option<String>| {
         let text = windows.clone().find_map(|w| part(w).as_ref());
         text.map(|text| text.parse::<Time>().map(|time| time.cycles(hertz)))

@@ -1,0 +1,201 @@
+//! Runs the chips of a point and measures them.
+
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_engine::ENGINE;
+use npsim_inspect::stats::Stats;
+use npsim_project::load::generator;
+use npsim_project::problem::Problem;
+use npsim_session::links::{Frames, captured};
+use npsim_session::simulation::{Ending, Settings};
+
+use super::{ChipPoint, Traffic, chain};
+use crate::metric::{Measure, Metric};
+use crate::observation::{Lost, Observation};
+use crate::ordering::Ordering as FrameOrder;
+use crate::ran::{Journal, Ran, Seen};
+use crate::static_counts as code;
+use crate::store::Outcome;
+use crate::subject::{Execution, Metrics};
+use crate::warm_up;
+
+/// Why nothing was counted.
+const SEVERAL: &str = "counts of several routers need a warm-up that is given, not detected";
+
+/// How long the media interface rests before a capture counts as handled.
+const DRAIN_US: u64 = 100;
+
+/// Runs a point; `None` if it was interrupted.
+///
+/// # Errors
+/// The programs do not fit the chip, the set-up contradicts itself, or what is
+/// observed cannot be written.
+pub(super) fn execute(
+    point: &ChipPoint,
+    metrics: &Metrics<'_>,
+    execution: &Execution<'_>,
+) -> Result<Option<Outcome>, Problem> {
+    execution.files.refuse_chain(point.hops)?;
+    let window = point.window;
+    if !metrics.is_empty() && metrics.values().all(|metric| metric.is_static()) {
+        let mut outcome = Outcome::new(&point.key);
+        "not run".clone_into(&mut outcome.ending);
+        outcome.hertz = point.project.capacity.hertz;
+        outcome.measure(metrics, |metric| static_value(point, metric));
+        return Ok(Some(outcome));
+    }
+    let (frames, flow_slots) = frames(point)?;
+    let pauses = warm_up::pauses(window);
+    let watch = Journal {
+        from: if window.detected { 0 } else { window.warm_up },
+        stamps: metrics
+            .values()
+            .any(|metric| matches!(metric.measure, Measure::Order { .. })),
+        seen: Arc::default(),
+    };
+    let ran = chain::run(point, settings(point), frames, &watch, &pauses, execution)?;
+    if ran.ending == Ending::Interrupted {
+        return Ok(None);
+    }
+    let seen = std::mem::take(&mut *watch.seen());
+    let (mut outcome, begun) = begin(point, &ran, &seen, &pauses);
+    let (observation, counted) = observe(point, &outcome, &ran, begun, (seen, flow_slots))?;
+    outcome.fault = fault(&ran.ending);
+    let stopped = outcome.fault.clone();
+    outcome.measure(metrics, |metric| match &stopped {
+        _ if metric.is_static() => static_value(point, metric),
+        Some(fault) => Err(format!("the run was stopped: {fault}")),
+        None if metric.is_counted() => counted.clone().and_then(|()| observation.value(metric)),
+        None => observation.value(metric),
+    });
+    Ok(Some(outcome))
+}
+
+/// The cycle in which the window ends, if it has a length.
+fn end(point: &ChipPoint) -> Option<Cycle> {
+    let window = point.window;
+    let measure = window.measure?;
+    Some(window.warm_up.saturating_add(measure))
+}
+
+fn settings(point: &ChipPoint) -> Settings {
+    let end = end(point);
+    let megahertz = point.project.capacity.hertz / 1_000_000;
+    Settings {
+        until: end,
+        drain: end.is_none().then_some(megahertz * DRAIN_US),
+        allow: point.allow.clone(),
+        seed: point.seed,
+        core: ENGINE,
+        no_skip: false,
+    }
+}
+
+/// What comes in, and how many flows at a time generated traffic has.
+fn frames(point: &ChipPoint) -> Result<(Frames, Option<u32>), Problem> {
+    Ok(match &point.traffic {
+        Traffic::Trace(trace) => {
+            let frames = captured(Arc::clone(&trace.frames), Arc::clone(&trace.plan));
+            (frames, None)
+        }
+        Traffic::Load(load) => {
+            let frames = generator(load, &point.project)?;
+            let flow_slots = frames.flow_slots();
+            (Box::new(frames.map(Ok)), Some(flow_slots))
+        }
+        Traffic::Nothing => (Box::new(std::iter::empty()), None),
+    })
+}
+
+/// What was counted before the window, or why that is not known.
+type Begun<'a> = Result<&'a (Stats, Lost), String>;
+
+/// The outcome with its window, which may have been detected.
+fn begin<'a>(
+    point: &ChipPoint,
+    ran: &'a Ran,
+    seen: &Seen,
+    pauses: &[Cycle],
+) -> (Outcome, Begun<'a>) {
+    let mut outcome = Outcome::new(&point.key);
+    ran.ending.name().clone_into(&mut outcome.ending);
+    outcome.until = end(point).unwrap_or(ran.rest);
+    outcome.hertz = point.project.capacity.hertz;
+    if !point.window.detected {
+        outcome.from = point.window.warm_up;
+        return (outcome, Ok(&ran.before));
+    }
+    let found = warm_up::detect(&seen.left, outcome.until, pauses);
+    outcome.from = found.cycle;
+    outcome.settled = Some(found.settled);
+    let begun = match ran.at_pauses.get(found.pause) {
+        // Those before the last router may have run ahead of a pause.
+        _ if point.hops > 1 => Err(SEVERAL.to_owned()),
+        Some(counts) => Ok(counts),
+        None => Err("the run ended before the window began".to_owned()),
+    };
+    (outcome, begun)
+}
+
+/// What the run showed in its window, and whether the chip's counts are known at both ends of it.
+fn observe(
+    point: &ChipPoint,
+    outcome: &Outcome,
+    ran: &Ran,
+    begun: Begun<'_>,
+    (seen, flow_slots): (Seen, Option<u32>),
+) -> Result<(Observation, Result<(), String>), Problem> {
+    let (from, until) = (outcome.from, outcome.until);
+    // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
+    let begins_inside = |cycle: Cycle| cycle >= from && cycle < until;
+    let ends_inside = |cycle: Cycle| cycle > from && cycle <= until;
+    let came = seen.came.iter().filter(|&&cycle| begins_inside(cycle));
+    let left = { seen.left.into_iter() }.filter(|(end, _)| ends_inside(*end));
+    let mut observation = Observation {
+        cycles: until.saturating_sub(from),
+        hertz: outcome.hertz,
+        offered: came.count() as u64,
+        left: left.map(|(_, left)| left).collect(),
+        ordering: FrameOrder::new(seen.stamps, from, until, flow_slots),
+        lost_after: ran.after.1,
+        after: json(&ran.after.0)?,
+        stages: point.project.stages.clone(),
+        ..Observation::default()
+    };
+    let counted = match begun {
+        Ok((stats, lost)) => {
+            observation.lost_before = *lost;
+            observation.before = json(stats)?;
+            Ok(())
+        }
+        Err(why) => Err(why),
+    };
+    Ok((observation, counted))
+}
+
+/// What stopped a run, if a check did.
+fn fault(ending: &Ending) -> Option<String> {
+    let Ending::Fault(fault) = ending else {
+        return None;
+    };
+    let check = fault.check.map(|check| format!(" [{}]", check.name()));
+    Some(format!(
+        "{}{} at cycle {}",
+        fault.message,
+        check.unwrap_or_default(),
+        fault.cycle
+    ))
+}
+
+/// The value of a metric that is counted in the programs.
+fn static_value(point: &ChipPoint, metric: &Metric) -> Result<f64, String> {
+    match &metric.measure {
+        Measure::Code(count) => code::value(count, &point.programs, &point.project.stages),
+        _ => Err("it is counted in runs, not in programs".into()),
+    }
+}
+
+fn json(stats: &Stats) -> Result<serde_json::Value, Problem> {
+    serde_json::to_value(stats).map_err(|error| Problem::new(error.to_string()))
+}
