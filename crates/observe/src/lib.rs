@@ -3,11 +3,12 @@
 //! Each is an [`Observer`](npsim_chip::kernel::observer::Observer) that a run is
 //! handed and that says afterwards what it saw: [`profile`] where the cycles went,
 //! [`timeline`] what happened when, [`series`] how counters and depths went over
-//! time, [`flow`] who gives work to whom, [`lanes`] what every context did in the
-//! moment of interest, [`packets`] what became of each packet, [`races`] which memory two contexts update with nothing that
-//! keeps them apart. [`set`] is all of them as plain data, for a driver that runs
+//! time, [`flow`] which microengine gives work to which, [`lanes`] what every context did in the
+//! moment of interest, [`packets`] what became of each packet, [`races`] which memory two
+//! contexts update with nothing that keeps them apart. [`set`] is all of them as plain data, for a driver that runs
 //! something.
 
+mod context_span;
 pub mod flow;
 pub mod lanes;
 pub mod names;

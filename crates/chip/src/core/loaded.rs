@@ -122,7 +122,6 @@ impl Program {
     }
 
     /// The instructions by their address.
-    #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }

@@ -214,6 +214,7 @@ impl Gpp {
     }
 
     /// The kinds of tasks of which statistics have a list, even if none runs.
+    #[must_use]
     pub fn kinds(&self) -> &[String] {
         &self.kinds
     }

@@ -311,6 +311,7 @@ impl Buses {
 
     /// Since when a microengine stalls because its FIFO is full, and the unit that is
     /// to blame; no unit where the command bus is.
+    #[must_use]
     pub fn stalled(&self, me: u8) -> Option<(Cycle, Option<Target>)> {
         self.fifos.get(usize::from(me))?.stalled
     }

@@ -45,7 +45,7 @@ impl Stats {
             buses: buses(chip, cycles),
             ports: ports(&chip.units().msf),
             media: media(&chip.units().msf),
-            counters: counters(&chip.gpp(), &chip.units().scratch),
+            counters: counters(chip.gpp(), &chip.units().scratch),
             rings: rings(&chip.units().scratch),
             queues: queues(chip),
             buffers: buffers(chip),

@@ -10,6 +10,8 @@ use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind as EventKind, Ki
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
+use crate::context_span::ContextSpan;
+
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 
 /// What issue slots were spent on.
@@ -30,15 +32,8 @@ struct Slots {
     spent: Use,
 }
 
-/// A context's present state.
-#[derive(Clone, Copy, Debug)]
-struct Present {
-    doing: ContextState,
-    pc: u16,
-    since: Cycle,
-    /// The last signal that came since.
-    came: Option<(u16, Cause)>,
-}
+/// A context's present state, with the last signals that came since.
+type Present = ContextSpan<Option<(u16, Cause)>>;
 
 #[derive(Debug)]
 struct Tally {
@@ -62,15 +57,6 @@ struct Tally {
 impl Tally {
     fn new(me: &dyn Core, now: Cycle) -> Self {
         let words = me.program().image().words.len() + 1;
-        let present = |context: u8| {
-            let (doing, pc) = me.doing(context);
-            Present {
-                doing,
-                pc,
-                since: now,
-                came: None,
-            }
-        };
         Self {
             me: me.index(),
             image: Arc::clone(me.program().image()),
@@ -79,7 +65,7 @@ impl Tally {
             contexts: [Spent::default(); 8],
             executing: [0; 8],
             waits: vec![Vec::new(); words],
-            present: std::array::from_fn(|context| present(context as u8)),
+            present: Present::all(me, now),
             held: None,
             last: Slots {
                 from: 0,
@@ -161,12 +147,7 @@ impl Tally {
         if at > before.since {
             self.count(&before, context, at, false);
         }
-        self.present[usize::from(context & 7)] = Present {
-            doing,
-            pc,
-            since: at,
-            came: None,
-        };
+        self.present[usize::from(context & 7)].change(at, doing, pc);
     }
 
     /// Counts the cycles of a context's state, which ends because the next begins or
@@ -186,7 +167,7 @@ impl Tally {
             ContextState::Waiting { signals, .. } => {
                 word.waiting += cycles;
                 of_context.waiting += cycles;
-                let waited = before.waited(signals, (self.me, context), still);
+                let waited = waited(before, signals, (self.me, context), still);
                 self.count_wait(pc, waited, cycles);
             }
             ContextState::Killed => {
@@ -248,29 +229,27 @@ impl Tally {
     }
 }
 
-impl Present {
-    /// What a context of a microengine that waited for signals waited for.
-    fn waited(&self, signals: u16, (me, context): (u8, u8), still: bool) -> Waited {
-        if still {
-            return Waited::Still(signals);
-        }
-        self.came.map_or(Waited::Changed, |(came, cause)| {
-            let woke = if came & signals == 0 {
-                came
-            } else {
-                came & signals
-            };
-            let (cause, issued) = impersonal(cause, me, context);
-            Waited::For {
-                signal: woke.trailing_zeros() as u8,
-                cause,
-                issued,
-            }
-        })
+/// What a context of a microengine that waited for signals waited for.
+fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) -> Waited {
+    if still {
+        return Waited::Still(signals);
     }
+    span.collected.map_or(Waited::Changed, |(came, cause)| {
+        let woke = if came & signals == 0 {
+            came
+        } else {
+            came & signals
+        };
+        let (cause, issued) = impersonal(cause, me, context);
+        Waited::For {
+            signal: woke.trailing_zeros() as u8,
+            cause,
+            issued,
+        }
+    })
 }
 
-/// A cause without who it was, so that all contexts and all commands of a kind
+/// A cause without its microengine and context, so that all contexts and all commands of a kind
 /// are one; and the instruction of a command that the context issued itself.
 fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
     match cause {
@@ -300,7 +279,7 @@ fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
     }
 }
 
-/// A observer that counts cycles by instruction and by what they were spent on.
+/// An observer that counts cycles by instruction and by what they were spent on.
 #[derive(Debug)]
 pub struct Collector {
     start: Cycle,
@@ -406,7 +385,7 @@ impl Observer for Collector {
                 // What came before the state began, while the slots of a swap were thrown
                 // away, has not ended it. Its event may come after that of the state.
                 if at >= present.since {
-                    present.came = Some((signals, cause));
+                    present.collected = Some((signals, cause));
                 }
             }
             TraceEvent::Departed { .. } => self.packets += 1,

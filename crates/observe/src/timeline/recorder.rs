@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use crate::context_span::ContextSpan;
 use crate::packets::DropFinder;
 use crate::series::Place;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::core::Core;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
@@ -27,15 +27,14 @@ use super::tracks::{Group, Track};
 use super::writer::{Part, Titles, Writer, quoted};
 use crate::names;
 
-/// A context's present state.
-#[derive(Clone, Copy, Debug)]
-struct Present {
-    doing: ContextState,
-    pc: u16,
-    since: Cycle,
+/// What happened to a context in its present state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// Instructions issued.
     issued: u64,
-    /// The cycle behind the last of these instructions.
+    /// The cycle behind the last of them.
     issued_to: Cycle,
+    /// What raised the last signal.
     came: Option<Cause>,
 }
 
@@ -44,7 +43,7 @@ struct Present {
 struct Seen {
     places: Places,
     waits: Waits,
-    contexts: [Present; 8],
+    contexts: [ContextSpan<Progress>; 8],
 }
 
 /// Where the words of a program come from, in quotes: it is written again and again.
@@ -91,7 +90,7 @@ struct LockNow {
     holder: Option<Holder>,
 }
 
-/// A observer that writes what it sees in a window of time.
+/// An observer that writes what it sees in a window of time.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
@@ -172,7 +171,7 @@ impl<W: Write> Recorder<W> {
                         image: Arc::clone(me.program().image()),
                         known: BTreeMap::new(),
                     },
-                    contexts: std::array::from_fn(|context| present(&**me, context as u8, now)),
+                    contexts: ContextSpan::all(&**me, now),
                 })
                 .collect(),
             waiting: Vec::new(),
@@ -292,13 +291,13 @@ impl<W: Write> Recorder<W> {
             all.quoted("at", places.of(it.pc));
             if it.doing == ContextState::Executing {
                 // The last event may reach beyond the end of the run.
-                let beyond = it.issued_to.saturating_sub(until);
-                all.number("instructions", it.issued - beyond);
+                let beyond = it.collected.issued_to.saturating_sub(until);
+                all.number("instructions", it.collected.issued - beyond);
                 if let Some(pc) = gave_up_at {
                     all.quoted("gave up at", places.of(pc));
                 }
             }
-            if let (ContextState::Waiting { .. }, Some(cause)) = (it.doing, it.came) {
+            if let (ContextState::Waiting { .. }, Some(cause)) = (it.doing, it.collected.came) {
                 all.text("ended by", &names::cause(cause));
                 if let Cause::Command { me: by, pc, .. } = cause
                     && by == me
@@ -314,14 +313,7 @@ impl<W: Write> Recorder<W> {
         let gave_up_at = (doing != ContextState::Executing).then_some(pc);
         self.context_ends(me, context, at, gave_up_at);
         if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-            seen.contexts[usize::from(context & 7)] = Present {
-                doing,
-                pc,
-                since: at,
-                issued: 0,
-                issued_to: 0,
-                came: None,
-            };
+            seen.contexts[usize::from(context & 7)].change(at, doing, pc);
         }
     }
 
@@ -331,7 +323,7 @@ impl<W: Write> Recorder<W> {
             return;
         };
         let it = &mut seen.contexts[usize::from(context & 7)];
-        (it.since, it.pc, it.issued) = (until, pc, 0);
+        (it.since, it.pc, it.collected.issued) = (until, pc, 0);
         let places = &mut seen.places;
         let track = Track::Context(me, context);
         let name = "stalled on the command FIFO";
@@ -466,19 +458,6 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-/// A context's state as a chip has it.
-fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
-    let (doing, pc) = me.doing(context);
-    Present {
-        doing,
-        pc,
-        since,
-        issued: 0,
-        issued_to: 0,
-        came: None,
-    }
-}
-
 impl Recorder<Vec<u8>> {
     /// Writes what is still going on in a part, and gives its rest.
     pub(super) fn end(&mut self, end: Cycle) -> Vec<u8> {
@@ -515,7 +494,7 @@ impl<W: Write> Observer for Recorder<W> {
                 me, context, count, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-                    let context = &mut seen.contexts[usize::from(context & 7)];
+                    let context = &mut seen.contexts[usize::from(context & 7)].collected;
                     context.issued += u64::from(count);
                     context.issued_to = at + Cycle::from(count);
                 }
@@ -536,7 +515,7 @@ impl<W: Write> Observer for Recorder<W> {
                 me, context, cause, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-                    seen.contexts[usize::from(context & 7)].came = Some(cause);
+                    seen.contexts[usize::from(context & 7)].collected.came = Some(cause);
                 }
             }
             TraceEvent::Queued { target, slot, .. } => self.queued(target, slot, at),

@@ -23,6 +23,7 @@ impl EventQueue {
     }
 
     /// All pending events in the order in which they will be taken.
+    #[must_use]
     pub fn in_order(&self) -> Vec<(Cycle, Event)> {
         let mut far: Vec<_> = self.far.iter().map(|far| &far.0).collect();
         far.sort_unstable_by_key(|far| (far.time, far.order));

@@ -320,6 +320,7 @@ impl Msf {
 
 /// Whether a command that has not acted puts a thread with this signal on a freelist,
 /// or may, since what it writes is not known: `pulled` is what it has with it.
+#[must_use]
 pub fn may_list(
     command: &BusCommand,
     pulled: Option<u32>,

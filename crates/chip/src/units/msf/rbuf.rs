@@ -140,6 +140,7 @@ impl Rbuf {
     }
 
     /// An element's longwords.
+    #[must_use]
     pub fn contents(&self, element: usize) -> &[u32] {
         let longwords = usize::from(self.element_bytes / 4);
         let rest = self.words.get(element * longwords..).unwrap_or_default();

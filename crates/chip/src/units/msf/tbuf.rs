@@ -172,6 +172,7 @@ impl Tbuf {
     }
 
     /// An element's longwords.
+    #[must_use]
     pub fn contents(&self, element: usize) -> &[u32] {
         let longwords = usize::from(self.element_bytes / 4);
         let rest = self.words.get(element * longwords..).unwrap_or_default();
@@ -179,11 +180,13 @@ impl Tbuf {
     }
 
     /// Since when an element is valid.
+    #[must_use]
     pub fn valid_since(&self, element: usize) -> Option<Cycle> {
         self.elements.get(element)?.valid_since
     }
 
     /// An element's control words, as they were written last.
+    #[must_use]
     pub fn control_words(&self, element: usize) -> [u32; 2] {
         { self.elements.get(element) }.map_or([0; 2], |it| it.control)
     }
