@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 
 use super::message::{Mac, Message, Operation};
 use super::neighbours::{Due, Neighbours};
-use super::words;
 use crate::checksum;
 use crate::icmp::{Datagram, LINK_HEADER};
 
@@ -526,12 +525,12 @@ impl Task for Arp {
 
     fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
         let next_hops = self.neighbours.all().len();
-        vec![words::row(&self.counts, next_hops, self.known())]
+        vec![self.counts.row(next_hops, self.known())]
     }
 
     fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
         let next_hops = self.neighbours.all().len();
-        vec![words::summary(&self.counts, next_hops, self.known())]
+        vec![self.counts.summary(next_hops, self.known())]
     }
 
     fn is_like(&self, saved: &Self) -> bool {

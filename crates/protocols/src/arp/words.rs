@@ -1,39 +1,41 @@
-//! What people are told of the task.
+//! Rows and summary of the task.
 
 use npsim_chip::kernel::row::Row;
 
 use super::task::ArpCounts;
 
-/// What statistics show.
-pub(super) fn row(counts: &ArpCounts, next_hops: usize, known: usize) -> Row {
-    Row::default()
-        .with("next_hops", next_hops as u64)
-        .with("known", known as u64)
-        .with("requests", counts.requests)
-        .with("replies", counts.replies)
-        .with("learnt", counts.learnt)
-        .with("forwarded", counts.forwarded)
-        .with("displaced", counts.displaced)
-        .with("unanswered", counts.unanswered)
-        .with("given_up", counts.given_up)
-}
-
-/// The line of the summary.
-pub(super) fn summary(counts: &ArpCounts, next_hops: usize, known: usize) -> String {
-    let mut text = format!("{known} of {next_hops} next hops known");
-    let parts = [
-        (counts.requests, "requests"),
-        (counts.replies, "replies"),
-        (counts.forwarded, "forwarded"),
-        (counts.displaced, "displaced"),
-        (counts.unanswered, "without an answer"),
-        (counts.given_up, "given up"),
-    ];
-    for (count, what) in parts.into_iter().filter(|part| part.0 > 0) {
-        text += "   ";
-        text += what;
-        text += " ";
-        text += &count.to_string();
+impl ArpCounts {
+    /// What statistics show, with how many next hops there are and of how many the address is known.
+    pub(super) fn row(&self, next_hops: usize, known: usize) -> Row {
+        Row::default()
+            .with("next_hops", next_hops as u64)
+            .with("known", known as u64)
+            .with("requests", self.requests)
+            .with("replies", self.replies)
+            .with("learnt", self.learnt)
+            .with("forwarded", self.forwarded)
+            .with("displaced", self.displaced)
+            .with("unanswered", self.unanswered)
+            .with("given_up", self.given_up)
     }
-    text
+
+    /// The line of the summary.
+    pub(super) fn summary(&self, next_hops: usize, known: usize) -> String {
+        let mut text = format!("{known} of {next_hops} next hops known");
+        let parts = [
+            (self.requests, "requests"),
+            (self.replies, "replies"),
+            (self.forwarded, "forwarded"),
+            (self.displaced, "displaced"),
+            (self.unanswered, "without an answer"),
+            (self.given_up, "given up"),
+        ];
+        for (count, what) in parts.into_iter().filter(|part| part.0 > 0) {
+            text += "   ";
+            text += what;
+            text += " ";
+            text += &count.to_string();
+        }
+        text
+    }
 }

@@ -18,10 +18,10 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
+use super::Limit;
 use super::datagram::{Datagram, HEADER, ICMP, IPV4, LINK_HEADER, UDP};
 use super::message::{self, ECHO_REQUEST, MESSAGE_HEADER, Sending, Trouble};
 use super::rules::{self, Network};
-use super::{Limit, words};
 
 /// Bytes of the least frame, without its check sequence.
 const LEAST_FRAME: usize = 60;
@@ -519,11 +519,11 @@ impl Task for Icmp {
     }
 
     fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
-        vec![words::row(&self.counts)]
+        vec![self.counts.row()]
     }
 
     fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
-        vec![words::summary(&self.counts)]
+        vec![self.counts.summary()]
     }
 
     fn is_like(&self, saved: &Self) -> bool {

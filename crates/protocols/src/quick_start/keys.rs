@@ -9,7 +9,6 @@ use serde::Deserialize;
 
 use super::task::{QuickStart, QuickStartGroup, QuickStartSetup, STATE_STRIDE};
 use super::window::units_of_rate;
-use super::words;
 
 /// Bytes from one port's counters to the next, and where the low half of the bytes
 /// that it sent stands.
@@ -142,7 +141,7 @@ impl TaskKind for QuickStartKind {
             samples,
         };
         Some(PlannedTask {
-            text: words::plan(&setup, hertz),
+            text: setup.plan(hertz),
             task: Box::new(QuickStart::new(setup)),
         })
     }

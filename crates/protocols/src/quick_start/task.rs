@@ -14,7 +14,6 @@ use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
-use super::words;
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;
@@ -375,7 +374,7 @@ impl Task for QuickStart {
     fn summary(&self, memories: Memories<'_>) -> Vec<String> {
         let groups = 0..self.groups.len();
         groups
-            .map(|group| words::summary(self, group, self.granted_now(group, memories)))
+            .map(|group| self.group_summary(group, self.granted_now(group, memories)))
             .collect()
     }
 }

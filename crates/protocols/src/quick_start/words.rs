@@ -1,4 +1,4 @@
-//! What the summary of a run and `npsim project` say of the task.
+//! What the summary of a run and `npsim project` say of the self.
 
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
@@ -14,34 +14,38 @@ fn rate(units: i64) -> String {
     format!("{sign}{}", show_rate(units.unsigned_abs() as f64 * UNIT))
 }
 
-/// The line of a group, of whose present window so much is granted.
-pub(super) fn summary(task: &QuickStart, number: usize, granted: i32) -> String {
-    let mut groups = task.groups();
-    let count = groups.len();
-    let Some((group, state)) = groups.nth(number) else {
-        return String::new();
-    };
-    format!(
-        "{}limit {} of {}   granted {} now, {} in the last window   peak use {}   {} windows",
-        of_group(number, count),
-        rate(state.window.limit.into()),
-        rate(group.threshold),
-        rate(granted.into()),
-        rate(state.grants.into()),
-        rate(state.peak_utilisation()),
-        grouped(task.windows)
-    )
+impl QuickStart {
+    /// The summary line of group `number`, of whose present window `granted` units are granted.
+    pub(super) fn group_summary(&self, number: usize, granted: i32) -> String {
+        let mut groups = self.groups();
+        let count = groups.len();
+        let Some((group, state)) = groups.nth(number) else {
+            return String::new();
+        };
+        format!(
+            "{}limit {} of {}   granted {} now, {} in the last window   peak use {}   {} windows",
+            of_group(number, count),
+            rate(state.window.limit.into()),
+            rate(group.threshold),
+            rate(granted.into()),
+            rate(state.grants.into()),
+            rate(state.peak_utilisation()),
+            grouped(self.windows)
+        )
+    }
 }
 
-/// What the task will do, on microengines of so many hertz.
-pub(super) fn plan(setup: &QuickStartSetup, hertz: u64) -> String {
-    let time = |cycles: u64| show_nanoseconds(cycles as f64 * 1e9 / hertz as f64);
-    format!(
-        "{} groups of ports, a window of {}, exact after {}",
-        setup.groups.len(),
-        time(setup.window),
-        time(setup.grace)
-    )
+impl QuickStartSetup {
+    /// What the task will do, on microengines of so many hertz.
+    pub(super) fn plan(&self, hertz: u64) -> String {
+        let time = |cycles: u64| show_nanoseconds(cycles as f64 * 1e9 / hertz as f64);
+        format!(
+            "{} groups of ports, a window of {}, exact after {}",
+            self.groups.len(),
+            time(self.window),
+            time(self.grace)
+        )
+    }
 }
 
 #[cfg(test)]

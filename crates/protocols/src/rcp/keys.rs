@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::task::{COUNTERS_STRIDE, Rcp, RcpGroup, RcpSetup};
-use super::{Parameters, Rate, words};
+use super::{Parameters, Rate};
 use crate::keys::{laws, places};
 
 /// `[gpp.rcp]`.
@@ -98,7 +98,7 @@ impl TaskKind for RcpKind {
                 .collect(),
         };
         Some(PlannedTask {
-            text: words::plan(&setup),
+            text: setup.plan(),
             task: Box::new(Rcp::new(setup)),
         })
     }

@@ -7,7 +7,6 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::words;
 use super::{Counters, Rate};
 use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 
@@ -308,7 +307,7 @@ impl Task for Rcp {
         let count = self.groups.len();
         let groups = self.groups().enumerate();
         groups
-            .map(|(number, state)| words::summary(number, count, state))
+            .map(|(number, state)| state.summary(number, count))
             .collect()
     }
 }

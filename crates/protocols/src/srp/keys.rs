@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::record::RECORD_BYTES;
 use super::task::{Pace, Srp, SrpClass, SrpSetup};
-use super::words;
 use crate::round_trip::RtoParameters;
 use crate::time::Time;
 
@@ -90,7 +89,7 @@ impl TaskKind for SrpKind {
             },
         };
         Some(PlannedTask {
-            text: words::plan(&setup),
+            text: setup.plan(),
             task: Box::new(Srp::new(setup)),
         })
     }

@@ -12,7 +12,6 @@ use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Counted, GAP, READ_FROM, RECORD_BYTES, gap, time_of, time_of_steps};
-use super::words;
 use super::{Law, Moment};
 use crate::round_trip::{RoundTrip, RtoParameters};
 use crate::time::Time;
@@ -308,8 +307,6 @@ impl Task for Srp {
     fn summary(&self, memories: Memories<'_>) -> Vec<String> {
         let rows = self.rows(memories);
         let classes = self.setup.classes.iter().zip(&rows);
-        classes
-            .map(|(class, row)| words::summary(class, row))
-            .collect()
+        classes.map(|(class, row)| class.summary(row)).collect()
     }
 }

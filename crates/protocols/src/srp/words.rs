@@ -5,30 +5,34 @@ use npsim_project::quantity::{grouped, show_rate};
 
 use super::task::{Pace, SrpClass, SrpSetup};
 
-/// The line of a class.
-pub(super) fn summary(class: &SrpClass, row: &Row) -> String {
-    let of = |name| u64::try_from(row.get(name).unwrap_or(0)).unwrap_or(0);
-    let rate = |bytes: u64| show_rate(bytes as f64 * 8.0);
-    let flows = of("flows");
-    let head = format!("class {}: {} flows   ", class.class, grouped(flows));
-    match class.pace {
-        Pace::Fixed(fixed) => format!("{head}rate {} each", rate(fixed)),
-        Pace::Srp { .. } => format!(
-            "{head}rates {} to {}   {} losses and timeouts",
-            rate(of("least_rate")),
-            rate(of("most_rate")),
-            grouped(of("events"))
-        ),
+impl SrpClass {
+    /// The summary line of the class, of its row in the statistics.
+    pub(super) fn summary(&self, row: &Row) -> String {
+        let of = |name| u64::try_from(row.get(name).unwrap_or(0)).unwrap_or(0);
+        let rate = |bytes: u64| show_rate(bytes as f64 * 8.0);
+        let flows = of("flows");
+        let head = format!("class {}: {} flows   ", self.class, grouped(flows));
+        match self.pace {
+            Pace::Fixed(fixed) => format!("{head}rate {} each", rate(fixed)),
+            Pace::Srp { .. } => format!(
+                "{head}rates {} to {}   {} losses and timeouts",
+                rate(of("least_rate")),
+                rate(of("most_rate")),
+                grouped(of("events"))
+            ),
+        }
     }
 }
 
-/// What the task will do.
-pub(super) fn plan(setup: &SrpSetup) -> String {
-    let srp = |class: &&SrpClass| matches!(class.pace, Pace::Srp { .. });
-    let computed = setup.classes.iter().filter(srp).count();
-    format!(
-        "{} flows, {} classes with a rate of their own, {computed} whose rates are computed",
-        setup.flows.len(),
-        setup.classes.len() - computed,
-    )
+impl SrpSetup {
+    /// What the task will do.
+    pub(super) fn plan(&self) -> String {
+        let srp = |class: &&SrpClass| matches!(class.pace, Pace::Srp { .. });
+        let computed = self.classes.iter().filter(srp).count();
+        format!(
+            "{} flows, {} classes with a rate of their own, {computed} whose rates are computed",
+            self.flows.len(),
+            self.classes.len() - computed,
+        )
+    }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::task::{STATE_STRIDE, SUMS_STRIDE, ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
-use super::{Control, Parameters, time_from_nanoseconds, words};
+use super::{Control, Parameters, time_from_nanoseconds};
 use crate::keys::{laws, places};
 
 /// `[gpp.xcp]`.
@@ -150,7 +150,7 @@ impl TaskKind for XcpKind {
                 .collect(),
         };
         Some(PlannedTask {
-            text: words::plan(&setup),
+            text: setup.plan(),
             task: Box::new(Xcp::new(setup)),
         })
     }

@@ -12,7 +12,6 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::words;
 use super::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
 use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 
@@ -490,7 +489,7 @@ impl Task for Xcp {
         let count = self.groups.len();
         let groups = self.groups().enumerate();
         groups
-            .map(|(number, state)| words::summary(number, count, state))
+            .map(|(number, state)| state.summary(number, count))
             .collect()
     }
 }
