@@ -19,7 +19,7 @@ pub(crate) use packet::DATAGRAM_PROTOCOL;
 pub use packet::{Body, Datagram, Ends, Packet};
 pub use payload::{first_difference, pattern};
 pub use segment::{Flags, Segment};
-pub use xcp_option::{PacketFormat, XcpOption};
+pub use xcp_option::{FRACTION_BITS, PacketFormat, XcpOption};
 
 /// Bytes of an IPv4 header without options.
 pub(crate) const IPV4: usize = 20;

@@ -10,15 +10,12 @@ use npsim_protocols::xcp::SECOND as TICKS;
 use npsim_protocols::xcp::control::Parameters;
 use npsim_protocols::xcp::feedback::{RTT_SHIFT, Sums};
 use npsim_transport::time::{SECOND, Time};
-use npsim_transport::wire::{Body, PacketFormat, XcpOption};
+use npsim_transport::wire::{Body, FRACTION_BITS, PacketFormat, XcpOption};
 use serde::{Deserialize, Serialize};
 
 use super::LawTimer;
 use super::interval::Intervals;
 use crate::frame::{Content, Frame};
-
-/// Bits of the fraction of numbers of packets.
-const FRACTION: u32 = 10;
 
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -79,7 +76,7 @@ impl XcpPerOption {
         if window == 0 || rtt == 0 {
             return None;
         }
-        let x = (rtt << FRACTION) / window;
+        let x = (rtt << FRACTION_BITS) / window;
         let ticks = |time: u128| u32::try_from(time).unwrap_or(u32::MAX);
         Some(FlowHint {
             rtt: ticks(rtt),
@@ -134,7 +131,7 @@ impl XcpPerOption {
         pools.negative_left -= negative;
         // Bytes per second in a round-trip time are bytes of the window.
         let change = i128::from(positive) - i128::from(negative);
-        let packets = (change * i128::from(hint.rtt)) << FRACTION;
+        let packets = (change * i128::from(hint.rtt)) << FRACTION_BITS;
         (packets / (i128::from(TICKS) * i128::from(size))) as i64
     }
 
@@ -180,10 +177,10 @@ mod tests {
     fn a_part_is_what_it_is_by_hand() {
         let parameters = Parameters::for_capacity(1);
         let decode_hint =
-            |law: &XcpPerOption| law.decode_hint(law.format.encode(10 << FRACTION), 500);
+            |law: &XcpPerOption| law.decode_hint(law.format.encode(10 << FRACTION_BITS), 500);
         for (format, expected) in [
-            (PacketFormat::MantissaExponent, 21 << FRACTION),
-            (PacketFormat::Integer, 20 << FRACTION),
+            (PacketFormat::MantissaExponent, 21 << FRACTION_BITS),
+            (PacketFormat::Integer, 20 << FRACTION_BITS),
         ] {
             let mut law =
                 XcpPerOption::new(parameters, 1_250_000, format, SECOND / 1_000).expect("a law");
@@ -197,11 +194,14 @@ mod tests {
             for _ in 0..10 {
                 let part = law.share(packet, 1_000);
                 // Rounded down by less than a thousandth of a packet.
-                assert!((21_i64 << FRACTION).abs_diff(part) < 8, "{part}");
+                assert!((21_i64 << FRACTION_BITS).abs_diff(part) < 8, "{part}");
                 let said = format.decode(format.encode(part));
                 assert!(said.abs_diff(expected) < 8, "{said}");
             }
-            assert!(law.share(packet, 1_000) < 1 << FRACTION, "all is given");
+            assert!(
+                law.share(packet, 1_000) < 1 << FRACTION_BITS,
+                "all is given"
+            );
         }
     }
 

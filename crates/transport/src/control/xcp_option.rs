@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{Controller, Moment, Reno};
 use crate::host::{HostParameters, ScaleError, divided};
 use crate::time::{MILLISECOND, Time};
-use crate::wire::{Body, Flags, Packet, PacketFormat, XcpOption};
+use crate::wire::{Body, FRACTION_BITS, Flags, Packet, PacketFormat, XcpOption};
 
-/// Bits of the fraction of windows and feedback, as in the option.
-const FRACTION: u32 = 10;
 /// Bytes of the option.
 const OPTION: u16 = 8;
 
@@ -80,9 +78,9 @@ impl XcpOptionControl {
             (Some(_), None) => 0,
             (Some(rate), Some(srtt)) => {
                 let bytes = crate::time::bytes_in(srtt, rate);
-                let packets = (u128::from(bytes) << FRACTION) / u128::from(moment.packet);
+                let packets = (u128::from(bytes) << FRACTION_BITS) / u128::from(moment.packet);
                 let packets = i64::try_from(packets).unwrap_or(i64::MAX);
-                (packets - self.window) / (self.window >> FRACTION).max(1)
+                (packets - self.window) / (self.window >> FRACTION_BITS).max(1)
             }
         }
     }
@@ -91,7 +89,7 @@ impl XcpOptionControl {
 impl Controller for XcpOptionControl {
     fn window(&self) -> u64 {
         if self.agreed {
-            (self.window.unsigned_abs() * self.mss) >> FRACTION
+            (self.window.unsigned_abs() * self.mss) >> FRACTION_BITS
         } else {
             self.plain.window()
         }
@@ -111,7 +109,7 @@ impl Controller for XcpOptionControl {
 
     fn opened(&mut self, moment: &Moment, lost: bool) {
         self.mss = moment.mss;
-        self.window = if lost { 1 } else { self.first } << FRACTION;
+        self.window = if lost { 1 } else { self.first } << FRACTION_BITS;
         self.plain.opened(moment, lost);
     }
 
@@ -134,7 +132,7 @@ impl Controller for XcpOptionControl {
     }
 
     fn timed_out(&mut self, moment: &Moment, again: bool) {
-        self.window = 1 << FRACTION;
+        self.window = 1 << FRACTION_BITS;
         self.plain.timed_out(moment, again);
     }
 
@@ -179,7 +177,7 @@ impl Controller for XcpOptionControl {
         } else if self.agreed && new {
             let change = self.parameters.format.decode(feedback);
             let most = i64::MAX >> 24;
-            self.window = (self.window + change).clamp(1 << FRACTION, most);
+            self.window = (self.window + change).clamp(1 << FRACTION_BITS, most);
         }
     }
 }

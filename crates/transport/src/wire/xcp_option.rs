@@ -14,8 +14,9 @@ const FORWARD: u8 = 8;
 /// Length with the field of the backward direction.
 const REVERSE: u8 = 4;
 
-/// Bits of the fraction of what [`PacketFormat`] reads and writes.
-pub(crate) const FRACTION_BITS: u32 = 10;
+/// Bits of the fraction in numbers of packets, which [`PacketFormat`] reads and writes in units
+/// of 2^-10.
+pub const FRACTION_BITS: u32 = 10;
 /// The greatest mantissa.
 const LARGEST_MANTISSA: u64 = 2_047;
 
