@@ -4,14 +4,15 @@ use std::path::Path;
 
 use npsim_asm::spelling::closest;
 use npsim_project::files::{Disk, Files as _};
-use npsim_project::misfit;
 use npsim_project::problem::Problem;
+use npsim_project::toml_errors::{self, FileKind};
+use npsim_project::toml_reader;
 
 use crate::checking;
 use crate::study::Study;
 
 /// The kind of file, for mistakes.
-const KIND: misfit::Kind<'_> = misfit::Kind {
+const KIND: FileKind<'_> = FileKind {
     noun: "study's",
     forms: &[(
         &[
@@ -41,8 +42,8 @@ impl Study {
     /// # Errors
     /// It is no TOML, has keys that no study has, or names what is not there.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
-        let study: Self = toml::from_str(text)
-            .map_err(|error| misfit::problem(&error, KIND, path, &text.into()))?;
+        let study: Self = toml_reader::read(text)
+            .map_err(|error| toml_errors::problem(&error, KIND, path, &text.into()))?;
         checking::check(&study).map_err(|problem| Problem {
             message: format!("{path}: {}", problem.message),
             ..problem

@@ -19,7 +19,8 @@ use npsim_asm::spelling::closest;
 use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
-use npsim_project::{EntryName, Grammar, Setting, apply_to_text, misfit, with_settings};
+use npsim_project::toml_errors::{self, FileKind};
+use npsim_project::{EntryName, Grammar, Setting, apply_to_text, toml_reader, with_settings};
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
@@ -38,7 +39,7 @@ const NAMES: &[EntryName] = &[
     EntryName::List("between"),
 ];
 /// The kind of file, for mistakes.
-const KIND: misfit::Kind<'_> = misfit::Kind {
+const KIND: FileKind<'_> = FileKind {
     noun: "network",
     forms: &[
         (
@@ -200,10 +201,7 @@ impl NetworkFile {
             kind: KIND,
             lists: LISTS,
             names: NAMES,
-            read: &|text| match toml::from_str::<typed::File>(text) {
-                Ok(_) => Ok(()),
-                Err(error) => Err(error.message().to_owned()),
-            },
+            read: &|text| toml_reader::read::<typed::File>(text).map(drop),
         };
         match apply_to_text(text, settings, &grammar)? {
             Some(changed) => Self::parse(&with_settings(path), &changed),
@@ -232,9 +230,8 @@ impl NetworkFile {
             path: path.to_owned(),
             text: text.into(),
         };
-        let file: typed::File = toml::from_str(&text.text).map_err(|error: toml::de::Error| {
-            misfit::problem(&error, KIND, &text.path, &text.text)
-        })?;
+        let file: typed::File = toml_reader::read(&text.text)
+            .map_err(|error| toml_errors::problem(&error, KIND, &text.path, &text.text))?;
         let scale = file.scale.as_ref().map_or(1, |scale| *scale.get_ref());
         if let Some(placed) = file.scale.as_ref().filter(|_| scale == 0) {
             return Err(text.problem(placed.span(), "a scale of 0 leaves nothing of the times"));

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use npsim_asm::spelling::closest;
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 
-use super::origins::{Origins, Step, Steps};
 use super::resolve::ProjectText;
+use super::source_map::{SourceMap, Step, Steps};
 use super::{FILE_NAME, folder_of};
 use crate::files::{Files, Kind, join, tidy};
 use crate::problem::{Excerpt, Problem};
@@ -74,11 +74,11 @@ pub(super) fn merged(source: &dyn Files, text: ProjectText) -> Result<ProjectTex
     reader.files.push(own);
     let files = reader.files;
     let mut whole = DocumentMut::new();
-    let mut origins = Origins::default();
+    let mut source_map = SourceMap::default();
     for part in reader.parts {
-        let number = origins.add(part.path, part.text, part.rewritten);
+        let number = source_map.add(part.path, part.text, part.rewritten);
         let mut merge = Merge {
-            origins: &mut origins,
+            source_map: &mut source_map,
             part: number,
         };
         merge.table(whole.as_table_mut(), part.document.as_table(), &[], &[]);
@@ -87,7 +87,7 @@ pub(super) fn merged(source: &dyn Files, text: ProjectText) -> Result<ProjectTex
     Ok(ProjectText {
         text: whole.to_string().into(),
         files,
-        origins: Some(Arc::new(origins)),
+        source_map: Some(Arc::new(source_map)),
         ..text
     })
 }
@@ -304,13 +304,13 @@ fn in_order(table: &mut Table) {
 
 /// Merges one file into what the files before it came to.
 struct Merge<'a> {
-    origins: &'a mut Origins,
+    source_map: &'a mut SourceMap,
     part: usize,
 }
 
 impl Merge<'_> {
     fn take(&mut self, here: &[Step], there: &[Step]) {
-        self.origins.take(here, self.part, there.to_vec());
+        self.source_map.take(here, self.part, there.to_vec());
     }
 
     /// Merges the table at `there` of the file into the one at `here`.
@@ -390,7 +390,7 @@ impl Merge<'_> {
                 self.take(&here, &there);
                 let others = before.iter().flatten().map(String::as_str);
                 if let Some(near) = wanted.and_then(|wanted| closest(&wanted, others)) {
-                    self.origins.resembles(here, near.to_owned());
+                    self.source_map.resembles(here, near.to_owned());
                 }
                 base.push(entry.clone());
             }

@@ -2,19 +2,18 @@
 //! before anything is looked up or defaulted.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use npsim_net::load::Load;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
 use super::goals::GoalSection;
-use super::misfit::SECTION;
 use crate::keys::Spanned;
 use crate::registry::{Registry, Sections};
+use crate::toml_errors::KeyError;
+use crate::toml_reader;
 
 /// `npsim.toml`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -418,15 +417,6 @@ pub struct GppSection {
     pub exceptions: Option<ExceptionsSection>,
 }
 
-/// Sections that are there once. The reader would take a list of one for its keys in
-/// their order.
-const ONCE: [&str; 9] = [
-    "chip", "media", "buffers", "routes", "flows", "gpp", "load", "disturb", "chain",
-];
-
-/// The keys of `[gpp]` itself.
-const GPP_KEYS: [&str; 2] = ["tasks", "exceptions"];
-
 /// `[gpp.exceptions]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -441,77 +431,26 @@ pub struct ExceptionsSection {
     pub reasons: Vec<String>,
 }
 
-/// Why a text is no project file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// What the TOML reader says.
-    pub message: String,
-    /// The bytes that it is about.
-    pub span: Range<usize>,
-}
-
-impl From<toml::de::Error> for ParseError {
-    fn from(error: toml::de::Error) -> Self {
-        Self {
-            message: error.message().trim().to_owned(),
-            span: error.span().unwrap_or(0..0),
-        }
-    }
-}
-
 /// Reads the text of a project file that has sections of these kinds.
 ///
 /// # Errors
-/// It is no TOML, or has keys or values that it cannot have.
-pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError> {
-    let mut root = DeTable::parse(text)?;
-    let top = root.get_ref().iter();
-    let mut lists = top.filter(|(_, value)| matches!(value.get_ref(), DeValue::Array(_)));
-    if let Some((_, list)) = lists.find(|(key, _)| ONCE.contains(&key.get_ref().as_ref())) {
-        return Err(ParseError {
-            message: format!("invalid type: sequence, expected {SECTION}"),
-            span: list.span(),
-        });
-    }
-    let sections = registry.take(root.get_mut())?;
-    if let Some(DeValue::Table(gpp)) = root.get_ref().get("gpp").map(toml::Spanned::get_ref)
-        && let Some((key, _)) = gpp
-            .iter()
-            .find(|(key, _)| !GPP_KEYS.contains(&key.get_ref().as_ref()))
-    {
-        let known: Vec<_> = GPP_KEYS
-            .into_iter()
-            .chain(registry.tasks())
-            .map(|key| format!("`{key}`"))
-            .collect();
-        return Err(ParseError {
-            message: format!(
-                "unknown field `{}`, expected one of {}",
-                key.get_ref(),
-                known.join(", ")
-            ),
-            span: key.span(),
-        });
-    }
-    let top: Vec<_> = root.get_ref().keys().map(toml::Spanned::span).collect();
-    let mut file = ProjectFile::deserialize(Deserializer::from(root)).map_err(|error| {
-        let mut error = ParseError::from(error);
-        if error.message.starts_with("unknown field") && top.contains(&error.span) {
-            for kind in registry.devices() {
-                error.message.extend([", `", kind, "`"]);
-            }
-        }
-        error
+/// It is not TOML, or has keys or values that it cannot have.
+pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, KeyError> {
+    let mut root = toml_reader::parse(text)?;
+    let sections = registry.take(&mut root)?;
+    let file = toml_reader::from_table(root).map_err(|error: KeyError| {
+        // The registry's sections are keys as well.
+        let error = error.with_known(&[], registry.devices());
+        error.with_known(&["gpp"], registry.tasks())
     })?;
-    file.sections = sections;
-    Ok(file)
+    Ok(ProjectFile { sections, ..file })
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Ids, Registry};
 
-    fn parse(text: &str) -> Result<super::ProjectFile, super::ParseError> {
+    fn parse(text: &str) -> Result<super::ProjectFile, super::KeyError> {
         super::parse(text, &Registry::default())
     }
 
@@ -609,12 +548,15 @@ mod tests {
     fn unknown_keys_have_a_place() {
         let text = "[chip]\nprofil = \"ixp2400\"\n";
         let error = parse(text).unwrap_err();
-        assert!(error.message.contains("profil"), "{error:?}");
-        assert_eq!(&text[error.span], "profil");
+        assert_eq!(
+            error.unknown_key(),
+            Some(("profil", &["profile", "board"][..]))
+        );
+        assert_eq!(&text[error.span()], "profil");
         let error = parse("[gpp]\ntask = []\n").unwrap_err();
         assert_eq!(
-            error.message,
-            "unknown field `task`, expected one of `tasks`, `exceptions`"
+            error.unknown_key(),
+            Some(("task", &["tasks", "exceptions"][..]))
         );
     }
 }

@@ -23,15 +23,16 @@ pub mod keys;
 pub mod layout;
 pub mod load;
 pub mod messages;
-pub mod misfit;
-mod origins;
 pub mod problem;
 pub mod quantity;
 pub mod registry;
 pub mod resolve;
 pub mod schema;
 mod settings;
+mod source_map;
 pub mod text;
+pub mod toml_errors;
+pub mod toml_reader;
 pub mod whole_file;
 
 use std::path::{Path, PathBuf};
@@ -53,6 +54,7 @@ use crate::files::{Disk, Files, Kind};
 use crate::goals::Goal;
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
+use crate::toml_errors::KeyError;
 
 /// The project file's name in its folder.
 pub const FILE_NAME: &str = "npsim.toml";
@@ -140,7 +142,7 @@ impl Project {
         Self::load_from(&Disk, target, overrides, registry)
     }
 
-    /// The same from any source of files. What is assembled of the project is read
+    /// Reads a project from any source of files. What is assembled of the project is read
     /// later, from the source that [`assemble::assemble_project_from`] is given.
     ///
     /// # Errors
@@ -159,22 +161,8 @@ impl Project {
         let mut overrides = overrides.clone();
         overrides.defines.extend(applied.defines);
         let overrides = &overrides;
-        let file = file::parse(&text.text, registry).map_err(|error| {
-            let file::ParseError { message, span } = error;
-            // An entry that lacks what every entry has was perhaps to change one
-            // of an extended file.
-            let near = message.starts_with("missing field").then(|| {
-                let origins = text.origins.as_ref()?;
-                origins.similar(&text.text, &span)
-            });
-            let told = misfit::told(&text.text, &message, &span, misfit::PROJECT);
-            let problem = Problem::new(told.message).at(text.excerpt(span.clone(), ""));
-            let near = near.flatten().map(|near| format!("did you mean `{near}`?"));
-            match near.or(told.help) {
-                Some(help) => problem.help(help),
-                None => problem,
-            }
-        })?;
+        let file =
+            file::parse(&text.text, registry).map_err(|error| refused_file(&text, &error))?;
         let profile = hardware::choose(files, &text, &file.chip, overrides)?;
         let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
         let capacity = Capacity::of(&profile);
@@ -222,6 +210,22 @@ impl Project {
                 ..text
             },
         })
+    }
+}
+
+/// A mistake in the keys of a project file, at the place where it was typed.
+fn refused_file(text: &ProjectText, error: &KeyError) -> Problem {
+    let explanation = error.explain(toml_errors::PROJECT);
+    let problem = Problem::new(explanation.message).at(text.excerpt(error.span(), ""));
+    // An entry that lacks what every entry has was perhaps to change one of an extended file.
+    let near = text.source_map.as_ref().filter(|_| error.is_missing_key());
+    let near = near.and_then(|map| map.similar(&text.text, &error.span()));
+    match near
+        .map(|near| format!("did you mean `{near}`?"))
+        .or(explanation.help)
+    {
+        Some(help) => problem.help(help),
+        None => problem,
     }
 }
 
@@ -299,7 +303,7 @@ fn read(
                 folder: folder_of(target),
                 text: text.into(),
                 files: Vec::new(),
-                origins: None,
+                source_map: None,
             },
             true,
         ));
@@ -326,7 +330,7 @@ fn read(
         folder: folder_of(&path),
         text: text.into(),
         files: vec![path],
-        origins: None,
+        source_map: None,
     };
     Ok((extends::merged(files, text)?, false))
 }

@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use npsim_chip::gpp::Task;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::de::{DeValue, Error, ValueDeserializer};
+use toml::de::DeValue;
 
 use crate::keys::Spanned;
 use crate::resolve::Resolver;
+use crate::source_map::Step;
+use crate::toml_errors::KeyError;
+use crate::toml_reader::from_value;
 
 /// A kind of task of the general-purpose core.
 pub trait TaskKind: Send + Sync + 'static {
@@ -62,7 +64,7 @@ pub trait DeviceKind: Send + Sync + 'static {
 /// A section that has been read, but not looked up.
 type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
 /// Reads a section.
-type Reader<T> = Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Send + Sync>;
+type Reader<T> = Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, KeyError> + Send + Sync>;
 
 struct Kind<T> {
     name: &'static str,
@@ -83,8 +85,8 @@ impl Registry {
     #[must_use]
     pub fn with_task<K: TaskKind>(mut self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
-            let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, KeyError> {
+            let keys: Spanned<K::Keys> = from_value(value)?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
@@ -101,8 +103,8 @@ impl Registry {
     #[must_use]
     pub fn with_device<K: DeviceKind>(mut self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
-            let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, KeyError> {
+            let keys: Spanned<K::Keys> = from_value(value)?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
@@ -150,26 +152,38 @@ impl Registry {
     }
 
     /// Takes the sections of the kinds out of a project file.
-    pub(crate) fn take(&self, root: &mut toml::de::DeTable<'_>) -> Result<Sections, Error> {
+    pub(crate) fn take(&self, root: &mut toml::de::DeTable<'_>) -> Result<Sections, KeyError> {
         let mut sections = Sections::default();
         for kind in &self.devices {
             let Some(value) = root.remove(kind.name) else {
                 continue;
             };
             let span = value.span();
-            let each: Vec<toml::Spanned<DeValue<'_>>> = match value.into_inner() {
-                DeValue::Array(several) => several.into_iter().collect(),
-                one => vec![toml::Spanned::new(span, one)],
+            let (several, is_list) = match value.into_inner() {
+                DeValue::Array(several) => (several.into_iter().collect(), true),
+                one => (vec![toml::Spanned::new(span, one)], false),
             };
-            for value in each {
-                sections.devices.push(Section::of(kind, value)?);
+            for (place, value) in several.into_iter().enumerate() {
+                let section = Section::of(kind, value).map_err(|error| {
+                    let error = if is_list {
+                        error.below(Step::Place(place))
+                    } else {
+                        error
+                    };
+                    error.below(Step::Key(kind.name.to_owned()))
+                })?;
+                sections.devices.push(section);
             }
         }
         let gpp = root.get_mut("gpp").map(toml::Spanned::get_mut);
         if let Some(DeValue::Table(gpp)) = gpp {
             for kind in &self.tasks {
                 if let Some(value) = gpp.remove(kind.name) {
-                    sections.tasks.push(Section::of(kind, value)?);
+                    let section = Section::of(kind, value).map_err(|error| {
+                        let error = error.below(Step::Key(kind.name.to_owned()));
+                        error.below(Step::Key("gpp".to_owned()))
+                    })?;
+                    sections.tasks.push(section);
                 }
             }
         }
@@ -197,7 +211,7 @@ pub(crate) struct Section<T> {
 }
 
 impl<T> Section<T> {
-    fn of(kind: &Kind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, Error> {
+    fn of(kind: &Kind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, KeyError> {
         Ok(Self {
             name: kind.name,
             span: value.span(),

@@ -32,8 +32,8 @@ use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
 use super::goals::Goal;
 use super::layout::Space;
-use super::origins::Origins;
 use super::settings::{NetworkRoute, Setting};
+use super::source_map::SourceMap;
 use super::text::is_name;
 use crate::files::Files;
 use crate::problem::{Excerpt, Problem, Problems};
@@ -133,15 +133,15 @@ pub struct ProjectText {
     /// project file.
     pub files: Vec<PathBuf>,
     /// Where its keys stand, if it comes from several files.
-    pub(super) origins: Option<Arc<Origins>>,
+    pub(super) source_map: Option<Arc<SourceMap>>,
 }
 
 impl ProjectText {
     /// A place in it.
     #[must_use]
     pub fn excerpt(&self, span: Range<usize>, label: impl Into<String>) -> Excerpt {
-        if let Some(origins) = &self.origins {
-            return origins.excerpt(&self.text, &self.path, span, label.into());
+        if let Some(source_map) = &self.source_map {
+            return source_map.excerpt(&self.text, &self.path, span, label.into());
         }
         Excerpt {
             path: self.path.clone(),

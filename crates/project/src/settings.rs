@@ -20,10 +20,10 @@ use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::file;
-use super::misfit;
 use super::registry::Registry;
 use super::resolve::ProjectText;
 use super::text::is_name;
+use super::toml_errors::{FileKind, KeyError, PROJECT};
 use crate::problem::Problem;
 
 /// Lists of a project file whose entries have numbers and names.
@@ -51,13 +51,13 @@ const NAMES: &[EntryName] = &[
 /// A kind of file whose keys can be set.
 pub struct Grammar<'a> {
     /// The kind.
-    pub kind: misfit::Kind<'a>,
+    pub kind: FileKind<'a>,
     /// Lists whose entries have numbers and names.
     pub lists: &'a [&'a str],
     /// What an entry of a list is called: the first of these that it has.
     pub names: &'a [EntryName],
-    /// Whether a text is such a file; if not, what is wrong, in words.
-    pub read: &'a dyn Fn(&str) -> Result<(), String>,
+    /// Whether a text is such a file; if not, what is wrong.
+    pub read: &'a dyn Fn(&str) -> Result<(), KeyError>,
 }
 
 /// Where an entry of a list has its name.
@@ -260,13 +260,10 @@ pub fn apply(
 ) -> Result<(ProjectText, Applied), Problem> {
     let mut applied = Applied::default();
     let grammar = Grammar {
-        kind: misfit::PROJECT,
+        kind: PROJECT,
         lists: LISTS,
         names: NAMES,
-        read: &|text| match file::parse(text, registry) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.message),
-        },
+        read: &|text| file::parse(text, registry).map(drop),
     };
     let mut of_file = Vec::new();
     for setting in settings {
@@ -347,8 +344,7 @@ pub fn apply_to_text(
     for setting in settings {
         let root: &mut dyn TableLike = document.as_table_mut();
         set_in(root, &setting.keys, setting, grammar)?;
-        (grammar.read)(&document.to_string())
-            .map_err(|message| refused(setting, &message, grammar))?;
+        (grammar.read)(&document.to_string()).map_err(|error| refused(setting, &error, grammar))?;
     }
     Ok(Some(document.to_string()))
 }
@@ -550,14 +546,10 @@ fn typed(old: Option<&Item>, value: &str) -> Value {
 
 /// Why a text with a setting is no such file any more. Only the setting can
 /// be the reason.
-fn refused(setting: &Setting, message: &str, grammar: &Grammar<'_>) -> Problem {
-    let message = message.trim();
-    let Some(rest) = message.strip_prefix("unknown field `") else {
-        return setting.wrong(misfit::of_setting(message, &setting.keys, grammar.kind).message);
+fn refused(setting: &Setting, error: &KeyError, grammar: &Grammar<'_>) -> Problem {
+    let Some((unknown, known)) = error.unknown_key() else {
+        return setting.wrong(error.explain(grammar.kind).message);
     };
-    let mut quoted = rest.split('`').step_by(2);
-    let unknown = quoted.next().unwrap_or_default();
-    let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
     let at = setting
         .keys
         .iter()

@@ -268,7 +268,7 @@ mod tests {
                 folder: ".".into(),
                 text: ME.into(),
                 files: Vec::new(),
-                origins: None,
+                source_map: None,
             };
             let changed = settings::apply(
                 &text,

@@ -202,7 +202,7 @@ impl Resolver<'_> {
             folder: self.text.folder.clone(),
             text: text.into(),
             files: Vec::new(),
-            origins: None,
+            source_map: None,
         })
     }
 

@@ -42,7 +42,7 @@ pub(super) fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Pr
         folder: PathBuf::from("."),
         text: text.into(),
         files: Vec::new(),
-        origins: None,
+        source_map: None,
     };
     resolve(&files, &text, &file, &capacity(), overrides, &registry)
 }

@@ -34,7 +34,7 @@ fn text() -> ProjectText {
         folder: PathBuf::from("."),
         text: FILE.into(),
         files: Vec::new(),
-        origins: None,
+        source_map: None,
     }
 }
 

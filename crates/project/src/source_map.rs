@@ -2,7 +2,7 @@
 //! several files.
 //!
 //! The text that is read and checked is the merged one. A mistake found in it is
-//! shown in the file that somebody typed: the place in the merged text is turned
+//! shown in the file that was typed: the place in the merged text is turned
 //! into a path of keys, and the path leads to a file and a place there.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ struct Part {
 
 /// Where the keys of a merged text come from.
 #[derive(Clone, Debug, Default)]
-pub struct Origins {
+pub struct SourceMap {
     parts: Vec<Part>,
     /// For the top of everything that was taken over as a whole: the file and the
     /// way in it. What lies below lies below there.
@@ -47,7 +47,7 @@ pub struct Origins {
     similar: BTreeMap<Steps, String>,
 }
 
-impl Origins {
+impl SourceMap {
     /// Adds a file; returns its number.
     pub(super) fn add(
         &mut self,
@@ -149,15 +149,15 @@ impl Origins {
 }
 
 /// A key or a value of a text.
-pub(super) struct Hit {
-    pub(super) steps: Steps,
+struct Hit {
+    steps: Steps,
     span: Range<usize>,
     is_key: bool,
     is_table: bool,
 }
 
 /// The smallest key or value that has all of a span in it.
-pub(super) fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
+fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
     let mut hits = Vec::new();
     collect_table(root, &mut Vec::new(), &mut hits);
     hits.into_iter()
@@ -245,7 +245,7 @@ fn collect_below(value: &Value, steps: &mut Steps, hits: &mut Vec<Hit>) {
 }
 
 /// What a way leads to, with the span of the last key on it.
-pub(super) fn find(root: &Table, steps: &[Step]) -> Option<(Option<Range<usize>>, Item)> {
+fn find(root: &Table, steps: &[Step]) -> Option<(Option<Range<usize>>, Item)> {
     let mut key = None;
     let mut item = Item::Table(root.clone());
     for step in steps {
