@@ -2,97 +2,43 @@
 //! written as CSV.
 //!
 //! ```text
-//! cargo run --release --example write_an_observer > frames.csv
+//! cargo run --release -p npsim --example write_an_observer > frames.csv
 //! ```
 //!
-//! An observer is told everything that happens in a run, in the order of cycles, and
-//! changes nothing of it. This one picks three kinds of events out of some forty; see
-//! `TraceEvent` for the others.
+//! An observer sees every event of a run, in the order of cycles, and changes nothing. This one
+//! picks three kinds of events out of some forty; see `TraceEvent` for the others.
 
-use std::error::Error;
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
-use std::path::Path;
-
-use npsim::assemble::assemble_project;
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::chip::watch::Sampler;
-use npsim::engine::ENGINE;
-use npsim::load::{generator, resolved};
-use npsim::net::load::Load;
-use npsim::project::{Overrides, Project};
-use npsim::registry;
-use npsim::session::{Endpoints, Plan, Session};
-use npsim::simulation::Settings;
+use npsim::system::{System, Traffic};
 
-/// What becomes of frames, a row each time.
-#[derive(Default)]
-struct FrameRows {
-    csv: String,
-    departed: u64,
-}
+/// A row for each arrival, departure and loss of a frame.
+struct FrameRows(Vec<String>);
 
-impl FrameRows {
-    fn row(&mut self, at: Cycle, what: &str, port: u8, frame: Option<u64>) {
-        let frame = frame.map_or(String::new(), |number| number.to_string());
-        writeln!(self.csv, "{at},{what},{port},{frame}").expect("a String takes all");
-    }
-}
-
-/// A session asks for samples of the chip too, of which this needs none.
+/// A run can sample the chip at intervals too; the default does not.
 impl Sampler for FrameRows {}
 
 impl Observer for FrameRows {
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
-        match *event {
-            TraceEvent::Arrives { port, frame, .. } => self.row(at, "arrives", port, Some(frame)),
-            TraceEvent::Dropped { port, frame, .. } => self.row(at, "dropped", port, frame),
-            TraceEvent::Departed { port, frame, .. } => {
-                self.departed += 1;
-                self.row(at, "departed", port, frame);
-            }
-            _ => {}
-        }
+        let (what, port, frame) = match *event {
+            TraceEvent::Arrives { port, frame, .. } => ("arrives", port, Some(frame)),
+            TraceEvent::Dropped { port, frame, .. } => ("dropped", port, frame),
+            TraceEvent::Departed { port, frame, .. } => ("departed", port, frame),
+            _ => return,
+        };
+        let frame = frame.map_or(String::new(), |number| number.to_string());
+        self.0.push(format!("{at},{what},{port},{frame}"));
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    // The shipped forwarder, found from this crate's folder.
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
-    let project = Project::load(&folder, &Overrides::default(), &registry())?;
-    let (programs, messages) = assemble_project(&project);
-    let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
-
-    // A third of the lines' rate, for 100 microseconds.
-    let load = Load {
-        rate: Some("0.33".parse()?),
-        ..Load::default()
-    };
-    let load = resolved(load, &project);
-    let frames = generator(&load, &project)?.map(Ok);
-    let settings = Settings {
-        until: Some(60_000),
-        ..Settings::new(ENGINE)
-    };
-    let ends = Endpoints {
-        frames: Some(Box::new(frames)),
-        load: Some(load),
-        ..Endpoints::default()
-    };
-    let mut session = Session::new(&Plan::one(project, programs, settings), ends)?;
-
-    // One observer for each node; an ordinary run has one node.
-    let mut rows = [FrameRows::default()];
-    let go_on = &mut |_| ControlFlow::Continue(());
-    while session.run_to(Cycle::MAX, &mut rows, go_on).is_none() {}
-    session.finish()?;
-
-    let [rows] = rows;
-    print!("cycle,event,port,frame\n{}", rows.csv);
-    // What the observer saw is what the chip counted.
-    assert_eq!(rows.departed, session.node(0).traffic().sent_frames);
-    assert!(rows.departed > 0, "frames were forwarded");
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/forward");
+    let mut run = System::load(folder)?.start(Traffic::load("0.33")?.lasting("100us")?)?;
+    let rows = run.observe(FrameRows(Vec::new()))?.0;
+    println!("cycle,event,port,frame\n{}", rows.join("\n"));
+    let departed = rows.iter().filter(|row| row.contains("departed")).count();
+    assert_eq!(departed as u64, run.report().packets.sent);
     Ok(())
 }

@@ -1,14 +1,15 @@
 //! npsim, an open simulator of the Intel IXP2400 and IXP2800 network processors, as a library:
 //! everything the `npsim` command does, for programs that embed it.
 //!
-//! [`project`] reads a project file, [`assemble`](mod@assemble) its microcode,
-//! [`session`] runs it on a chip or on several between [`links`]; see [`npsim_session`] for a whole
-//! example. [`network`] joins chips to hosts that react, [`debug`] steps through a run in both
+//! [`system`] is where a program begins: ten lines load a project, give it traffic, run it and read
+//! what came of it. Below it, [`project`] reads a project file, [`assemble`](mod@assemble) its
+//! microcode, [`session`] runs it on a chip or on several between [`links`]. [`network`] joins chips to hosts that react, [`debug`] steps through a run in both
 //! directions, [`lab`] sweeps settings, [`explain`](mod@explain) says what a line of microcode
 //! costs.
 
 pub mod exercise;
 pub mod explain;
+pub mod system;
 pub mod vocabulary;
 
 pub use npsim_asm as asm;

@@ -17,13 +17,13 @@ use std::path::Path;
 use npsim::chip::Cycle;
 use npsim::chip::kernel::row::Row;
 use npsim::chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
-use npsim::engine::ENGINE;
-use npsim::links::Links;
+use npsim::files::Disk;
+use npsim::project::Overrides;
 use npsim::project::keys::Spanned;
 use npsim::project::registry::DeviceKind;
 use npsim::project::resolve::{Resolver, Window};
-use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::Ending;
+use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -278,23 +278,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let registry = npsim::registry().with_device(TcamKind);
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/write_a_device");
-    let project = Project::load(&folder, &Overrides::default(), &registry)?;
-    let (programs, messages) = npsim::assemble::assemble_project(&project);
-    let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
-    let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE))?;
-    let mut links = Links::idle(project.capacity.hertz);
-    let ending = simulation.run(&mut links, &mut |_, _| {});
-    assert_eq!(ending, Ending::NoEvents);
+    let system = System::load_with(&Disk, folder, &Overrides::default(), &registry)?;
+    let mut run = system.start(Traffic::None)?;
+    assert_eq!(run.finish()?, &Ending::NoEvents);
 
     // What the microcode kept: the longer prefix, the shorter one, a miss.
-    let defines = &project.programs[0].defines;
-    let (_, address) = defines.iter().find(|(name, _)| name == "ANSWERS").unwrap();
-    let address = u32::from_str_radix(address.trim_start_matches("0x"), 16)?;
-    let scratch = &simulation.chip().units().scratch;
+    let address = system.define("ANSWERS").ok_or("no ANSWERS")?;
+    let scratch = &run.chip().units().scratch;
     let answers = [0, 4, 8].map(|offset| scratch.read(address + offset));
     assert_eq!(answers, [Some(7), Some(3), Some(MISS)]);
 
-    let stats = simulation.stats();
+    let stats = &run.report().nodes[0].chip;
     let tcam = stats.devices.of(TcamKind::NAME).ok_or("no TCAM")?;
     assert_eq!(tcam.counts.get("searches"), Some(3));
     assert_eq!(tcam.counts.get("hits"), Some(2));

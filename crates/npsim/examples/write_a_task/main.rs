@@ -18,13 +18,13 @@ use npsim::chip::gpp::task::next_time;
 use npsim::chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim::chip::kernel::row::Row;
 use npsim::chip::kernel::trace_event::Level;
-use npsim::engine::ENGINE;
-use npsim::links::Links;
+use npsim::files::Disk;
+use npsim::project::Overrides;
 use npsim::project::keys::Spanned;
 use npsim::project::registry::{PlannedTask, TaskKind};
 use npsim::project::resolve::{Memory, Resolver};
-use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::Ending;
+use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -168,24 +168,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let registry = npsim::registry().with_task(RotationKind);
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/write_a_task");
-    let project = Project::load(&folder, &Overrides::default(), &registry)?;
-    println!("planned      {}", project.tasks.join("; "));
-
-    let (programs, messages) = npsim::assemble::assemble_project(&project);
-    let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
-    let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE))?;
-    let mut links = Links::idle(project.capacity.hertz);
-    let ending = simulation.run(&mut links, &mut |_, _| {});
+    let system = System::load_with(&Disk, folder, &Overrides::default(), &registry)?;
+    println!("planned      {}", system.project().tasks.join("; "));
 
     // The microcode ends with the fifth version, and the timer with it.
-    assert_eq!(ending, Ending::NoEvents);
-    let stats = simulation.stats();
+    let mut run = system.start(Traffic::None)?;
+    assert_eq!(run.finish()?, &Ending::NoEvents);
+    let stats = &run.report().nodes[0].chip;
     let writes = stats.gpp.rows.of(RotationKind::NAME)[0].get("writes");
     assert_eq!(writes, Some(5));
-    let seen = project.programs[0].defines.iter();
-    let (_, address) = seen.clone().find(|(name, _)| name == "SEEN").unwrap();
-    let address = u32::from_str_radix(address.trim_start_matches("0x"), 16)?;
-    let word = simulation.chip().units().scratch.read(address);
+    let seen = system.define("SEEN").ok_or("no SEEN")?;
+    let word = run.chip().units().scratch.read(seen);
     assert_eq!(word, Some(0), "version 5 begins with 4 % 4");
     for task in &stats.gpp.tasks {
         println!("{:<12} {}", task.name, task.summary.join("; "));

@@ -1,0 +1,396 @@
+//! A system of microcode and its runs: what a program that embeds npsim begins with.
+//!
+//! ```
+//! use npsim::system::{System, Traffic};
+//!
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/forward");
+//! let system = System::load(folder)?;
+//! let mut run = system.start_observed(Traffic::load("0.33")?.lasting("50us")?)?;
+//! run.finish()?;
+//! println!("{} frames left", run.packets().len());
+//! println!("{} instructions", run.report().nodes[0].chip.microengines[0].instructions);
+//! println!("{}", run.bottleneck().ok_or("nothing was observed")?.headline);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Every mistake, in a project, a source, a capture or a value, is a [`Problem`] with its place
+//! and what to do about it; nothing is printed. A [`SystemRun`] also stops at a cycle
+//! ([`SystemRun::run_to`], [`SystemRun::step`]), shows its [chip](SystemRun::chip), and takes an
+//! observer of the embedder's own ([`SystemRun::observe`]). What else a run can be, such as
+//! a chain, a saved state or a capture of departures, is a
+//! [session](crate::session).
+
+use std::mem;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::lines::Departure;
+use npsim_chip::watch::Watcher;
+use npsim_engine::ENGINE;
+use npsim_net::Ratio;
+use npsim_net::capture::Links;
+use npsim_net::load::Load;
+use npsim_net::pace::{Pace, PortAssignment, PortLine, Replay};
+use npsim_observe::set::{ObserverConfig, ObserverSet, Seen};
+use npsim_project::assemble::{Program, assemble_project_from};
+use npsim_project::files::{Disk, Files};
+use npsim_project::problem::{Problem, Problems};
+use npsim_project::registry::Registry;
+use npsim_project::{Overrides, Project};
+use npsim_report::bottleneck::{self, Analysis, Observed, Stage};
+use npsim_session::links::Tap;
+use npsim_session::report::Report;
+use npsim_session::session::{Endpoints, Plan, Session};
+use npsim_session::simulation::{Ending, Settings};
+
+/// Microseconds for which the media interface has to be idle after the last frame.
+const DRAIN_US: u64 = 100;
+
+/// A project and its assembled programs, of which any number of runs can be started.
+#[derive(Clone, Debug)]
+pub struct System {
+    project: Arc<Project>,
+    programs: Arc<[Program]>,
+}
+
+impl System {
+    /// Reads and assembles a project: a project file, its folder, or a single source.
+    ///
+    /// # Errors
+    /// All mistakes in the project file, or those in its sources.
+    pub fn load(target: impl AsRef<Path>) -> Result<Self, Problems> {
+        let registry = npsim_protocols::registry();
+        Self::load_with(&Disk, target, &Overrides::default(), &registry)
+    }
+
+    /// As [`Self::load`], from any source of files, with values in place of those of the project
+    /// file, and with the kinds of tasks and devices that the registry has.
+    ///
+    /// # Errors
+    /// As for [`Self::load`].
+    pub fn load_with(
+        files: &dyn Files,
+        target: impl AsRef<Path>,
+        overrides: &Overrides,
+        registry: &Registry,
+    ) -> Result<Self, Problems> {
+        let project = Project::load_from(files, target.as_ref(), overrides, registry)?;
+        let (programs, messages) = assemble_project_from(files, &project, &[]);
+        let programs = programs.ok_or_else(|| {
+            let shown = messages.rendered.iter();
+            Problems(shown.map(Problem::new).collect())
+        })?;
+        Ok(Self {
+            project: Arc::new(project),
+            programs: programs.into(),
+        })
+    }
+
+    /// What the project file says.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// What each microengine runs.
+    #[must_use]
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// The value of a name that the project defines for its microcode, such as the byte address
+    /// of a region.
+    #[must_use]
+    pub fn define(&self, name: &str) -> Option<u32> {
+        let mut defines = self.project.programs.iter().flat_map(|it| &it.defines);
+        let (_, text) = defines.find(|(known, _)| known == name)?;
+        match text.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    }
+
+    /// A run from cycle 0, on the fast core, with every check, until the traffic is handled.
+    ///
+    /// # Errors
+    /// The traffic does not fit the ports, or the programs do not fit the chip.
+    pub fn start(&self, traffic: Traffic) -> Result<SystemRun, Problem> {
+        let hertz = self.project.capacity.hertz;
+        let settings = Settings {
+            drain: (!matches!(traffic, Traffic::None)).then(|| hertz / 1_000_000 * DRAIN_US),
+            ..Settings::new(ENGINE)
+        };
+        self.start_with(traffic, settings)
+    }
+
+    /// As [`Self::start`], also with what [`SystemRun::bottleneck`] needs, which takes about
+    /// twice as long.
+    ///
+    /// # Errors
+    /// As for [`Self::start`].
+    pub fn start_observed(&self, traffic: Traffic) -> Result<SystemRun, Problem> {
+        let mut run = self.start(traffic)?;
+        let config = ObserverConfig::default().and_report();
+        run.observers = vec![config.open(&self.project, run.chip())?];
+        Ok(run)
+    }
+
+    /// As [`Self::start`], on any core, with limits and checks of the caller's.
+    ///
+    /// # Errors
+    /// As for [`Self::start`].
+    pub fn start_with(&self, traffic: Traffic, settings: Settings) -> Result<SystemRun, Problem> {
+        let sent = Sent::default();
+        let endpoints = Endpoints {
+            exit: Some(Box::new(sent.clone())),
+            ..traffic.endpoints(&self.project)?
+        };
+        let plan = Plan::one(
+            Arc::clone(&self.project),
+            Arc::clone(&self.programs),
+            settings,
+        );
+        Ok(SystemRun {
+            session: Session::new(&plan, endpoints)?,
+            sent,
+            observers: vec![ObserverSet::default()],
+            seen: Seen::default(),
+        })
+    }
+}
+
+/// What comes in at the ports of a system.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// Nothing.
+    None,
+    /// Frames that are made as they come.
+    Load(Box<Load>),
+    /// The frames of a capture, at its times, on the ports of its interfaces.
+    Capture(PathBuf),
+}
+
+impl Traffic {
+    /// Generated traffic at a share of the lines' rate (`0.33`), at so many bits (`1Gbps`) or
+    /// frames (`1Mpps`) a second; everything else as a load has it that says nothing else.
+    ///
+    /// # Errors
+    /// It is no rate.
+    pub fn load(rate: &str) -> Result<Self, Problem> {
+        let rate = rate
+            .parse()
+            .map_err(|error| Problem::new(format!("{error}")))?;
+        Ok(Self::Load(Box::new(Load {
+            rate: Some(rate),
+            ..Load::default()
+        })))
+    }
+
+    /// The frames of a capture, pcap or pcapng.
+    #[must_use]
+    pub fn capture(path: impl Into<PathBuf>) -> Self {
+        Self::Capture(path.into())
+    }
+
+    /// Generated traffic for so long, such as `2ms`; other traffic stays as it is.
+    ///
+    /// # Errors
+    /// It is no time.
+    pub fn lasting(mut self, time: &str) -> Result<Self, Problem> {
+        if let Self::Load(load) = &mut self {
+            load.time = time
+                .parse()
+                .map_err(|error| Problem::new(format!("{error}")))?;
+        }
+        Ok(self)
+    }
+
+    /// The lines of a project with this traffic.
+    fn endpoints(self, project: &Project) -> Result<Endpoints, Problem> {
+        match self {
+            Self::None => Ok(Endpoints::default()),
+            Self::Load(load) => {
+                let load = npsim_project::load::resolved(*load, project);
+                let frames = npsim_project::load::generator(&load, project)?.map(Ok);
+                Ok(Endpoints {
+                    frames: Some(Box::new(frames)),
+                    load: Some(load),
+                    ..Endpoints::default()
+                })
+            }
+            Self::Capture(path) => {
+                let failed = |error: &dyn std::fmt::Display| Problem::new(error.to_string());
+                let ports = project.boot.ports.iter();
+                let lines: Vec<_> = ports
+                    .map(|port| PortLine {
+                        bits_per_second: port.bits_per_second,
+                    })
+                    .collect();
+                let pace = Pace::Trace { speed: Ratio::ONE };
+                let ports = PortAssignment::ByInterface;
+                let replay = Replay::open_with(&path, &lines, ports, pace, Links::Ethernet)
+                    .map_err(|error| failed(&error))?;
+                Ok(Endpoints {
+                    origin_ns: replay.survey().first_timestamp_ns,
+                    frames: Some(Box::new(replay.frames().map_err(|error| failed(&error))?)),
+                    ..Endpoints::default()
+                })
+            }
+        }
+    }
+}
+
+/// A frame that has left the chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentPacket {
+    /// First preamble bit, in cycles of the microengines.
+    pub start: Cycle,
+    /// Last bit of the frame check sequence.
+    pub end: Cycle,
+    /// Port, from 0.
+    pub port: u8,
+    /// The frame without its frame check sequence.
+    pub bytes: Vec<u8>,
+    /// The number of the arrival that it was made from, where its data can be traced to one.
+    pub frame: Option<u64>,
+}
+
+/// What has left, shared with the lines.
+#[derive(Clone, Debug, Default)]
+struct Sent(Arc<Mutex<Vec<SentPacket>>>);
+
+impl Tap for Sent {
+    fn departed(&mut self, departure: &Departure<'_>) {
+        let mut sent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.push(SentPacket {
+            start: departure.start,
+            end: departure.end,
+            port: departure.port,
+            bytes: departure.bytes.to_vec(),
+            frame: departure.frame,
+        });
+    }
+}
+
+/// A run of a system.
+#[derive(Debug)]
+pub struct SystemRun {
+    session: Session,
+    sent: Sent,
+    observers: Vec<ObserverSet>,
+    seen: Seen,
+}
+
+impl SystemRun {
+    /// Runs to the end: the traffic is handled, nothing is pending, or a check stopped it.
+    ///
+    /// # Errors
+    /// A check stopped the run, or the frames of a capture could not be read.
+    pub fn finish(&mut self) -> Result<&Ending, Problem> {
+        self.run_to(Cycle::MAX);
+        self.session
+            .finish()
+            .map_err(|error| Problem::new(error.to_string()))?;
+        if let Some(set) = self.observers.pop() {
+            self.seen = set.finish(self.session.node(0).chip());
+        }
+        match self.session.ending() {
+            Some((_, Ending::Fault(fault))) => Err(Problem {
+                message: fault.message.clone(),
+                notes: fault.notes.clone(),
+                help: fault.help.clone(),
+                ..Problem::default()
+            }),
+            Some((_, Ending::InputFailed)) => {
+                let unread = self.session.node(0).unread();
+                Err(Problem::new(unread.unwrap_or_default()))
+            }
+            Some((_, ending)) => Ok(ending),
+            None => Err(Problem::new("the run was stopped before its end")),
+        }
+    }
+
+    /// Runs until nothing is left to happen before the cycle `pause`, or to the end; then the
+    /// ending. Microengines may have run ahead of the pause.
+    pub fn run_to(&mut self, pause: Cycle) -> Option<Ending> {
+        let go_on = &mut |_| ControlFlow::Continue(());
+        if self.observers.is_empty() {
+            return self.session.ending().map(|(_, ending)| ending.clone());
+        }
+        self.session.run_to(pause, &mut self.observers, go_on)
+    }
+
+    /// Runs the next `cycles` cycles exactly, so that every microengine stands at the last one;
+    /// the ending if the run has come to its end. These cycles are not observed.
+    pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {
+        self.session.step(cycles)
+    }
+
+    /// Runs to the end with an observer of the caller's in place of those of
+    /// [`System::start_observed`], and gives the observer back.
+    ///
+    /// # Errors
+    /// As for [`Self::finish`].
+    pub fn observe<W: Watcher + Send>(&mut self, observer: W) -> Result<W, Problem> {
+        let mut observers = [observer];
+        let go_on = &mut |_| ControlFlow::Continue(());
+        while self
+            .session
+            .run_to(Cycle::MAX, &mut observers, go_on)
+            .is_none()
+        {}
+        self.observers.clear();
+        self.finish()?;
+        let [observer] = observers;
+        Ok(observer)
+    }
+
+    /// The cycle before which nothing is left to happen.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.session.now()
+    }
+
+    /// The chip, with its microengines, memories and rings.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        self.session.node(0).chip()
+    }
+
+    /// The frames that have left since the last call, in the order in which they left.
+    #[must_use]
+    pub fn packets(&mut self) -> Vec<SentPacket> {
+        let mut sent = self.sent.0.lock().unwrap_or_else(PoisonError::into_inner);
+        mem::take(&mut *sent)
+    }
+
+    /// All counters, as the [stats file](crate::stats_file) has them.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.session.stats()
+    }
+
+    /// What limits the run; only of an [observed](System::start_observed) run that is
+    /// [finished](Self::finish).
+    #[must_use]
+    pub fn bottleneck(&self) -> Option<Analysis> {
+        let report = self.report();
+        let project = self.session.project();
+        Some(bottleneck::analyse(&Observed {
+            report: report.nodes.first()?,
+            series: self.seen.series.as_ref()?,
+            flow: self.seen.flow.as_ref()?,
+            stages: &Stage::all(project),
+            clusters: project.profile.clusters(),
+        }))
+    }
+
+    /// The session below, for what stands in no method here.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+}
