@@ -18,9 +18,10 @@ mod output;
 pub mod schemas;
 mod usage;
 
+use std::env;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use npsim::diagnostics::render_problem;
 use npsim::problem::{Problem, Problems};
 
@@ -29,7 +30,10 @@ use crate::arguments::{Arguments, Command};
 /// The command with the arguments of this process. Ends the process itself at wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::end(error));
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        let all = Arguments::command();
+        usage::end(usage::with_subcommands(error, &all, env::args_os()))
+    });
     let json = arguments.command.messages_are_json();
     if json {
         output::write_for_programs();
@@ -55,8 +59,8 @@ pub fn main() -> ExitCode {
         Command::Codes(arguments) => cmd::codes::run(arguments),
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Docs(arguments) => cmd::docs::run(arguments),
-        Command::Completions(arguments) => cmd::completions::run(arguments),
-        Command::Man(arguments) => cmd::man::run(arguments),
+        Command::Completions(arguments) => cmd::completions::run(arguments, Arguments::command()),
+        Command::Man(arguments) => cmd::man::run(arguments, Arguments::command()),
         Command::Lsp(arguments) => cmd::lsp::run(arguments),
         Command::Trace(arguments) => cmd::trace::run(arguments),
         Command::Generate(arguments) => cmd::generate::run(arguments),

@@ -4,12 +4,11 @@
 use std::ffi::OsString;
 use std::{env, process};
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use npsim::messages::Message;
 use npsim::problem::Problem;
 
-use crate::arguments::Arguments;
 use crate::output;
 
 /// What a program asks for its messages by.
@@ -21,7 +20,6 @@ const JSON: &str = "json";
 
 /// Ends the process with what the reader of the command line came to: help, or wrong usage.
 pub fn end(error: clap::Error) -> ! {
-    let error = with_subcommands(error, env::args_os());
     let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
     if error.use_stderr() && for_programs {
         let rendered = error.render().to_string();
@@ -32,17 +30,17 @@ pub fn end(error: clap::Error) -> ! {
     error.exit()
 }
 
-/// An unknown subcommand that resembles none, with those that there are.
-fn with_subcommands(
+/// The error, with the subcommands that `all` has where it is an unknown one that resembles none.
+pub fn with_subcommands(
     mut error: clap::Error,
+    all: &Command,
     words: impl IntoIterator<Item = OsString>,
 ) -> clap::Error {
     let resembles = error.get(ContextKind::SuggestedSubcommand).is_some();
     if error.kind() != ErrorKind::InvalidSubcommand || resembles {
         return error;
     }
-    let all = Arguments::command();
-    let mut command = &all;
+    let mut command = all;
     let mut path = command.get_name().to_owned();
     for word in words.into_iter().skip(1) {
         let Some(found) = command.find_subcommand(&word) else {
@@ -107,7 +105,7 @@ fn problem(error: &clap::Error, rendered: &str) -> Problem {
 mod tests {
     use super::{asks_for_json, problem, with_subcommands};
     use crate::arguments::Arguments;
-    use clap::Parser as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     fn asks(line: &str) -> bool {
         asks_for_json(line.split(' ').map(Into::into))
@@ -140,7 +138,11 @@ mod tests {
     fn an_unknown_subcommand_is_told_with_those_that_there_are() {
         let told = |line: &str| {
             let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
-            let error = with_subcommands(error, line.split(' ').map(Into::into));
+            let error = with_subcommands(
+                error,
+                &Arguments::command(),
+                line.split(' ').map(Into::into),
+            );
             problem(&error, &error.render().to_string()).help
         };
         let tip = told("npsim trace traces/mixed.pcap").expect("a tip");

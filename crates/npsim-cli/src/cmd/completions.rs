@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, Args, Command, CommandFactory, ValueHint};
+use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use npsim::vocabulary;
 use npsim_asm::codes;
@@ -31,9 +31,10 @@ pub struct Arguments {
     shell: Shell,
 }
 
-pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+/// Writes the script for `command`, which is all of `npsim`.
+pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    let mut command = with_names(crate::arguments::Arguments::command(), "")?;
+    let mut command = with_names(command, "")?;
     clap_complete::generate(arguments.shell, &mut command, "npsim", &mut script);
     output::print(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)

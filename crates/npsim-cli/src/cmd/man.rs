@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use npsim::problem::Problem;
 
 use super::value::folder;
@@ -21,10 +21,11 @@ pub struct Arguments {
     folder: PathBuf,
 }
 
-pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+/// Writes the pages of `command`, which is all of `npsim`.
+pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<ExitCode> {
     let folder = &arguments.folder;
     std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
-    clap_mangen::generate_to(crate::arguments::Arguments::command(), folder)
+    clap_mangen::generate_to(command, folder)
         .map_err(|error| Problem::io("write", folder, &error))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod captures;
 mod drive;
+mod keeping;
 mod outputs;
 mod report;
 mod resume;

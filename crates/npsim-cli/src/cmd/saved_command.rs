@@ -5,24 +5,25 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, Parser};
+use clap::{Args, Command};
 use npsim::checkpoint::Origin;
 use npsim::checkpoint::inputs::{self, Input};
 use npsim::problem::Problem;
 
 use crate::output;
 
-/// Ends the process with a usage error if there is anything else than `anew` beside `--resume`.
-pub fn refuse_others(subcommand: &str, anew: &[&str]) {
-    let mut command = crate::arguments::Arguments::command();
+/// The subcommand of `npsim` with arguments of this kind, alone.
+fn command_of<A: Args>(subcommand: &'static str) -> Command {
+    let mut command =
+        A::augment_args(Command::new(subcommand)).bin_name(format!("npsim {subcommand}"));
     command.build();
-    let matches = command.clone().get_matches_from(std::env::args_os());
-    let (Some(run), Some(given)) = (
-        command.find_subcommand_mut(subcommand),
-        matches.subcommand_matches(subcommand),
-    ) else {
-        return;
-    };
+    command
+}
+
+/// Ends the process with a usage error if there is anything else than `anew` beside `--resume`.
+pub fn refuse_others<A: Args>(subcommand: &'static str, anew: &[&str]) {
+    let mut run = command_of::<A>(subcommand);
+    let given = run.clone().get_matches_from(std::env::args_os().skip(1));
     let other = run.get_arguments().find(|argument| {
         let id = argument.get_id().as_str();
         // A flag that is not given has its default, which is no value of the command line.
@@ -42,19 +43,17 @@ pub fn refuse_others(subcommand: &str, anew: &[&str]) {
     }
 }
 
-/// What a saved command means; `own` takes those of one subcommand.
-fn parse<A>(
-    command: &[String],
-    path: &Path,
-    own: fn(crate::arguments::Command) -> Option<A>,
-) -> Result<A, Problem> {
-    let words = std::iter::once("npsim").chain(command.iter().map(String::as_str));
-    let reason = match crate::arguments::Arguments::try_parse_from(words) {
-        Ok(arguments) => match own(arguments.command) {
-            Some(arguments) => return Ok(arguments),
-            None => "it is no such run".to_owned(),
-        },
-        Err(error) => error
+/// What a saved command of a subcommand means.
+fn parse<A: Args>(command: &[String], path: &Path, subcommand: &'static str) -> Result<A, Problem> {
+    let is_own = command.first().is_some_and(|word| word == subcommand);
+    let parsed = || {
+        let matches = command_of::<A>(subcommand).try_get_matches_from(command)?;
+        A::from_arg_matches(&matches)
+    };
+    let reason = match is_own.then(parsed) {
+        Some(Ok(arguments)) => return Ok(arguments),
+        None => "it is no such run".to_owned(),
+        Some(Err(error)) => error
             .to_string()
             .lines()
             .next()
@@ -70,11 +69,11 @@ fn parse<A>(
 
 /// The command of a run that goes on: the first that led to the checkpoint, then what the others and
 /// this one, `now`, said anew. `overlay` takes a command over the earlier ones, with its words.
-pub fn resumed<A>(
+pub fn resumed<A: Args>(
     now: &A,
     path: &Path,
     origin: &Origin,
-    own: fn(crate::arguments::Command) -> Option<A>,
+    subcommand: &'static str,
     overlay: impl Fn(&mut A, &A, &[String]),
 ) -> Result<A, Problem> {
     let own_words = own_command()?;
@@ -85,9 +84,9 @@ pub fn resumed<A>(
         ))
         .help("start the run anew"));
     };
-    let mut arguments = parse(first, path, own)?;
+    let mut arguments = parse(first, path, subcommand)?;
     for command in others {
-        overlay(&mut arguments, &parse(command, path, own)?, command);
+        overlay(&mut arguments, &parse(command, path, subcommand)?, command);
     }
     overlay(&mut arguments, now, &own_words);
     Ok(arguments)

@@ -13,7 +13,7 @@ use npsim_network::{DropReason, Frame, Tap};
 use npsim_transport::time::Time;
 
 use super::arguments::LinkCapture;
-use super::outputs::{self, Keeping};
+use super::keeping::{Keeping, lacks};
 
 /// Ethernet addresses of the ends of a link, made up: locally administered.
 const ENDS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
@@ -78,7 +78,7 @@ impl Captures {
                 Keeping::Begun => TraceSink::create_kept(path, form, &interfaces),
                 Keeping::At(before) => match before.captures.get(number) {
                     Some(at) => TraceSink::resume(path, form, &interfaces, at),
-                    None => return Err(outputs::lacks("captures")),
+                    None => return Err(lacks("captures")),
                 },
             };
             let sink = sink.map_err(|error| Problem::io("write", path, &error))?;

@@ -16,31 +16,13 @@ use npsim_network::series::{Sampler, Series};
 
 use super::arguments::Arguments;
 use super::captures::Captures;
+use super::keeping::{Keeping, lacks};
 use super::report::Report;
 use super::taps::{Taps, Timeline};
 use crate::cmd::destinations::{self, Output};
 use crate::cmd::run::outputs::keep_apart;
 use crate::cmd::run::report::page_path;
 use crate::cmd::saved_command::forget;
-
-/// Whether the outputs of a run are to be gone on with, and from where.
-#[derive(Clone, Copy)]
-pub enum Keeping<'a> {
-    /// They are not.
-    Not,
-    /// They are, and begin now.
-    Begun,
-    /// They are, and stand there.
-    At(&'a Positions),
-}
-
-/// A checkpoint that does not fit its command.
-pub fn lacks(what: &str) -> Problem {
-    Problem::new(format!(
-        "the checkpoint does not have all {what} that its command writes"
-    ))
-    .help("start the run anew")
-}
 
 /// Samples over time, on their way to a file.
 enum SeriesFile {

@@ -8,6 +8,7 @@ use npsim_network::checkpoint::Checkpoint;
 use super::arguments::Arguments;
 use crate::cmd::saved_command;
 
+const SUBCOMMAND: &str = "network";
 /// What may be said anew of a run that goes on: it changes no result that was not asked for.
 const ANEW: [&str; 8] = [
     "format",
@@ -39,12 +40,8 @@ fn overlay(arguments: &mut Arguments, later: &Arguments, _: &[String]) {
 
 /// The command of a run that goes on, and where it stands.
 pub fn resumed(now: &Arguments, path: &Path) -> Result<(Arguments, Checkpoint), Problem> {
-    saved_command::refuse_others("network", &ANEW);
+    saved_command::refuse_others::<Arguments>(SUBCOMMAND, &ANEW);
     let checkpoint = Checkpoint::read(path)?;
-    let own = |command| match command {
-        crate::arguments::Command::Network(arguments) => Some(arguments),
-        _ => None,
-    };
-    let arguments = saved_command::resumed(now, path, checkpoint.origin(), own, overlay)?;
+    let arguments = saved_command::resumed(now, path, checkpoint.origin(), SUBCOMMAND, overlay)?;
     Ok((arguments, checkpoint))
 }

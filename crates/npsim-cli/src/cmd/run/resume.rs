@@ -8,6 +8,7 @@ use npsim::problem::Problem;
 use super::Arguments;
 use crate::cmd::saved_command;
 
+const SUBCOMMAND: &str = "run";
 /// What may be said anew of a run that goes on: it changes no result that was
 /// not asked for.
 const ANEW: [&str; 9] = [
@@ -50,13 +51,9 @@ fn overlay(arguments: &mut Arguments, later: &Arguments, words: &[String]) {
 
 /// The command of a run that goes on, and where it stands.
 pub fn resumed(now: &Arguments, path: &Path) -> Result<(Arguments, Checkpoint), Problem> {
-    saved_command::refuse_others("run", &ANEW);
+    saved_command::refuse_others::<Arguments>(SUBCOMMAND, &ANEW);
     let checkpoint = Checkpoint::read(path)?;
-    let own = |command| match command {
-        crate::arguments::Command::Run(arguments) => Some(arguments),
-        _ => None,
-    };
-    let arguments = saved_command::resumed(now, path, checkpoint.origin(), own, overlay)?;
+    let arguments = saved_command::resumed(now, path, checkpoint.origin(), SUBCOMMAND, overlay)?;
     Ok((arguments, checkpoint))
 }
 

@@ -3,6 +3,7 @@
 mod gen_capture;
 mod info;
 mod order;
+mod order_report;
 mod order_text;
 
 use std::process::ExitCode;

@@ -7,9 +7,9 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim_net::capture::{CaptureError, Links, Reader};
 use npsim_net::order::identify::{Entered, Entering, Flow, TcpSegments, stamped};
-use npsim_net::order::{Order, Sequences, THRESHOLD};
-use serde::Serialize;
+use npsim_net::order::{Sequences, THRESHOLD};
 
+use super::order_report::{By, FlowReport, Report};
 use super::order_text;
 use crate::cmd::format::{self, Format};
 use crate::cmd::value::parser;
@@ -58,42 +58,6 @@ pub struct Arguments {
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-}
-
-/// What tells which packet of its flow a frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum By {
-    Against,
-    Stamps,
-    Tcp,
-}
-
-/// What is told of a capture.
-#[derive(Debug, Serialize)]
-pub struct Report {
-    pub file: String,
-    pub format: String,
-    /// Frames of the file.
-    pub frames: u64,
-    pub by: By,
-    pub against: Option<String>,
-    /// Frames of the file of which it is not known which packets they are.
-    pub left_out: u64,
-    /// The displacement threshold.
-    pub threshold: u64,
-    pub order: Order,
-    /// With `--each`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flows: Vec<FlowReport>,
-}
-
-/// What is told of a flow.
-#[derive(Debug, Serialize)]
-pub struct FlowReport {
-    pub number: u32,
-    pub name: String,
-    pub order: Order,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {

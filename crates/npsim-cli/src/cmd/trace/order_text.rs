@@ -8,7 +8,7 @@ use npsim::quantity::grouped;
 use npsim_net::order::{Counter, Order};
 use npsim_session::text_table::TextTable;
 
-use super::order::{By, FlowReport, Report};
+use super::order_report::{By, FlowReport, Report};
 
 pub fn text(report: &Report, width: usize) -> String {
     let mut out = String::new();

@@ -1,0 +1,40 @@
+//! The order of the packets in a capture, as `npsim trace order` reports it.
+
+use npsim_net::order::Order;
+use serde::Serialize;
+
+/// What tells which packet of its flow a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    Against,
+    Stamps,
+    Tcp,
+}
+
+/// What is told of a capture.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub file: String,
+    pub format: String,
+    /// Frames of the file.
+    pub frames: u64,
+    pub by: By,
+    pub against: Option<String>,
+    /// Frames of the file of which it is not known which packets they are.
+    pub left_out: u64,
+    /// The displacement threshold.
+    pub threshold: u64,
+    pub order: Order,
+    /// With `--each`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowReport>,
+}
+
+/// What is told of a flow.
+#[derive(Debug, Serialize)]
+pub struct FlowReport {
+    pub number: u32,
+    pub name: String,
+    pub order: Order,
+}
