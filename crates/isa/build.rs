@@ -7,15 +7,11 @@ use std::{env, fs};
 mod generator;
 
 fn main() {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets this"));
-    let tables = root.join("../../isa");
     let mut sources = generator::Sources::default();
     for (name, slot) in sources.slots() {
-        let path = tables.join(name);
-        println!("cargo:rerun-if-changed={}", path.display());
-        match fs::read_to_string(&path) {
-            Ok(text) => *slot = text,
-            Err(error) => stop(&[format!("cannot read {}: {error}", path.display())]),
+        match npsim_isa_tables::table(name) {
+            Some(text) => text.clone_into(slot),
+            None => stop(&[format!("there is no table {name}")]),
         }
     }
     println!("cargo:rerun-if-changed=build");

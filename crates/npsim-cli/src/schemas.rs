@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::docs::markdown::{Block, blocks, plain};
 
-const PAGE: &str = include_str!("../../../docs/src/json.md");
+/// The page of the book that describes what commands print.
+const PAGE: &str = "json";
 /// The dialect of the schemas.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -35,7 +36,7 @@ pub struct Property {
 #[must_use]
 pub fn described() -> Vec<Described> {
     let mut all: Vec<Described> = Vec::new();
-    for block in blocks(PAGE) {
+    for block in blocks(npsim_book::page(PAGE).unwrap_or_default()) {
         match (block, all.last_mut()) {
             (Block::Heading { level: 2, text }, _) => all.push(Described {
                 command: plain(&text),

@@ -13,47 +13,10 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::{CoreKind, Program};
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::profile::Profile;
+use npsim_microcode::MEASURING;
 
 use npsim_project::diagnostics::render_diagnostic;
 use npsim_project::problem::Problem;
-
-/// A source that comes with the program: its path and its text.
-type Source = (&'static str, &'static str);
-
-macro_rules! sources {
-    ($($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../microcode/", $path)))),*]
-    };
-}
-
-const SOURCES: &[Source] = sources![
-    "latency/measure.uc",
-    "latency/scratch.uc",
-    "latency/sram.uc",
-    "latency/dram.uc",
-    "latency/hash.uc",
-    "latency/msf.uc",
-    "latency/cap.uc",
-    "stress/spread.uc",
-    "stress/scratch.uc",
-    "stress/sram_read.uc",
-    "stress/sram_write.uc",
-    "stress/sram_both.uc",
-    "stress/dram.uc",
-    "stress/command_bus.uc",
-    "stress/s_push.uc",
-    "stress/s_pull.uc",
-    "stress/d_push.uc",
-    "stress/d_pull.uc",
-    "stress/hash.uc",
-    "stress/feedback_quick_start.uc",
-    "stress/feedback_xcp.uc",
-    "stress/media_in.uc",
-    "stress/media_out.uc",
-    "lib/constant.uc",
-    "lib/rbuf.uc",
-    "lib/tbuf.uc",
-];
 
 /// Finds sources in the program itself: in the including file's folder, then
 /// in the library.
@@ -69,7 +32,7 @@ impl Includes for Embedded {
             format!("{folder}/{name}"),
             format!("lib/{name}"),
         ];
-        SOURCES
+        MEASURING
             .iter()
             .find(|(path, _)| candidates.iter().any(|candidate| candidate == path))
             .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))

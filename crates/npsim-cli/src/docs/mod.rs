@@ -6,11 +6,10 @@ pub mod markdown;
 pub mod terminal_text;
 
 use npsim_asm::spelling::closest;
+use npsim_book::PAGES;
 
 use markdown::{Block, blocks, plain};
 
-/// The files of the book by name, without their ending.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 /// The table of contents.
 const SUMMARY: &str = "SUMMARY";
 
@@ -56,7 +55,7 @@ pub enum Found {
 /// All pages in the order of the table of contents.
 #[must_use]
 pub fn pages() -> Vec<Page> {
-    let summary = text_of(SUMMARY).unwrap_or_default();
+    let summary = npsim_book::page(SUMMARY).unwrap_or_default();
     let mut part = "";
     let mut pages = Vec::new();
     // The first heading is the table's own.
@@ -70,7 +69,7 @@ pub fn pages() -> Vec<Page> {
             Some((title, rest.split_once(".md)")?.0))
         });
         let Some((title, name)) = link else { continue };
-        if let Some((name, text)) = FILES.iter().find(|(own, _)| *own == name) {
+        if let Some((name, text)) = PAGES.iter().find(|(own, _)| *own == name) {
             pages.push(Page {
                 name,
                 title,
@@ -81,11 +80,6 @@ pub fn pages() -> Vec<Page> {
         }
     }
     pages
-}
-
-fn text_of(name: &str) -> Option<&'static str> {
-    let file = FILES.iter().find(|(own, _)| *own == name)?;
-    Some(file.1)
 }
 
 /// Looks for a topic: the name or the title of a page, `PAGE HEADING`, or words that a
@@ -185,12 +179,12 @@ fn section(place: Place) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, Found, SUMMARY, find, pages};
+    use super::{Found, PAGES, SUMMARY, find, pages};
 
     #[test]
     fn the_table_of_contents_has_every_page_once() {
         let pages = pages();
-        for (name, _) in FILES {
+        for (name, _) in PAGES {
             let count = pages.iter().filter(|page| page.name == *name).count();
             assert_eq!(count, usize::from(*name != SUMMARY), "{name}");
         }
@@ -216,7 +210,7 @@ mod tests {
         assert_eq!(section("stats locks").0, "stats");
         assert_eq!(section("docs/src/stats.md#locks").0, "stats");
         assert!(section("stats locks").1 > 2);
-        assert!(section("stats locks").1 < super::blocks(super::text_of("stats").unwrap()).len());
+        assert!(section("stats locks").1 < super::blocks(npsim_book::page("stats").unwrap()).len());
         let Found::Places(places) = find("order") else {
             panic!("{:?}", find("order"));
         };

@@ -1,5 +1,5 @@
-//! Puts the pages of the book into the program, so that `npsim docs` has them wherever
-//! it is installed.
+//! Puts the pages of the book into a table, for `npsim docs` and for the schemas that are
+//! made from a page.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::{env, fs};
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo names the crate's folder");
     let out = env::var("OUT_DIR").expect("cargo names a folder for what is made");
-    let folder = Path::new(&root).join("../../docs/src");
+    let folder = Path::new(&root).join("src");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut pages: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
