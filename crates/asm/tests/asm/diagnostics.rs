@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::support::{codes, describe, run, run_with};
 use npsim_asm::{Level, Options};
+use npsim_isa::{Generation, Instruction, encode};
 
 /// Code and a text that is wrong in this way only.
 const ERRORS: &[(&str, &str)] = &[
@@ -518,4 +519,50 @@ fn diagnostics_come_in_source_order() {
         .map(|d| assembly.sources.line_column(d.primary.span).0)
         .collect();
     assert_eq!(lines, [1, 3, 4], "{}", describe(&assembly));
+}
+
+#[test]
+fn instructions_of_a_later_generation_are_refused_by_name() {
+    let older = Options {
+        generation: Generation::MEv1,
+        ..Options::default()
+    };
+    let word = encode(&Instruction::Nop).unwrap();
+    for (text, name, column) in [
+        ("ffs[a0, b1]".to_owned(), "ffs", 1),
+        (
+            "  scratch[read, $0, a0, 0, 1], ctx_swap[s1]".to_owned(),
+            "scratch",
+            3,
+        ),
+        (format!(".word {word:#x}"), "nop", 1),
+    ] {
+        assert!(
+            run(&format!("{text}\nctx_arb[kill]")).image.is_some(),
+            "{text}"
+        );
+        let assembly = run_with(&text, &older);
+        assert!(assembly.image.is_none());
+        let found = &assembly.diagnostics[0];
+        assert_eq!(found.code, "unknown-instruction");
+        assert_eq!(
+            found.message,
+            format!("`{name}` is an instruction of MEv2, which MEv1 does not have")
+        );
+        assert_eq!(
+            found.help.as_deref(),
+            Some("choose a chip with MEv2 microengines, or write it with older instructions")
+        );
+        let place = assembly.sources.line_column(found.primary.span);
+        assert_eq!(place, (1, column), "{text}");
+    }
+}
+
+#[test]
+fn images_say_which_generation_they_were_assembled_for() {
+    let image = run("ctx_arb[kill]").image.unwrap();
+    assert_eq!(image.generation, Generation::MEv2);
+    assert_eq!(image.check_generation(Generation::MEv2), Ok(()));
+    let (address, newer) = image.check_generation(Generation::MEv1).unwrap_err();
+    assert_eq!((address, newer.mnemonic), (0, "ctx_arb"));
 }

@@ -163,3 +163,32 @@ fn decoded(image: &Image, target: Target) -> Arc<[Word]> {
     let words = image.words.iter();
     words.map(|&word| decode_lenient_in(word, target)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use npsim_isa::{Generation, encode};
+
+    use super::*;
+
+    #[test]
+    fn programs_with_a_newer_instruction_are_refused_by_name() {
+        let words = vec![encode(&Instruction::Nop).unwrap(), 0xff_ffff_ffff];
+        let image = Image::from_words("p", words);
+        let chip = |generation: &str| {
+            let text = format!(
+                "extends = \"ixp2400\"\nname = \"mine\"\ntitle = \"t\"\ngeneration = \"{generation}\""
+            );
+            Profile::from_toml(&text)
+        };
+        let program = Program::new(&image, &chip("mev2").unwrap()).unwrap();
+        assert_eq!(program.words()[0], Ok(Instruction::Nop));
+        let older = chip("MEv1").unwrap();
+        assert_eq!(older.generation(), Generation::MEv1);
+        assert_eq!(
+            Program::new(&image, &older).unwrap_err().to_string(),
+            "program `p` cannot run on this chip: `nop` is an instruction of MEv2, which MEv1 does not have (p+0)"
+        );
+        let unknown = chip("MEv9").unwrap_err().to_string();
+        assert!(unknown.contains("MEv1, MEv2"), "{unknown}");
+    }
+}

@@ -5,6 +5,7 @@
 mod chips;
 mod programs;
 mod reached;
+mod word_oracle;
 
 use npsim_chip::core::Program;
 use npsim_chip::core::{Core, CoreKind};
