@@ -68,13 +68,13 @@ impl Microengine {
             .unwrap_or(LoopExit::Stop)
     }
 
-    /// The word here is no instruction.
+    /// The word here is not a valid instruction.
     #[cold]
     #[inline(never)]
     pub(crate) fn no_instruction(&mut self, fabric: &mut Fabric) -> LoopExit {
         self.stop(fabric, |me| match me.program.loaded().words().get(usize::from(me.pc)) {
             Some(Err(reason)) => Report {
-                message: format!("the word at address {} is no instruction: {reason}", me.pc),
+                message: format!("the word at address {} is not a valid instruction: {reason}", me.pc),
                 notes: Vec::new(),
                 help: "look for a jump to a wrong address, or data among the instructions",
             },

@@ -85,7 +85,7 @@ pub struct Word {
     pub labels: Vec<String>,
     /// Canonical assembly.
     pub instruction: String,
-    /// What it does; absent for a word that is no instruction.
+    /// What it does; absent for a word that is not a valid instruction.
     pub meaning: Option<&'static str>,
     /// Its syntax.
     pub syntax: Option<&'static str>,
@@ -232,7 +232,7 @@ fn word(code: &Code<'_>, address: usize) -> Word {
     let bits = image.words[address];
     let instruction = code.at(address);
     let text = instruction.map_or_else(
-        || "no instruction".to_owned(),
+        || "not a valid instruction".to_owned(),
         std::string::ToString::to_string,
     );
     let row = instruction.map(Instruction::row);

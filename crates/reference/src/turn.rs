@@ -184,7 +184,7 @@ impl Reference {
         let message = match self.program.words().get(usize::from(pc)) {
             Some(Ok(instruction)) => return Ok(*instruction),
             Some(Err(reason)) => {
-                format!("the word at address {pc} is no instruction: {reason}")
+                format!("the word at address {pc} is not a valid instruction: {reason}")
             }
             None => "execution left the program".to_owned(),
         };

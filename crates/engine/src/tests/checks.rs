@@ -301,7 +301,7 @@ fn a_word_that_is_no_instruction_is_a_fault_only_when_executed() {
     let fault = bench.until(100).unwrap();
     assert_eq!((fault.check, fault.pc), (None, Some(0)));
     assert!(
-        fault.message.contains("no instruction"),
+        fault.message.contains("is not a valid instruction"),
         "{}",
         fault.message
     );

@@ -22,7 +22,7 @@ Examples:
 /// significant first; which of them is seen from the contents. A comment line
 /// `; me ...` begins another program.
 ///
-/// A word that is no instruction, or that has something in fields without effect,
+/// A word that is not a valid instruction, or that has something in fields without effect,
 /// is shown as `.word`, with a comment that says why or what it does.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

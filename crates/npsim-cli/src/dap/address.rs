@@ -54,7 +54,11 @@ pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
     let offset = reference - CODE;
     let me = u8::try_from(offset.div_euclid(OF_ME)).ok();
     me.map(|me| (me, offset.rem_euclid(OF_ME).div_euclid(WORD)))
-        .ok_or_else(|| DebugError::new(format!("{reference:#x} is no instruction")))
+        .ok_or_else(|| {
+            DebugError::new(format!(
+                "{reference:#x} is not the address of an instruction"
+            ))
+        })
 }
 
 /// A number as clients write it.
