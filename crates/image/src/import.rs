@@ -4,74 +4,8 @@
 use std::fmt;
 
 use npsim_isa::{ImmedShift, Instruction, decode_in, encode_in, immed_fields};
-use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
-
-/// What of the value goes into the constant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ImportPart {
-    /// All 32 bits, as far as one `immed` can hold them.
-    Whole,
-    /// Bits 15..0.
-    Low,
-    /// Bits 31..16.
-    High,
-    /// Byte 0 (bits 7..0) to 3.
-    Byte(u8),
-}
-
-impl ImportPart {
-    /// All parts.
-    pub const ALL: [Self; 7] = [
-        Self::Whole,
-        Self::Low,
-        Self::High,
-        Self::Byte(0),
-        Self::Byte(1),
-        Self::Byte(2),
-        Self::Byte(3),
-    ];
-
-    /// The part of a value.
-    #[must_use]
-    pub const fn of(self, value: u32) -> u32 {
-        match self {
-            Self::Whole => value,
-            Self::Low => value & 0xffff,
-            Self::High => value >> 16,
-            Self::Byte(n) => value >> (8 * (n as u32 & 3)) & 0xff,
-        }
-    }
-
-    /// The part that an expression computes, if it is one.
-    #[must_use]
-    pub fn found(expression: impl Fn(u32) -> Option<i64>) -> Option<Self> {
-        // Values in which all parts differ, with and without the high bits.
-        const PROBES: [u32; 5] = [0x1234_5678, 0xfedc_ba98, 0, 0x00ff_0100, 0x8000_7fff];
-        Self::ALL.into_iter().find(|part| {
-            PROBES
-                .iter()
-                .all(|&probe| expression(probe) == Some(i64::from(part.of(probe))))
-        })
-    }
-}
-
-/// A place that needs the value of an import variable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImportFixup {
-    /// Word address of the `immed`.
-    pub address: u16,
-    /// The import variable.
-    pub name: String,
-    /// What of its value goes there.
-    pub part: ImportPart,
-    /// The source wrote a shift, which stays; otherwise the shift and inversion
-    /// that the value needs are chosen.
-    pub shifted: bool,
-    /// The value that was filled in.
-    pub value: Option<u32>,
-}
 
 /// Why a value cannot be filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]

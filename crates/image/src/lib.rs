@@ -21,8 +21,8 @@ mod words;
 pub use disassemble::disassemble;
 pub use flow_graph::{DeferSlot, FlowGraph, Successors};
 pub use image::{
-    Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode, Origin,
-    RegisterSymbol, SignalSymbol, Synonym,
+    Direction, Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue,
+    LabelSymbol, NnMode, Origin, RegisterSymbol, SignalSymbol, Synonym,
 };
 pub use listing::listing;
 pub use live::{LiveRange, Point};

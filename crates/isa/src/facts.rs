@@ -3,7 +3,7 @@
 //! the explanations take it.
 
 use crate::{
-    AluOp, Bank, CapCsr, Command, Completion, CtxArb, Instruction, Operand, OperandRole,
+    AluOp, Bank, CapCsr, Command, Completion, CtxArb, Index, Instruction, Operand, OperandRole,
     RESTRICTED, Role, ShfOp, Shift, ShiftCount, UNRESTRICTED, csr, unused,
 };
 
@@ -105,18 +105,6 @@ pub enum Flow {
     Arbitration,
     /// To another context if it asks for `ctx_swap`.
     Command,
-}
-
-/// What a register of the microengine points at; a write to it takes effect
-/// only [`csr::INDEX_GAP`] instructions later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Index {
-    /// A longword of local memory, through `*l$index0` or `*l$index1`.
-    LocalMemory(u8),
-    /// A transfer register, through `*$index` and `*$$index`.
-    Transfer,
-    /// The byte at which `byte_align` cuts.
-    Byte,
 }
 
 /// Values from which [`Form::make`] puts an instruction together; what the form

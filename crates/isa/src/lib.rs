@@ -67,5 +67,5 @@ pub use names::{immed_fields, physical_register};
 pub use operand::*;
 pub use operand_code::*;
 pub use parity::parity_bits;
-pub use registers::{CsrInfo, cap_csr, csr, msf_csr};
+pub use registers::{CsrInfo, Index, cap_csr, csr, msf_csr};
 pub use target::{ContextMode, Generation, GenerationInfo, NewerInstruction, Target};

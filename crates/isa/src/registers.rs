@@ -1,6 +1,18 @@
 //! Control registers by name and address: one reader for the three spaces.
 
-use crate::{Evidence, Index};
+use crate::Evidence;
+
+/// What a register of the microengine points at; a write to it takes effect
+/// only [`csr::INDEX_GAP`] instructions later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// A longword of local memory, through `*l$index0` or `*l$index1`.
+    LocalMemory(u8),
+    /// A transfer register, through `*$index` and `*$$index`.
+    Transfer,
+    /// The byte at which `byte_align` cuts.
+    Byte,
+}
 
 /// A named register.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +48,9 @@ macro_rules! space {
     ($(#[$doc:meta])* $space:ident from $file:literal) => {
         $(#[$doc])*
         pub mod $space {
-            use super::CsrInfo;
             #[allow(unused_imports, reason = "only local registers point at something")]
-            use crate::{Evidence, Index};
+            use super::{CsrInfo, Index};
+            use crate::Evidence;
 
             include!(concat!(env!("OUT_DIR"), "/", $file));
 

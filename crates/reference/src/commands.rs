@@ -7,26 +7,10 @@ use npsim_chip::kernel::waiter::{Waiter, is_freelist};
 use npsim_isa::{
     CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::perform::Outcome;
-use crate::state::FileName;
+use crate::state::{Claim, FileName};
 use crate::{Reference, Stop};
-
-/// Transfer registers that a unit owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
-    pub file: FileName,
-    pub first: u8,
-    pub words: u8,
-}
-
-impl Claim {
-    pub fn covers(self, file: FileName, register: usize) -> bool {
-        let from_first = (register + 128 - usize::from(self.first)) % 128;
-        self.file == file && from_first < usize::from(self.words)
-    }
-}
 
 /// A command as the instruction gives it.
 struct Request {

@@ -23,6 +23,7 @@ mod account;
 mod alu;
 mod checks;
 mod commands;
+mod context;
 mod csr;
 mod neighbour;
 mod operands;

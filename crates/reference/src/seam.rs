@@ -13,8 +13,8 @@ use npsim_chip::state::StateError;
 use npsim_image::{ContextMode, NnMode};
 use npsim_isa::{Bank, Operand};
 
-use crate::commands::{Claim, transfer_file};
-use crate::state::{FileName, Phase, State};
+use crate::commands::transfer_file;
+use crate::state::{Claim, FileName, Phase, State};
 use crate::{REFERENCE, Reference};
 
 impl State {

@@ -7,8 +7,22 @@ use npsim_chip::kernel::exposure::Exposure;
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
-use crate::account::Context;
-use crate::commands::Claim;
+use crate::context::Context;
+
+/// Transfer registers that a unit owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub file: FileName,
+    pub first: u8,
+    pub words: u8,
+}
+
+impl Claim {
+    pub fn covers(self, file: FileName, register: usize) -> bool {
+        let from_first = (register + 128 - usize::from(self.first)) % 128;
+        self.file == file && from_first < usize::from(self.words)
+    }
+}
 
 /// What the microengine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,11 +12,12 @@ use crate::front::constant;
 use crate::front::statement::Place;
 use crate::middle::flow::Flow;
 use crate::middle::labels::Labels;
-use crate::middle::liveness::signal_rule;
+use crate::middle::program::signal_rule;
 use crate::middle::program::{Expression, Item, LateKind, Micro, Reference, SignalRef, Value};
 use crate::middle::scope::Symbols;
 use crate::middle::select::forms::{byte_value, cap_data, immed_form, small_constant, word_value};
-use npsim_image::import::{ImportFixup, ImportPart, is_shifted};
+use npsim_image::import::is_shifted;
+use npsim_image::{ImportFixup, ImportPart};
 
 /// Everything that is known before encoding.
 pub struct Emitter<'a> {
@@ -182,7 +183,7 @@ impl<'a> Emitter<'a> {
         }
         if let Some(transfer) = &micro.transfer {
             // With two names for one text the side that the command uses counts.
-            let (pull, _) = crate::middle::liveness::words(&micro.template);
+            let (pull, _) = crate::middle::program::words(&micro.template);
             let variable = match (transfer.write, pull) {
                 (Some(id), 1..) => Some(id),
                 _ => transfer.read.or(transfer.write),

@@ -1,8 +1,8 @@
 //! How far statements are indented.
 
 use crate::directives::{Block, Role, role};
+use crate::front::directive::Directive;
 use crate::front::lexer::RawLine;
-use crate::front::preprocess::Directive;
 use crate::front::token::{Token, TokenKind};
 
 /// Columns of one level.

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::front::preprocess::Directive;
+use crate::front::directive::Directive;
 use crate::front::token::{Token, TokenKind};
 use crate::source::{ExpansionId, FileId, Span};
 

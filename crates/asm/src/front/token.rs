@@ -246,3 +246,12 @@ impl Nesting {
         }
     }
 }
+
+/// The text of tokens for the inside of single quotes.
+#[must_use]
+pub fn unquoted(tokens: &[Token]) -> String {
+    match tokens {
+        [one] => one.text.to_string(),
+        _ => spell(tokens).replace('\'', ""),
+    }
+}

@@ -8,7 +8,8 @@ use npsim_isa::{CapAccess, Instruction, Leaves, Operand, OperandRole, Takes, Tra
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::flow::Flow;
-use crate::middle::liveness::{Liveness, signal_rule};
+use crate::middle::liveness::Liveness;
+use crate::middle::program::signal_rule;
 use crate::middle::program::{Item, Micro, Side, SignalRef, Slot, Value, VariableId, cell};
 use crate::middle::scope::{Element, Space, Symbols};
 use npsim_isa::{Completion, SignalRule};

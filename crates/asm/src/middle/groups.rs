@@ -2,8 +2,7 @@
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::middle::liveness::words;
-use crate::middle::program::{Item, VariableId};
+use crate::middle::program::{Item, VariableId, words};
 use crate::middle::scope::Symbols;
 use crate::middle::select::Order;
 

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::front::statement::Place;
 use crate::middle::flow::Flow;
 use crate::middle::groups::Groups;
-use crate::middle::liveness::words;
+use crate::middle::program::words;
 use crate::middle::program::{Item, Micro, Side, SignalRef, Value, VariableId};
 use crate::middle::scope::Symbols;
 

@@ -1,12 +1,12 @@
 //! Which registers and signals hold something needed, and where.
 
-use npsim_isa::{Instruction, SignalRule, Words};
+use npsim_isa::Instruction;
 use smallvec::SmallVec;
 
 use crate::middle::bit_set::BitSet;
 use crate::middle::flow::Flow;
 use crate::middle::groups::Groups;
-use crate::middle::program::{Item, Micro, Side, SignalRef, Value, cell};
+use crate::middle::program::{Item, Micro, Side, SignalRef, Value, cell, words};
 use crate::middle::scope::Symbols;
 
 /// Numbers of which an item has few.
@@ -39,45 +39,6 @@ pub struct Liveness {
     pub signals_at_entry: BitSet,
     /// Signals that are awaited later, after each item.
     pub signals_awaited: Vec<BitSet>,
-}
-
-/// Longwords that a command takes from the OUT and puts into the IN registers.
-#[must_use]
-pub fn words(instruction: &Instruction) -> (u8, u8) {
-    match instruction {
-        Instruction::Command(command) => {
-            let info = command.op.info();
-            (
-                words_of(info.pull_words, command.count),
-                words_of(info.push_words, command.count),
-            )
-        }
-        Instruction::CapCsr(access) => match access.access {
-            npsim_isa::CapAccess::Read => (0, access.count),
-            npsim_isa::CapAccess::Write => (access.count, 0),
-            npsim_isa::CapAccess::FastWriteAlu => (0, 0),
-        },
-        _ => (0, 0),
-    }
-}
-
-fn words_of(rule: Words, count: u8) -> u8 {
-    match rule {
-        Words::Zero => 0,
-        Words::One => 1,
-        Words::Count => count,
-        Words::CountTimes2 => count * 2,
-        Words::CountTimes4 => count * 4,
-    }
-}
-
-/// Whether a command raises its signal as one of a pair.
-#[must_use]
-pub fn signal_rule(instruction: &Instruction) -> SignalRule {
-    match instruction {
-        Instruction::Command(command) => command.op.info().signals,
-        _ => SignalRule::Single,
-    }
 }
 
 fn effect(item: &Item, symbols: &Symbols, groups: &Groups) -> Effect {

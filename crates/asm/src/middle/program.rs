@@ -1,7 +1,7 @@
 //! The program between selection and encoding: instructions whose registers,
 //! signals and labels are still symbols.
 
-use npsim_isa::{Instruction, Operand, OperandRole};
+use npsim_isa::{CapAccess, Instruction, Operand, OperandRole, SignalRule, Words};
 
 use crate::front::statement::Place;
 use crate::front::token::Token;
@@ -268,4 +268,43 @@ pub struct LabelDefinition {
     pub scope: usize,
     /// The item that follows it; the number of items at the end.
     pub item: usize,
+}
+
+/// Longwords that a command takes from the OUT and puts into the IN registers.
+#[must_use]
+pub fn words(instruction: &Instruction) -> (u8, u8) {
+    match instruction {
+        Instruction::Command(command) => {
+            let info = command.op.info();
+            (
+                words_of(info.pull_words, command.count),
+                words_of(info.push_words, command.count),
+            )
+        }
+        Instruction::CapCsr(access) => match access.access {
+            CapAccess::Read => (0, access.count),
+            CapAccess::Write => (access.count, 0),
+            CapAccess::FastWriteAlu => (0, 0),
+        },
+        _ => (0, 0),
+    }
+}
+
+fn words_of(rule: Words, count: u8) -> u8 {
+    match rule {
+        Words::Zero => 0,
+        Words::One => 1,
+        Words::Count => count,
+        Words::CountTimes2 => count * 2,
+        Words::CountTimes4 => count * 4,
+    }
+}
+
+/// Whether a command raises its signal as one of a pair.
+#[must_use]
+pub fn signal_rule(instruction: &Instruction) -> SignalRule {
+    match instruction {
+        Instruction::Command(command) => command.op.info().signals,
+        _ => SignalRule::Single,
+    }
 }

@@ -3,12 +3,11 @@
 
 use crate::support::image;
 use npsim_image::Image;
-use npsim_image::import::{ImportFixup, ImportPart};
 use npsim_image::{
-    ContextMode, Direction, ImageExpansion, ImageScope, InitialValue, LabelSymbol, LiveRange,
-    NnMode, Origin, Point, RegisterSymbol, SignalSymbol, Synonym,
+    ContextMode, Direction, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue,
+    LabelSymbol, LiveRange, NnMode, Origin, Point, RegisterSymbol, SignalSymbol, Synonym,
 };
-use npsim_isa::{Bank, Operand, Step};
+use npsim_isa::{Bank, Generation, Operand, Step};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -118,7 +117,7 @@ fn any_image() -> impl Strategy<Value = Image> {
         (
             symbols(words),
             name(),
-            any::<[bool; 4]>(),
+            any::<[bool; 5]>(),
             vec(name(), files as usize),
             vec(
                 (
@@ -158,6 +157,7 @@ fn any_image() -> impl Strategy<Value = Image> {
                 )| {
                     Image {
                         name,
+                        generation: Generation::ALL[usize::from(flags[4])],
                         contexts: if flags[0] {
                             ContextMode::Four
                         } else {

@@ -4,7 +4,7 @@
 
 use crate::support::{describe, image, run_with};
 use npsim_asm::Options;
-use npsim_image::import::ImportPart;
+use npsim_image::ImportPart;
 use npsim_image::{disassemble, listing};
 use npsim_isa::{ImmedShift, Instruction, decode};
 
@@ -197,7 +197,7 @@ fn constants_choose_the_form_of_immed() {
 fn every_word_comes_back_from_its_text() {
     // A shift without and with something in the unused A field, the same of a
     // rotation that passes B, two fast writes of which one has the bit of
-    // `indirect_ref`, reserved bits of a branch, and what is no instruction.
+    // `indirect_ref`, reserved bits of a branch, and words that are not valid instructions.
     let words = vec![
         0x8c_3010_0900,
         0x8c_3010_0901,

@@ -4,10 +4,9 @@ use npsim_isa::{ContextMode, Generation, Operand, Step, physical_register};
 
 use super::{ImageFileError, MAGIC, OLDEST, VERSION};
 use crate::image::{
-    Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode, Origin,
-    RegisterSymbol, SignalSymbol, Synonym,
+    Direction, Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue,
+    LabelSymbol, NnMode, Origin, RegisterSymbol, SignalSymbol, Synonym,
 };
-use crate::import::{ImportFixup, ImportPart};
 use crate::live::LiveRange;
 
 /// Reads an image file.

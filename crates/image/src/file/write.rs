@@ -5,8 +5,7 @@ use std::fmt::Write;
 use npsim_isa::{Bank, Generation, Operand, Step};
 
 use super::{MAGIC, VERSION};
-use crate::image::{Direction, Image, NnMode, Origin};
-use crate::import::ImportPart;
+use crate::image::{Direction, Image, ImportPart, NnMode, Origin};
 use crate::live::LiveRange;
 
 /// The image as the bytes of a file.

@@ -8,7 +8,6 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::program::VariableId;
 use crate::middle::scope::Space;
-use npsim_image::ContextMode;
 
 /// Gives numbers to absolute and context-relative registers.
 pub fn allocate(
@@ -146,10 +145,7 @@ fn relatives(
 ) {
     let budget = problem.budget();
     let (relative, _) = physical_rows(problem, bank);
-    let all = match problem.contexts {
-        ContextMode::Eight => 0xffff,
-        ContextMode::Four => u32::MAX,
-    };
+    let all = u32::MAX >> (u32::BITS - u32::from(budget));
     let usable = all & !relative & !rows;
     let nodes: Vec<VariableId> = problem
         .variables(Space::Gpr)

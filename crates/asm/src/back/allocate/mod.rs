@@ -70,10 +70,7 @@ impl Problem<'_> {
     /// Registers of one kind that a context has.
     #[must_use]
     pub fn budget(&self) -> u8 {
-        match self.contexts {
-            ContextMode::Eight => 16,
-            ContextMode::Four => 32,
-        }
+        self.contexts.registers()
     }
 
     /// The sets of cells that are occupied together: one for each point.

@@ -5,7 +5,7 @@ use npsim_isa::{Instruction, Operand, TransferRegister};
 use super::{Assignment, Interference, Problem, list};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::middle::liveness::words;
+use crate::middle::program::words;
 use crate::middle::program::{Item, Side, VariableId, cell};
 use crate::middle::scope::Space;
 use npsim_image::Direction;

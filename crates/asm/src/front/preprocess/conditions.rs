@@ -3,9 +3,13 @@
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
-use super::{Directive, Environment, Preprocessor};
+use super::{
+    Preprocessor,
+    environment::{Environment, Undefined},
+};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::front::directive::Directive;
 use crate::front::expression::{Expression, Failure, Resolver, Value, builtin};
 use crate::front::lexer::RawLine;
 use crate::front::token::{Token, TokenKind, arguments};
@@ -65,15 +69,6 @@ impl Conditional {
     pub fn is_live(&self) -> bool {
         self.arm == Arm::Taken
     }
-}
-
-/// What undefined names are in an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Undefined {
-    /// 0, with a warning.
-    Zero,
-    /// An error.
-    Error,
 }
 
 impl Preprocessor<'_> {

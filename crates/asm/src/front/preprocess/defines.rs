@@ -4,12 +4,12 @@ use std::{collections::VecDeque, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
-use super::{MAX_TOKEN_TEXT, Preprocessor, conditions::Undefined, quoted::unquoted};
+use super::{MAX_TOKEN_TEXT, Preprocessor, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::Value;
 use crate::front::lexer::lex_fragment;
-use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell};
+use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
 
 /// Definitions may refer to others in chains of this length.

@@ -1,8 +1,9 @@
 //! `#while`, `#for` and `#repeat`.
 
-use super::{Directive, Environment, Preprocessor, directives::block_end};
+use super::{Preprocessor, blocks::block_end, environment::Environment};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::front::directive::Directive;
 use crate::front::lexer::RawLine;
 use crate::front::token::{Token, arguments};
 

@@ -3,18 +3,13 @@
 use std::rc::Rc;
 
 use npsim_isa::mnemonic;
-use rustc_hash::FxHashMap;
 
-use super::{
-    Preprocessor,
-    defines::counted,
-    directives::{Directive, block_end},
-    quoted::unquoted,
-};
+use super::{Preprocessor, blocks::block_end, defines::counted, environment::Environment};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::front::directive::Directive;
 use crate::front::lexer::RawLine;
-use crate::front::token::{Token, TokenKind, arguments, spell};
+use crate::front::token::{Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
 
 /// A macro of several lines.
@@ -24,36 +19,6 @@ pub(super) struct Macro {
     span: Span,
     parameters: Vec<Rc<str>>,
     body: Vec<RawLine>,
-}
-
-/// What names stand for in the lines being executed.
-#[derive(Clone, Debug)]
-pub(super) struct Environment {
-    bindings: FxHashMap<Rc<str>, Rc<[Token]>>,
-    /// The macro use that the lines belong to.
-    pub expansion: ExpansionId,
-}
-
-impl Environment {
-    /// No parameters.
-    pub fn plain(expansion: ExpansionId) -> Self {
-        Self {
-            bindings: FxHashMap::default(),
-            expansion,
-        }
-    }
-
-    /// With one more name.
-    pub fn with(&self, name: &Rc<str>, value: &[Token]) -> Self {
-        let mut inner = self.clone();
-        inner.bindings.insert(name.clone(), value.into());
-        inner
-    }
-
-    /// Whether substitution changes nothing.
-    fn is_empty(&self) -> bool {
-        self.bindings.is_empty() && self.expansion == ExpansionId::ROOT
-    }
 }
 
 /// The parts of an argument at the commas outside of all brackets.

@@ -1,12 +1,11 @@
 //! `#error`, `#warning` and `#info`.
 
-use super::{Directive, Preprocessor};
+use super::{Preprocessor, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::front::directive::Directive;
 use crate::front::expression::Value;
 use crate::front::token::{Token, TokenKind, spell};
-
-use super::conditions::Undefined;
 
 impl Preprocessor<'_> {
     pub(super) fn message(&mut self, directive: Directive, name: &Token, tokens: Vec<Token>) {

@@ -4,9 +4,11 @@
 //! macro uses it came ([`crate::source::Expansion`]). Work is bounded: nesting,
 //! lines executed and tokens made all have limits far above any real program.
 
+mod blocks;
 mod conditions;
 mod defines;
 mod directives;
+mod environment;
 mod loops;
 mod macros;
 mod messages;
@@ -27,12 +29,12 @@ use crate::front::token::{Line, Token, TokenKind};
 use crate::lints::{Pragmas, Switched};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 
-pub(crate) use directives::Directive;
 pub use print::print_preprocessed;
 
 use conditions::Conditional;
 use defines::Define;
-use macros::{Environment, Macro};
+use environment::Environment;
+use macros::Macro;
 
 /// Macros, loops and included files together may nest this deep.
 const MAX_DEPTH: usize = 200;

@@ -6,7 +6,7 @@ use super::{
     MAX_TOKEN_TEXT, Preprocessor,
     defines::{free, tokens_of},
 };
-use crate::front::token::{Token, TokenKind, spell};
+use crate::front::token::{Token, TokenKind, unquoted};
 
 impl Preprocessor<'_> {
     /// A quoted text in which words that `value` knows are replaced.
@@ -115,12 +115,4 @@ impl Preprocessor<'_> {
 /// Whether names in quoted texts may have the character.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// The text of tokens for the inside of single quotes.
-pub(super) fn unquoted(tokens: &[Token]) -> String {
-    match tokens {
-        [one] => one.text.to_string(),
-        _ => spell(tokens).replace('\'', ""),
-    }
 }

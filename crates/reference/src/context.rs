@@ -1,0 +1,96 @@
+//! Contexts, and where their time went.
+
+use npsim_chip::Cycle;
+use npsim_chip::core::{ContextPhase, ContextTimes};
+use serde::{Deserialize, Serialize};
+
+/// One hardware thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Context {
+    pub phase: ContextPhase,
+    pub since: Cycle,
+    times: ContextTimes,
+    /// Where it goes on.
+    pub pc: u16,
+    /// The instruction with which it last gave up the pipeline.
+    pub yielded_at: u16,
+    /// Bit s: signal s has arrived and is not consumed.
+    pub signals: u16,
+    /// Bit s: signal s is waited for; bit 0: wakes at once.
+    pub wakeup: u16,
+    /// Any of them instead of all.
+    pub any: bool,
+    pub future_count: u16,
+    pub future_signal: u8,
+    /// When the timer will match, if armed.
+    pub timer_due: Option<Cycle>,
+}
+
+impl Context {
+    pub fn new() -> Self {
+        Self {
+            phase: ContextPhase::Inactive,
+            since: 0,
+            times: ContextTimes::default(),
+            pc: 0,
+            yielded_at: 0,
+            signals: 0,
+            wakeup: 0,
+            any: false,
+            future_count: 0,
+            future_signal: 0,
+            timer_due: None,
+        }
+    }
+
+    /// Goes to a phase, not before the end of the one that it is in: a signal that
+    /// comes during the slots that a swap loses is found at their end.
+    pub fn enter(&mut self, phase: ContextPhase, at: Cycle) {
+        let at = at.max(self.since);
+        self.count(at);
+        self.phase = phase;
+    }
+
+    fn count(&mut self, until: Cycle) {
+        let spent = until.saturating_sub(self.since);
+        self.since = until.max(self.since);
+        *match self.phase {
+            ContextPhase::Inactive => &mut self.times.inactive,
+            ContextPhase::Ready => &mut self.times.ready,
+            ContextPhase::Executing => &mut self.times.executing,
+            ContextPhase::Sleeping => &mut self.times.sleeping,
+        } += spent;
+    }
+
+    /// Its times up to `now`. A phase that begins after `now`, at the end of a
+    /// swap's lost slots or of a refill, has been counted already: as ready for at
+    /// most so many cycles, and before that as executing.
+    pub fn times_at(&self, now: Cycle, ready: Cycle) -> ContextTimes {
+        let mut it = self.clone();
+        it.count(now);
+        let beyond = it.since.saturating_sub(now);
+        let ready = beyond.min(ready).min(it.times.ready);
+        it.times.ready -= ready;
+        it.times.executing -= (beyond - ready).min(it.times.executing);
+        it.times
+    }
+
+    /// Whether it may wake. Signal 0 has always arrived; an empty mask is
+    /// satisfied as `all` and never as `any`, which is how a context is killed.
+    pub fn may_wake(&self) -> bool {
+        let arrived = self.signals | 1;
+        if self.any {
+            arrived & self.wakeup != 0
+        } else {
+            arrived & self.wakeup == self.wakeup
+        }
+    }
+
+    /// It wakes, and takes the signals that it waited for; with `any` it takes
+    /// none, since the program finds out which came.
+    pub fn wake(&mut self) {
+        if !self.any {
+            self.signals &= !self.wakeup;
+        }
+    }
+}
