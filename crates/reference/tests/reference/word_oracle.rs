@@ -70,13 +70,13 @@ impl Row {
     }
 
     /// The word with a transfer field. The address is `SCRATCH_RING_BASE_0` (0x4800) of the CAP,
-    /// else the constant 0, or nothing for the hash unit, which takes none.
+    /// else `a0` and the constant 0, or nothing for the hash unit, which takes none.
     fn word(&self, field: u64) -> u64 {
         let references = u64::from(self.count - u8::from(!self.is_hash()));
         let (b, a) = match self.top {
             0x30 | 0x31 => (0x48, 0x00),
             0x36 => (0x00, 0x00),
-            _ => (0x20, 0x20),
+            _ => (0x20, 0x00),
         };
         self.top << 32
             | u64::from(SIGNAL) << 28
