@@ -362,7 +362,7 @@ impl Debugger {
     }
 }
 
-fn image_of<'m>(timeline: &'m Timeline, thread: Thread) -> &'m Image {
+fn image_of(timeline: &Timeline, thread: Thread) -> &Image {
     timeline.chip().microengines()[usize::from(thread.me)]
         .program()
         .image()

@@ -166,7 +166,7 @@ impl Scoreboard {
     pub fn add(&mut self, reservation: Reservation) {
         match reservation.here() {
             Some(here) if !self.any_reserved(here) => {
-                self.reserve_free(&reservation, here, reservation.issued)
+                self.reserve_free(&reservation, here, reservation.issued);
             }
             _ => self.reserve_shared(reservation),
         }

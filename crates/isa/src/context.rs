@@ -15,6 +15,7 @@ pub struct Context(pub u8);
 
 impl Context {
     /// The contexts that run in a mode, ascending.
+    #[must_use]
     pub fn of_mode(mode: ContextMode) -> impl DoubleEndedIterator<Item = Self> + Clone {
         (0..mode.contexts()).map(move |index| Self(index * mode.stride()))
     }
@@ -160,7 +161,7 @@ mod tests {
     fn modes_have_their_contexts() {
         assert_eq!(ContextSet::of_mode(ContextMode::Four), ContextSet(0x55));
         assert_eq!(ContextSet::of_mode(ContextMode::Eight), ContextSet::all(8));
-        assert_eq!(numbers(ContextSet::all(16)), Vec::from_iter(0..16));
+        assert_eq!(numbers(ContextSet::all(16)), (0..16).collect::<Vec<_>>());
         assert_eq!(ContextSet::all(0), ContextSet::EMPTY);
     }
 

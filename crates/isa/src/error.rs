@@ -289,15 +289,19 @@ impl DecodeError {
     fn place(&self) -> String {
         let ranges = self.ranges().into_iter();
         let bits: Vec<String> = ranges
-            .map(|(high, low)| match high == low {
-                true => high.to_string(),
-                false => format!("{high}..{low}"),
+            .map(|(high, low)| {
+                if high == low {
+                    high.to_string()
+                } else {
+                    format!("{high}..{low}")
+                }
             })
             .collect();
         let fields = self.fields();
-        let fields = match fields.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", fields.join(", ")),
+        let fields = if fields.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", fields.join(", "))
         };
         format!("bits {}{fields}", bits.join(", "))
     }

@@ -215,7 +215,7 @@ fn window(inputs: &Inputs<'_>, hertz: u64) -> Result<Window, Problem> {
     };
     let measure = pick(|window| &window.measure)?;
     let warm_up = windows.clone().find(|w| w.warm_up.is_some());
-    if warm_up.is_some_and(|window| window.is_detected()) {
+    if warm_up.is_some_and(WindowText::is_detected) {
         let most = pick(|window| &window.warm_up_most)?;
         let (Some(warm_up), Some(_)) = (most, measure) else {
             return Err(Problem::new("a warm-up that is detected needs bounds")

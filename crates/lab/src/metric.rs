@@ -321,8 +321,9 @@ impl Metric {
             | Measure::Ratio(_)
             | Measure::Code(_)
             | Measure::Order { .. } => true,
-            Measure::LossShare(_) | Measure::Utilisation(_) => false,
-            Measure::Goodput { .. }
+            Measure::LossShare(_)
+            | Measure::Utilisation(_)
+            | Measure::Goodput { .. }
             | Measure::Share { .. }
             | Measure::Jain { .. }
             | Measure::Queue { .. }

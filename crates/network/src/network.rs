@@ -138,7 +138,7 @@ impl Network {
     /// how much was saved, and nothing of what happened.
     #[must_use]
     pub fn skipped(&self) -> (Cycle, Cycle) {
-        let chips = self.chips.iter().map(|node| node.skipped());
+        let chips = self.chips.iter().map(ChipNode::skipped);
         chips.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 

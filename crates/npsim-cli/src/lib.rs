@@ -32,7 +32,7 @@ use crate::arguments::{Arguments, Command};
 pub fn main() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| {
         let all = Arguments::command();
-        usage::end(usage::with_subcommands(error, &all, env::args_os()))
+        usage::end(&usage::with_subcommands(error, &all, env::args_os()))
     });
     let json = arguments.command.messages_are_json();
     if json {

@@ -19,11 +19,11 @@ const FEW: usize = 8;
 const JSON: &str = "json";
 
 /// Ends the process with what the reader of the command line came to: help, or wrong usage.
-pub fn end(error: clap::Error) -> ! {
+pub fn end(error: &clap::Error) -> ! {
     let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
     if error.use_stderr() && for_programs {
         let rendered = error.render().to_string();
-        let message = Message::of_problem(&problem(&error, &rendered), rendered.trim_end());
+        let message = Message::of_problem(&problem(error, &rendered), rendered.trim_end());
         output::record(&message.to_json());
         process::exit(error.exit_code());
     }

@@ -172,7 +172,6 @@ impl KeyError {
     pub(crate) fn explain(&self, kind: FileKind<'_>) -> Explanation {
         let name = last_key(&self.steps);
         match &self.reason {
-            Reason::Syntax(message) => message.clone().into(),
             Reason::KeyTwice(key) => format!("`{key}` is given twice").into(),
             Reason::MissingKey(key) => {
                 let section = section(&self.steps, kind);
@@ -203,7 +202,7 @@ impl KeyError {
             {
                 format!("{name} must be {forms}").into()
             }
-            Reason::Refused(message) => message.clone().into(),
+            Reason::Syntax(message) | Reason::Refused(message) => message.clone().into(),
         }
     }
 

@@ -158,7 +158,7 @@ fn a_signal_that_nobody_raises_is_a_deadlock_with_everybody_in_the_notes() {
         panic!("{:?}", stuck.fault())
     };
     assert_eq!(raised, "no instruction of any program raises it");
-    assert_eq!(fault.notes[..], [states.clone()]);
+    assert_eq!(fault.notes[..], *std::slice::from_ref(states));
     assert!(
         states.contains("microengine 3 contexts 0 to 7: wait for signal 4"),
         "{states}"

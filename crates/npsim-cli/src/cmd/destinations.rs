@@ -82,7 +82,7 @@ fn usage_error(subcommand: &[&str], message: &str) -> ! {
     let mut names = subcommand.iter();
     let found = names.try_fold(&command, |command, name| command.find_subcommand(name));
     let mut found = found.unwrap_or(&command).clone();
-    usage::end(found.error(ErrorKind::ArgumentConflict, message))
+    usage::end(&found.error(ErrorKind::ArgumentConflict, message))
 }
 
 /// Finds out now whether what is written at the end can be written, so that nothing is lost then.

@@ -116,9 +116,10 @@ fn moved(word: u64, four: bool, context: u8) -> Moved {
         (is_dram != (high == 1), low, context * 16)
     };
     Moved {
-        kind: match is_d {
-            true => TransferKind::D,
-            false => TransferKind::S,
+        kind: if is_d {
+            TransferKind::D
+        } else {
+            TransferKind::S
         },
         register,
         absolute: first + register,
@@ -170,9 +171,9 @@ fn fields(command: &Row, four: bool) -> impl Iterator<Item = u64> {
     // The widest, `hash_128`, moves four longwords.
     let end = if four { 28 } else { 12 };
     let step = if command.top >> 2 == 0x0a { 2 } else { 1 };
-    (0..32).filter(move |field| match four {
-        true => *field <= end && field % step == 0,
-        false => field % 16 <= end && field % step == 0,
+    (0..32).filter(move |field| {
+        let within = if four { *field } else { field % 16 };
+        within <= end && field % step == 0
     })
 }
 

@@ -120,7 +120,8 @@ impl Tap for Notes {
 }
 
 pub(super) fn in_memory(frames: &[LineFrame]) -> Frames {
-    Box::new(frames.to_vec().into_iter().map(Ok))
+    let frames = frames.to_vec();
+    Box::new(frames.into_iter().map(Ok))
 }
 
 pub(super) fn ends(frames: &[LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Endpoints {

@@ -75,7 +75,7 @@ fn ended(ending: &Ending) -> Result<(), String> {
 
 /// Drop counters of the microcode that are not 0.
 pub fn drops(chip: &Chip) -> BTreeMap<String, u64> {
-    let counters = Stats::collect(&chip).counters.into_iter();
+    let counters = Stats::collect(chip).counters.into_iter();
     let drops = counters.filter(|counter| counter.drop && counter.value > 0);
     drops.map(|counter| (counter.name, counter.value)).collect()
 }
@@ -106,7 +106,7 @@ fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String
 fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     let leaks = chip.units().msf.leaks();
     ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
-    let stats = Stats::collect(&chip);
+    let stats = Stats::collect(chip);
     let media = &stats.media;
     let fresh = bench.simulation(0).stats().media.rbuf_free;
     ensure(

@@ -74,6 +74,6 @@ fn around(chip: &Chip) -> View {
         ];
         seen.push((format!("memories at {address:#x}"), format!("{words:?}")));
     }
-    seen.push(("counts".to_owned(), format!("{:?}", Stats::collect(&chip))));
+    seen.push(("counts".to_owned(), format!("{:?}", Stats::collect(chip))));
     seen
 }

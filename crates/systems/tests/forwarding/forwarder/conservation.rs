@@ -76,7 +76,7 @@ fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
             .iter()
             .filter(|arrival| arrival.start <= until)
             .count() as u64;
-        let counted: u64 = losses(&Stats::collect(&chip)).values().sum();
+        let counted: u64 = losses(&Stats::collect(chip)).values().sum();
         let out = lines.departures.len() as u64 + lines.drops.len() as u64 + counted;
         assert!(
             out <= come,

@@ -74,7 +74,7 @@ struct View {
 fn view(chip: &Chip, lines: &RecordedLines) -> View {
     let buffers = Forwarder::shipped().project.boot.buffers.as_ref().unwrap();
     View {
-        stats: Stats::collect(&chip),
+        stats: Stats::collect(chip),
         sent: lines.departures.clone(),
         contexts: chip
             .microengines()

@@ -27,7 +27,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 
 /// Drops of the microcode and packets of the slow path, by name.
 pub fn losses(chip: &Chip) -> BTreeMap<String, u64> {
-    let stats = Stats::collect(&chip);
+    let stats = Stats::collect(chip);
     let drops = stats.counters.iter().filter(|c| c.drop);
     let reasons = stats.gpp.reasons.iter();
     drops
@@ -218,7 +218,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
         format!("{queued} of {count} buffers are free, the others not all spare")
     })?;
 
-    let stats = Stats::collect(&chip);
+    let stats = Stats::collect(chip);
     for port in &stats.ports {
         ensure((port.waiting_frames, port.sending_frames) == (0, 0), || {
             format!("frames wait at port {}", port.port)
