@@ -2,7 +2,7 @@
 //! measured, and what was published about it.
 //!
 //! `docs/src/experiments.md` describes the file. [`Study::parse`] reads it and
-//! [`crate::checking`] that every name in it means something.
+//! `checking` that every name in it means something.
 
 mod axis;
 mod chosen;

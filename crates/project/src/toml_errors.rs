@@ -1,7 +1,7 @@
 //! Mistakes in the keys and values of a file: a project file, a network file or a study.
 //!
 //! [`KeyError`] is the error with which [`crate::toml_reader`] deserializes. It keeps what does
-//! not fit as data, with the way to the key; [`KeyError::explain`] says it in the terms of the
+//! not fit as data, with the way to the key; `KeyError::explain` says it in the terms of the
 //! file, not of the types of this program ("expected u16").
 
 use std::fmt;

@@ -2,7 +2,7 @@
 //! run, a chain, a network and the debugger.
 //!
 //! A node is driven in one of three ways, which do not mix: a [session](crate::session) runs
-//! it as far as is known of the node before ([`Node::advance`]), a network feeds it while it
+//! it as far as is known of the node before (`Node::advance`), a network feeds it while it
 //! runs ([`Node::run_open`]), and a debugger brings it to exact cycles ([`Node::run_exactly`])
 //! and [forks](Node::fork) it.
 

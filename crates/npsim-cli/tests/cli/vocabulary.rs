@@ -78,7 +78,7 @@ fn every_word_of_the_preprocessor_is_in_the_list() {
         let codes = said(&format!("{}\n", word.name));
         assert!(!codes.contains(&codes::UNKNOWN_DIRECTIVE), "{}", word.name);
     }
-    let source = root().join("crates/asm/src/front/preprocess/directives.rs");
+    let source = root().join("crates/asm/src/front/directive.rs");
     let text = std::fs::read_to_string(source).expect("a source");
     let names = text.split("(\"").skip(1).filter_map(|part| {
         let (name, rest) = part.split_once('"')?;

@@ -15,7 +15,7 @@ fn projects(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_dir() {
             projects(&path, found);
-        } else if name.ends_with(".toml") && !name.ends_with(".part.toml") {
+        } else if name.ends_with(".toml") && name != "Cargo.toml" && !name.ends_with(".part.toml") {
             found.push(path);
         }
     }
