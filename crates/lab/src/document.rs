@@ -36,7 +36,7 @@ pub struct Document<'a> {
     pub tables: Vec<Grid>,
     /// Whether all points of a chip ran on one profile, in words.
     pub profile: String,
-    /// The same as yes or no.
+    /// Whether all points of a chip ran on one profile.
     pub one_profile: bool,
     /// The chips that the points ran on.
     pub profiles: Vec<Used>,

@@ -284,8 +284,8 @@ fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
     }
 }
 
-/// Runs to the beginning of `way`, whose end is that of the run. Where chips `count` for somebody
-/// they come there, too.
+/// Runs to the beginning of `way`; the run itself ends at the end of `way`. With `count`, chips
+/// are brought to that time as well, since a metric reads their counters.
 fn go_to(
     running: &mut network::Network,
     way: Range<Time>,

@@ -240,9 +240,9 @@ impl Session {
     /// Runs all nodes to their ends, unobserved. `progress` is asked now and then, with
     /// the cycle that some node has come to, whether to go on.
     pub fn run(&mut self, progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send)) -> Ending {
-        let mut nobody = vec![NoObserver; self.nodes.len()];
+        let mut unobserved = vec![NoObserver; self.nodes.len()];
         loop {
-            if let Some(ending) = self.run_to(Cycle::MAX, &mut nobody, progress) {
+            if let Some(ending) = self.run_to(Cycle::MAX, &mut unobserved, progress) {
                 return ending;
             }
         }
@@ -252,8 +252,8 @@ impl Session {
     /// [worst](Self::ending) ending if all nodes have come to theirs. Each node is seen
     /// by its own one of the `observers`, of which there have to be as many.
     ///
-    /// A pause changes nothing at all: microengines may have run ahead of it, by what
-    /// they do without looking at the rest of the chip. A node that others come behind
+    /// A pause changes nothing at all: microengines may have run ahead of it, up to their
+    /// next synchronisation point. A node that others come behind
     /// may have gone further, as far as it takes to know which frame it sends next.
     pub fn run_to<P: Watcher + Send>(
         &mut self,
@@ -269,16 +269,16 @@ impl Session {
     ///
     /// Unlike at a pause, microengines stand at the last of these cycles too. Then the
     /// run goes on as if it had not been stopped, in every field of its state. What
-    /// steps can leave a trace in is what lies beyond an end that nobody knew before: when
+    /// steps can leave a trace in is what lies beyond an end that was not known before: when
     /// a fault ends a run, the registers of microengines other than the one at fault
     /// stand nearer to it, and so does the last cycle of a run that is quiet. With several
     /// nodes those that others come behind may have gone further, as in
     /// [`Self::run_to`].
     pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {
         let target = RunTarget::Exactly(self.now().saturating_add(cycles));
-        let mut nobody = vec![NoObserver; self.nodes.len()];
+        let mut unobserved = vec![NoObserver; self.nodes.len()];
         let go_on = &mut |_| ControlFlow::Continue(());
-        self.drive(target, &mut nobody, go_on)
+        self.drive(target, &mut unobserved, go_on)
     }
 
     /// [Steps](Self::step) of `every` cycles, at least one, until the condition holds or

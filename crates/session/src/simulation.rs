@@ -390,7 +390,7 @@ impl Simulation {
         }
     }
 
-    /// Whether contexts sleep for ever where the time is up, and nobody is to hear of it.
+    /// Whether contexts sleep for ever where the time is up; no check reports it then.
     pub(crate) fn sleeps_unasked(&self) -> bool {
         self.settings.allow.contains(&Check::NeverWoken)
             && liveness::never_woken_fault(&self.chip, Outlook::GoesOn).is_some()

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 
-/// Columns of text where nobody says how wide it may be.
+/// Columns of text where no width is given.
 pub const WIDTH: usize = 100;
 /// Spaces between columns where there is room.
 const GAP: u16 = 3;

@@ -72,7 +72,7 @@ pub enum LoadError {
         /// Byte address.
         address: u32,
     },
-    /// What a task was told does not do for this chip.
+    /// The settings of a task do not fit this chip.
     #[error("task {task}: {reason}")]
     Refused {
         /// The task.

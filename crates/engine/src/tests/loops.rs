@@ -10,7 +10,7 @@ use npsim_chip::kernel::trace_event::Kinds;
 /// The first word of the loop.
 const FIRST: u16 = 3;
 
-/// The loop runs as often as it is told.
+/// A program whose loop runs `rounds` times.
 fn program(rounds: u16) -> [Instruction; 9] {
     program_with(
         rounds,

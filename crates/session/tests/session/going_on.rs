@@ -68,11 +68,11 @@ fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
             let mut cut = routers.plan(nodes);
             cut.settings.until = Some(until);
             let mut session = Session::new(&cut, ends(&frames, None, &Notes::default())).unwrap();
-            let mut nobody = vec![NoObserver; nodes];
-            let stand = session.run_as_known_to(Cycle::MAX, &mut nobody, &mut go_on);
+            let mut unobserved = vec![NoObserver; nodes];
+            let stand = session.run_as_known_to(Cycle::MAX, &mut unobserved, &mut go_on);
             assert_eq!(stand, RunStatus::Stalled, "{until}");
             let snapshot = session.snapshot().unwrap();
-            // At the end nobody waits any more, and all stand at the same cycle.
+            // At the end no node waits any more, and all stand at one cycle.
             assert_eq!(session.run(&mut go_on), Ending::Reached);
             assert!(session.nodes().iter().all(|node| node.now() == until));
             let mut again = again(&plan, &frames, &snapshot);

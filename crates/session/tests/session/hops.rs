@@ -536,10 +536,10 @@ fn steps_and_pauses_change_nothing() {
             }
             let notes = Notes::default();
             let mut session = Session::new(&plan, ends(&frames, None, &notes)).unwrap();
-            let mut nobody = vec![NoObserver; nodes];
+            let mut unobserved = vec![NoObserver; nodes];
             for pause in (0..).step_by(7_001) {
                 let go_on = &mut |_| ControlFlow::Continue(());
-                if session.run_to(pause, &mut nobody, go_on).is_some() {
+                if session.run_to(pause, &mut unobserved, go_on).is_some() {
                     break;
                 }
             }

@@ -12,7 +12,7 @@ pub enum By {
     Tcp,
 }
 
-/// What is told of a capture.
+/// The order of the packets in a capture, as it is printed.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub file: String,
@@ -31,7 +31,7 @@ pub struct Report {
     pub flows: Vec<FlowReport>,
 }
 
-/// What is told of a flow.
+/// The order of the packets of one flow.
 #[derive(Debug, Serialize)]
 pub struct FlowReport {
     pub number: u32,
