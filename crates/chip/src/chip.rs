@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::core::{Core, CoreKind, Program, WaitInfo};
-use crate::gpp::boot::Boot;
+use crate::gpp::boot::BootPlan;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
-use crate::kernel::disturb::{Disturbances, LAST_CYCLE};
-use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::lines::Lines;
+use crate::kernel::fault_injection::{LAST_CYCLE, Perturbations};
 use crate::kernel::lock::Lock;
 use crate::kernel::observer::Observer;
+use crate::kernel::port_io::PortIo;
+use crate::kernel::remote_access::RemoteAccess;
 use crate::periodic_skip::{Bounds, SkipPolicy};
 use crate::profile::Profile;
 use crate::units::Units;
@@ -60,7 +60,7 @@ pub enum ChipError {
     },
     /// The boot plan does not fit the chip.
     #[error(transparent)]
-    Boot(#[from] LoadError),
+    BootPlan(#[from] LoadError),
 }
 
 /// The contexts that a microengine starts with: all that its mode has.
@@ -95,7 +95,7 @@ impl Chip {
     pub fn new(
         kind: CoreKind,
         profile: Profile,
-        boot: &Boot,
+        boot: &BootPlan,
         programs: Vec<(u8, Program)>,
     ) -> Result<Self, ChipError> {
         boot.check_media()?;
@@ -127,7 +127,7 @@ impl Chip {
         let mut loaded = vec![false; usize::from(count)];
         let exposed = programs
             .iter()
-            .fold(Exposure::default(), |all, (_, it)| all | it.exposes());
+            .fold(RemoteAccess::default(), |all, (_, it)| all | it.exposes());
         for (index, program) in programs {
             let Some(taken) = loaded.get_mut(usize::from(index)) else {
                 return Err(ChipError::NoSuchMicroengine {
@@ -164,7 +164,7 @@ impl Chip {
         }
     }
 
-    fn disturb(&mut self, disturbances: &Disturbances) -> Result<(), ChipError> {
+    fn disturb(&mut self, disturbances: &Perturbations) -> Result<(), ChipError> {
         self.fabric.disturb(disturbances.late);
         for stall in &disturbances.stalls {
             let (me, context) = (stall.me, stall.context);
@@ -180,9 +180,9 @@ impl Chip {
 
     /// What disturbs this chip.
     #[must_use]
-    pub fn disturbances(&self) -> Disturbances {
+    pub fn disturbances(&self) -> Perturbations {
         let stalls = self.microengines.iter().flat_map(|me| me.stalls());
-        Disturbances {
+        Perturbations {
             late: self.fabric.lateness(),
             stalls: stalls.copied().collect(),
         }
@@ -301,7 +301,7 @@ impl Chip {
     pub fn run(
         &mut self,
         until: Cycle,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Stop {
         loop {
@@ -318,7 +318,7 @@ impl Chip {
         &mut self,
         until: Cycle,
         pause: Cycle,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         self.run_for(until, pause, Cycle::MAX, lines, observer)
@@ -333,11 +333,11 @@ impl Chip {
         until: Cycle,
         pause: Cycle,
         progress_at: Cycle,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         self.fabric.watch(observer.wants());
-        let observed = self.fabric.journal.is_open();
+        let observed = self.fabric.trace.is_open();
         let bounds = Bounds {
             until,
             pause,
@@ -358,17 +358,17 @@ impl Chip {
         if !observed {
             return stop;
         }
-        let journal = &mut self.fabric.journal;
+        let trace = &mut self.fabric.trace;
         match stop {
             // What microengines did ahead of the end, and what units booked
             // behind it, is no part of the run.
             Some(Stop::Fault(_) | Stop::Quiet) => {
-                journal.hand_on(self.fabric.now + 1, observer);
-                journal.leave_out_the_rest();
+                trace.flush(self.fabric.now + 1, observer);
+                trace.discard_rest();
             }
             // It may lie before `until`: a frame that leaves can bring the end nearer.
-            Some(Stop::Reached) => journal.hand_on(self.fabric.now, observer),
-            None => journal.hand_on(pause.min(self.fabric.events.next_time()), observer),
+            Some(Stop::Reached) => trace.flush(self.fabric.now, observer),
+            None => trace.flush(pause.min(self.fabric.events.next_time()), observer),
         }
         stop
     }
@@ -389,7 +389,7 @@ impl Chip {
     }
 
     /// Nothing is pending and no frame is to come. Contexts that wait for a
-    /// frame, or gave up for good, are idle; without any of the former, one
+    /// frame, or exited, are idle; without any of the former, one
     /// that still waits for a signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;

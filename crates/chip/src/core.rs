@@ -28,8 +28,8 @@
 //! - The same calls give the same state. A core never asks for the host's time,
 //!   and its state is what [`Core::save`] writes.
 
-mod inside;
 mod loaded;
+mod probe;
 mod report;
 mod stats;
 
@@ -38,17 +38,17 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub use inside::{DeferSlots, IndexName, IndexWrite, Inside, Owner};
 pub use loaded::{Program, ProgramError, Word};
+pub use probe::{CoreProbe, DeferSlots, IndexName, IndexWrite, TransferOwner};
 pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};
 
 use crate::Cycle;
-use crate::kernel::disturb::Stall;
 #[cfg(doc)]
 use crate::kernel::event::Event;
-use crate::kernel::exposure::Exposure;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::fault_injection::Stall;
+use crate::kernel::remote_access::RemoteAccess;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::ContextState;
@@ -194,11 +194,11 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// never leave 0, so 1 stands for it.
     fn seed_random(&mut self, value: u32);
 
-    /// Takes the turn that [`Event::Microengine`] gives. While the fabric's journal
+    /// Takes the turn that [`Event::Microengine`] gives. While the fabric's trace buffer
     /// is open, every instruction and every change of a context is written there.
     fn run(&mut self, fabric: &mut Fabric);
 
-    /// The same where the journal is closed.
+    /// The same where the trace buffer is closed.
     fn run_unobserved(&mut self, fabric: &mut Fabric) {
         self.run(fabric);
     }
@@ -237,7 +237,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// Others may reach these transfer registers without a command of this core's own, as of
     /// the start. A core that executes ahead of the chip waits for its present to use them, and
     /// whoever uses them looks at what others change.
-    fn expose(&mut self, exposed: Exposure);
+    fn expose(&mut self, exposed: RemoteAccess);
 
     /// Lets a context hang for a while; false if the microengine does not run such
     /// a context.
@@ -267,9 +267,9 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// A context as it stands.
     fn context(&self, context: u8) -> ContextView;
 
-    /// What is known of its inside beyond this trait; `None` for a kind that tells
-    /// nothing of it.
-    fn inside(&self) -> Option<&dyn Inside> {
+    /// State beyond this trait, for debuggers and reports; `None` for a core that
+    /// shows none.
+    fn probe(&self) -> Option<&dyn CoreProbe> {
         None
     }
 

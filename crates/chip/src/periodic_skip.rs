@@ -41,10 +41,10 @@ mod policy;
 use crate::Cycle;
 use crate::chip::{Chip, Stop};
 use crate::gpp::Gpp;
-use crate::kernel::disturb::LAST_CYCLE;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::lines::Lines;
+use crate::kernel::fault_injection::LAST_CYCLE;
 use crate::kernel::observer::Observer;
+use crate::kernel::port_io::PortIo;
 use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::{Parameter, Profile};
@@ -143,7 +143,7 @@ impl Chip {
     pub(crate) fn try_to_skip<const OBSERVED: bool>(
         &mut self,
         bounds: Bounds,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         let now = self.fabric.events.next_time();
@@ -175,7 +175,7 @@ impl Chip {
         &mut self,
         end: Cycle,
         bounds: Bounds,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Result<Cycle, Failure> {
         let mut states = std::mem::take(&mut self.skip_policy.states);
@@ -201,7 +201,7 @@ impl Chip {
                 return Err(Failure::Stop(stop));
             }
             if OBSERVED {
-                chip.fabric.journal.hand_on(to, &mut replay);
+                chip.fabric.trace.flush(to, &mut replay);
             }
             let same =
                 (chip.skip_policy.outside, chip.units.sram.handovers()) == (outside, devices);
@@ -358,7 +358,7 @@ impl Chip {
         if !replay.log.is_empty() {
             replay.replay(period.cycles, periods);
         }
-        self.fabric.journal.pass(passed, at + passed);
+        self.fabric.trace.pass(passed, at + passed);
         if periods == told {
             at + passed
         } else {
@@ -398,9 +398,9 @@ impl Chip {
         if !numbers.is_empty() {
             return Err(SnapshotError("too many numbers".to_owned()));
         }
-        fabric.take_rest(&mut self.fabric);
-        units.take_rest(&mut self.units);
-        gpp.take_rest(&mut self.gpp);
+        fabric.adopt_unsaved(&mut self.fabric);
+        units.adopt_unsaved(&mut self.units);
+        gpp.adopt_unsaved(&mut self.gpp);
         (self.fabric, self.units, self.gpp) = (fabric, units, gpp);
         Ok(())
     }

@@ -14,7 +14,7 @@ use npsim_isa::{CommandOp, SignalRule, Unit};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
-use crate::kernel::neighbours::{InterruptLine, Interrupts, TransferRegisters};
+use crate::kernel::sideband::{InterruptLine, Interrupts, TransferRegisters};
 use crate::profile::Profile;
 use crate::units::msf::MediaSetup;
 use crate::units::{Outside, Units};

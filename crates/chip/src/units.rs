@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lock::Lock;
-use crate::kernel::neighbours::{Interrupts, TransferRegisters};
 use crate::kernel::saved_memory::StateError;
+use crate::kernel::sideband::{Interrupts, TransferRegisters};
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::unit::{Lanes, Placed, Unit};
+use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use cap::{BehindProxy, Cap};
@@ -59,7 +59,7 @@ macro_rules! units {
         #[allow(non_camel_case_types)]
         enum Line { $($field,)+ }
 
-        $(impl Placed for $unit {
+        $(impl HasTarget for $unit {
             const FIRST: Target = first(Line::$field as usize);
         })+
 
@@ -161,8 +161,8 @@ macro_rules! units {
             }
 
             /// Takes over what serialization leaves out.
-            pub(crate) fn take_rest(&mut self, from: &mut Self) {
-                $(self.$field.take_rest(&mut from.$field);)+
+            pub(crate) fn adopt_unsaved(&mut self, from: &mut Self) {
+                $(self.$field.adopt_unsaved(&mut from.$field);)+
             }
 
             /// How often a write changed what serialization leaves out.
@@ -189,9 +189,9 @@ macro_rules! units {
         impl Target {
             /// What of its unit can be busy at one time.
             #[must_use]
-            pub fn lanes(self) -> Lanes {
+            pub fn lanes(self) -> Resources {
                 match self.unit() {
-                    $(Served::$first $(| Served::$more)* => <$unit>::LANES,)+
+                    $(Served::$first $(| Served::$more)* => <$unit>::RESOURCES,)+
                 }
             }
         }
@@ -291,10 +291,10 @@ impl Target {
     pub fn lane_name(self, lane: u8) -> String {
         let name = self.name();
         match (self.lanes(), lane) {
-            (Lanes::One, _) => name,
-            (Lanes::Directions, 0) => format!("{name} reads"),
-            (Lanes::Directions, _) => format!("{name} writes"),
-            (Lanes::Banks, bank) => format!("{name} bank {bank}"),
+            (Resources::One, _) => name,
+            (Resources::Directions, 0) => format!("{name} reads"),
+            (Resources::Directions, _) => format!("{name} writes"),
+            (Resources::Banks, bank) => format!("{name} bank {bank}"),
         }
     }
 }

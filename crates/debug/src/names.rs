@@ -1,6 +1,6 @@
 //! What things are called: by the project, and by the programs where a name is live.
 
-use npsim_chip::core::Owner;
+use npsim_chip::core::TransferOwner;
 use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
 use npsim_inspect::Inspect;
 use npsim_observe::series::{PlaceKind, Series};
@@ -166,7 +166,7 @@ impl Names {
 /// For what a transfer register of a microengine is kept: the command that has it with the
 /// place where that is, or data that come unasked.
 #[must_use]
-pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &Owner) -> String {
+pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &TransferOwner) -> String {
     inspect.flight_of(me, owner).map_or_else(
         || "data to come".to_owned(),
         |it| format!("{}, {}", it.text(inspect.now()), it.location_text()),

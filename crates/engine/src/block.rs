@@ -5,7 +5,7 @@
 //! context where an operation of it is verified ([`crate::bound_program`]).
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::journal::Journal;
+use npsim_chip::kernel::trace_buffer::TraceBuffer;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::csr;
 use serde::{Deserialize, Serialize};
@@ -203,9 +203,9 @@ impl BlockTiming {
         (op, at): (&Op, usize),
         (deferred, sets_codes): (usize, bool),
         who: (u8, u8),
-        (journal, aborted_slots): (&mut Journal, &mut AbortedSlots),
+        (trace, aborted_slots): (&mut TraceBuffer, &mut AbortedSlots),
     ) -> Cycle {
-        self.trace(who, at + deferred + 1, journal);
+        self.trace(who, at + deferred + 1, trace);
         let slots = self.branch((op, at), (deferred, sets_codes), aborted_slots);
         self.from = op.d as usize;
         if slots != 0 {
@@ -216,13 +216,13 @@ impl BlockTiming {
                 pc,
                 slots,
             };
-            journal.put(self.arrived - slots, aborted);
+            trace.put(self.arrived - slots, aborted);
         }
         slots
     }
 
     /// Traces the instructions of the block up to an address.
-    pub fn trace(&self, (me, context): (u8, u8), to: usize, journal: &mut Journal) {
+    pub fn trace(&self, (me, context): (u8, u8), to: usize, trace: &mut TraceBuffer) {
         if to != self.from {
             let issued = TraceEvent::Issued {
                 me,
@@ -230,7 +230,7 @@ impl BlockTiming {
                 pc: self.from as u16,
                 count: (to - self.from) as u16,
             };
-            journal.put(self.ahead.wrapping_add(self.from as Cycle), issued);
+            trace.put(self.ahead.wrapping_add(self.from as Cycle), issued);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::registers::transfer_file;
 use crate::scoreboard::Reservation;
 use crate::template::{Swap, awaited, is_media_write, registers_of, signals_of, words_of};
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
-use npsim_chip::kernel::waiter::{Waiter, is_freelist};
+use npsim_chip::kernel::freelist_entry::{FreelistEntry, is_freelist};
 
 /// A command as the instruction gives it.
 struct Request {
@@ -210,7 +210,7 @@ impl Microengine {
     /// A command is issued that writes a word to a freelist. Where the thread is one of this
     /// microengine, its IN registers are the media interface's from now on.
     fn reserve_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
-        let waiter = Waiter::from_register(word, &fabric.profile);
+        let waiter = FreelistEntry::from_register(word, &fabric.profile);
         let Some(waiter) = waiter.ok().filter(|it| it.claimed_by_issuer(command)) else {
             return;
         };

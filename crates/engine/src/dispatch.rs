@@ -242,7 +242,7 @@ impl Microengine {
                     return self.local_memory_slow::<OBSERVED>(at, fabric).into();
                 }
                 Handler::LocalWord => {
-                    if OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                    if OBSERVED && fabric.trace.wants(trace_event::Kind::LocalMemory) {
                         slow_path!();
                     }
                     let pointer = Index::Pointer(op.word_there().0);
@@ -267,8 +267,8 @@ impl Microengine {
             macro_rules! take {
                 ($slots:expr) => {
                     stats.aborted += if OBSERVED {
-                        let (who, journal) = ((me, datapath.context), &mut fabric.journal);
-                        block.branch_observed((branch, at), $slots, who, (journal, aborted_slots))
+                        let (who, trace) = ((me, datapath.context), &mut fabric.trace);
+                        block.branch_observed((branch, at), $slots, who, (trace, aborted_slots))
                     } else {
                         block.branch((branch, at), $slots, aborted_slots)
                     }
@@ -341,7 +341,7 @@ impl Microengine {
     pub(crate) fn sync_pc_only<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
         if OBSERVED {
             let who = (self.index, self.datapath.context);
-            self.block.trace(who, at, &mut fabric.journal);
+            self.block.trace(who, at, &mut fabric.trace);
         }
         self.pc = at as u16;
         self.cycle = self.block.cycle_of(at);

@@ -9,8 +9,8 @@ use crate::watchdog;
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, Core, signal_name_at};
 use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
-use npsim_chip::kernel::disturb::numbered;
 use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::fault_injection::numbered;
 
 /// The most names that are told of a register.
 const MOST_NAMES: usize = 3;

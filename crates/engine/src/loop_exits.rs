@@ -29,7 +29,7 @@ impl Microengine {
         }
         let ops = self.bound[usize::from(self.datapath.context) & 7].ops();
         let branch = ops[at];
-        let unseen = !OBSERVED || !fabric.journal.wants(trace_event::Kind::LocalMemory);
+        let unseen = !OBSERVED || !fabric.trace.wants(trace_event::Kind::LocalMemory);
         let own = (&mut self.datapath, &mut self.memory, &self.scoreboard);
         let ran = Self::run_slots(own, (ops, &self.program.infos), at, unseen);
         let slots = usize::from(branch.n);
@@ -44,7 +44,7 @@ impl Microengine {
         let aborted_slots = &mut self.aborted_slots;
         self.stats.aborted += if OBSERVED {
             let who = (self.index, self.datapath.context);
-            let account = (&mut fabric.journal, aborted_slots);
+            let account = (&mut fabric.trace, aborted_slots);
             (self.block).branch_observed((&branch, at), slots, who, account)
         } else {
             self.block.branch((&branch, at), slots, aborted_slots)
@@ -65,7 +65,7 @@ impl Microengine {
         if self.slow != 0 {
             self.commit_index_writes(self.cycle);
         }
-        let seen = OBSERVED && fabric.journal.wants(trace_event::Kind::LocalMemory);
+        let seen = OBSERVED && fabric.trace.wants(trace_event::Kind::LocalMemory);
         let bound_program = &self.bound[usize::from(self.datapath.context) & 7];
         let op = &bound_program.ops()[at];
         let scoreboard = &self.scoreboard;

@@ -293,7 +293,7 @@ impl Microengine {
         if it.state() == ContextPhase::Sleeping && it.satisfied() {
             self.contexts
                 .enter(context, ContextPhase::Ready, fabric.now);
-            if fabric.journal.is_open() {
+            if fabric.trace.is_open() {
                 return self.ready_observed(context, fabric);
             }
             if self.phase == Phase::Idle {
@@ -315,7 +315,7 @@ impl Microengine {
     /// Traces a context's new state.
     #[inline]
     pub(crate) fn journal_context(&self, context: u8, fabric: &mut Fabric) {
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             self.write_context(context, fabric);
         }
     }
@@ -324,7 +324,7 @@ impl Microengine {
     #[inline(never)]
     pub(crate) fn write_context(&self, context: u8, fabric: &mut Fabric) {
         let (at, what) = self.context_change(context);
-        fabric.journal.put(at, what);
+        fabric.trace.put(at, what);
     }
 
     /// The slot an operand names for a context; `incoming`: the IN register.

@@ -91,7 +91,7 @@ impl Microengine {
     fn journal_ring(&self, at: Cycle, fabric: &mut Fabric) {
         let fill = u32::from(fabric.nn_rings[self.index as usize].available());
         let ring = RingName::Neighbour(self.index);
-        fabric.journal.tell(at, || TraceEvent::Ring { ring, fill });
+        fabric.trace.record(at, || TraceEvent::Ring { ring, fill });
     }
 
     /// `NN_Empty`: no more words than the threshold of `CTX_ENABLES`.

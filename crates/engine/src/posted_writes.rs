@@ -11,7 +11,7 @@ use crate::microengine::Microengine;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_chip::kernel::raiser::Raiser;
+use npsim_chip::kernel::signal_source::SignalSource;
 
 /// Whether a write of a local CSR, which is a
 /// [synchronisation point](crate::csr_order::csr_is_sync_point), does nothing but set a timer of the running context or raise
@@ -129,7 +129,7 @@ impl PostedWrite<'_> {
             return;
         }
         let due = self.now + self.delay;
-        let by = Raiser::at(self.me, self.number, pc);
+        let by = SignalSource::at(self.me, self.number, pc);
         let raised = Event::Signal {
             me,
             context,

@@ -7,9 +7,9 @@ use crate::operation::Op;
 use crate::registers::{D_IN, D_OUT, NN, S_IN, S_OUT, SLOTS, SlotMask, TRANSFER_FILE};
 use crate::template::RegisterRange;
 use npsim_chip::Cycle;
-use npsim_chip::core::Owner;
-use npsim_chip::kernel::exposure::Exposure;
+use npsim_chip::core::TransferOwner;
 use npsim_chip::kernel::fabric::TransferKind;
+use npsim_chip::kernel::remote_access::RemoteAccess;
 
 /// Transfer registers that a unit owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,9 +46,9 @@ impl Reservation {
     }
 
     /// As a debugger sees it. A file has one side and one kind.
-    pub fn owner(&self) -> Owner {
+    pub fn owner(&self) -> TransferOwner {
         let file = file_of(self.first) as u16;
-        Owner {
+        TransferOwner {
             op: self.op,
             context: self.context,
             pc: self.pc,
@@ -141,7 +141,7 @@ pub(crate) struct Scoreboard {
     shared: Vec<Reservation>,
     /// What others reach counts as owned all the time. The chip's programs say what that is.
     #[serde(skip)]
-    exposed: Exposure,
+    exposed: RemoteAccess,
     owned: [u64; SLOTS / 64],
 }
 
@@ -150,7 +150,7 @@ impl Default for Scoreboard {
         Self {
             places: [Reservation::NONE; PLACES],
             shared: Vec::new(),
-            exposed: Exposure::default(),
+            exposed: RemoteAccess::default(),
             owned: [0; SLOTS / 64],
         }
     }
@@ -221,14 +221,14 @@ impl Scoreboard {
     }
 
     /// Files that others reach count as owned from now on.
-    pub fn expose(&mut self, exposed: Exposure) {
+    pub fn expose(&mut self, exposed: RemoteAccess) {
         self.exposed = exposed;
         for file in [S_IN, D_IN, S_OUT, D_OUT] {
             self.cover_exposed(file);
         }
     }
 
-    pub const fn exposed(&self) -> Exposure {
+    pub const fn exposed(&self) -> RemoteAccess {
         self.exposed
     }
 
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn exposed_slots_stay_reserved_when_a_reservation_ends() {
         let mut scoreboard = Scoreboard::default();
-        scoreboard.expose(Exposure {
+        scoreboard.expose(RemoteAccess {
             incoming: true,
             outgoing: false,
         });

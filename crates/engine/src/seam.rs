@@ -16,13 +16,14 @@ use crate::registers::{SLOTS, SlotMask, transfer_file};
 use crate::scoreboard::Reservation;
 use npsim_chip::Cycle;
 use npsim_chip::core::{
-    ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, Program, ahead, pull_from, push_to,
+    ContextPhase, ContextView, Core, CoreKind, CoreProbe, MeStats, Program, ahead, pull_from,
+    push_to,
 };
-use npsim_chip::kernel::disturb::Stall;
-use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::{Fabric, Slot, TransferKind};
-use npsim_chip::kernel::raiser::Raiser;
+use npsim_chip::kernel::fault_injection::Stall;
+use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_chip::kernel::saved_memory::StateError;
+use npsim_chip::kernel::signal_source::SignalSource;
 use npsim_chip::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 
@@ -95,7 +96,7 @@ impl Core for Microengine {
     }
 
     fn run(&mut self, fabric: &mut Fabric) {
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             self.run_as::<true>(fabric);
         } else {
             self.run_unobserved(fabric);
@@ -117,7 +118,7 @@ impl Core for Microengine {
             return;
         }
         it.timer_due = None;
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             return self.timer_observed(context & 7, fabric);
         }
         self.timer_raises(context & 7, fabric);
@@ -188,7 +189,7 @@ impl Core for Microengine {
         });
     }
 
-    fn expose(&mut self, exposed: Exposure) {
+    fn expose(&mut self, exposed: RemoteAccess) {
         self.scoreboard.expose(exposed);
     }
 
@@ -260,7 +261,7 @@ impl Core for Microengine {
         }
     }
 
-    fn inside(&self) -> Option<&dyn Inside> {
+    fn probe(&self) -> Option<&dyn CoreProbe> {
         Some(self)
     }
 
@@ -491,7 +492,7 @@ impl Microengine {
     fn timer_raises(&mut self, context: u8, fabric: &mut Fabric) {
         let signal = self.contexts[context].future_signal & 15;
         let at = (self.index, context, signal);
-        fabric.raisers.note(fabric.now, at, Raiser::TIMER);
+        fabric.raisers.note(fabric.now, at, SignalSource::TIMER);
         self.raise(context, 1 << signal, fabric);
     }
 
@@ -506,7 +507,7 @@ impl Microengine {
             signals: 1 << signal,
             cause: Cause::Timer,
         };
-        fabric.journal.put(fabric.now, raised);
+        fabric.trace.put(fabric.now, raised);
         self.timer_raises(context, fabric);
     }
 }

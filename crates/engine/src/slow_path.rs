@@ -169,8 +169,8 @@ impl Microengine {
                 pc: self.pc,
                 count: 1,
             };
-            fabric.journal.put(self.cycle, issued);
-            if fabric.journal.wants(trace_event::Kind::LocalMemory) {
+            fabric.trace.put(self.cycle, issued);
+            if fabric.trace.wants(trace_event::Kind::LocalMemory) {
                 self.trace_local_memory(fabric);
             }
         }
@@ -213,7 +213,7 @@ impl Microengine {
                 word: word as u16,
                 write,
             };
-            fabric.journal.put(self.cycle, access);
+            fabric.trace.put(self.cycle, access);
         }
     }
 
@@ -281,7 +281,7 @@ impl Microengine {
                 pc,
                 slots,
             };
-            fabric.journal.put(self.cycle, aborted);
+            fabric.trace.put(self.cycle, aborted);
         }
         self.cycle += slots;
         self.stats.aborted += slots;

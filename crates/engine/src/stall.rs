@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::microengine::{Microengine, Phase};
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
-use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::fault_injection::Stall;
 
 /// The stalls of a microengine.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ const QUANTUM: Cycle = 1 << 14;
 const _: () = assert!(QUANTUM <= PATIENCE);
 
 impl Microengine {
-    /// Takes a turn. All that follows is compiled twice: with a journal to write into, and
+    /// Takes a turn. All that follows is compiled twice: with a trace buffer to write into, and
     /// without any trace of one.
     pub(crate) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.turn_start = fabric.now;
@@ -80,7 +80,7 @@ impl Microengine {
                         context: self.datapath.context,
                         pc: self.pc,
                     };
-                    fabric.journal.put(self.cycle, held);
+                    fabric.trace.put(self.cycle, held);
                 }
             }
             LoopExit::Halt => self.halt::<OBSERVED>(fabric),
@@ -145,7 +145,7 @@ impl Microengine {
                 pc: self.pc,
                 from: self.cycle,
             };
-            fabric.journal.put(until, stalled);
+            fabric.trace.put(until, stalled);
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
@@ -206,7 +206,7 @@ impl Microengine {
                 pc: self.contexts[context].yielded_at,
                 slots: penalty,
             };
-            fabric.journal.put(self.cycle, aborted);
+            fabric.trace.put(self.cycle, aborted);
         }
         self.trace_context::<OBSERVED>(context, fabric);
         self.last = context;
@@ -252,7 +252,7 @@ impl Microengine {
     fn trace_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
         if OBSERVED {
             let (at, what) = self.context_change(context);
-            fabric.journal.put(at, what);
+            fabric.trace.put(at, what);
         }
     }
 

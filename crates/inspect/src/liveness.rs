@@ -22,7 +22,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_chip::kernel::disturb::numbered;
+use npsim_chip::kernel::fault_injection::numbered;
 
 use program::Program;
 use raise::ALL_SIGNALS;

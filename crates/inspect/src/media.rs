@@ -2,7 +2,7 @@
 
 use crate::inspect::Inspect;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::waiter::Waiter;
+use npsim_chip::kernel::freelist_entry::FreelistEntry;
 pub use npsim_chip::units::msf::rbuf::Holder as BufferHolder;
 use npsim_chip::units::msf::tbuf::Control;
 
@@ -66,7 +66,7 @@ pub struct ListedThread {
     /// How many are before it on the list.
     pub before: usize,
     /// The thread, its registers and its signal.
-    pub waiter: Waiter,
+    pub waiter: FreelistEntry,
 }
 
 impl Inspect<'_> {

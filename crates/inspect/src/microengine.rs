@@ -6,20 +6,22 @@ use npsim_isa::{Operand, csr};
 use crate::flights::Flight;
 use crate::inspect::Inspect;
 use npsim_chip::Cycle;
-use npsim_chip::core::{ContextPhase, ContextView, Core, DeferSlots, IndexWrite, Inside, Owner};
+use npsim_chip::core::{
+    ContextPhase, ContextView, Core, CoreProbe, DeferSlots, IndexWrite, TransferOwner,
+};
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::target::Target;
 
 /// A register as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterView {
-    /// What it holds. While a command that fills it is under way this is what it held
+    /// What it holds. While a command that fills it is in flight this is what it held
     /// before.
     pub value: u32,
     /// Whether anything has ever been written to it; none where the core does not say.
     pub initialised: Option<bool>,
     /// The command that has it, of a transfer register.
-    pub owner: Option<Owner>,
+    pub owner: Option<TransferOwner>,
 }
 
 /// A local CSR.
@@ -62,7 +64,7 @@ impl Inspect<'_> {
     /// The command that has transfer registers of a microengine, or that puts their thread on a
     /// receive freelist; `None` where the data is still to come, as that of a frame.
     #[must_use]
-    pub fn flight_of(&self, me: u8, owner: &Owner) -> Option<&Flight> {
+    pub fn flight_of(&self, me: u8, owner: &TransferOwner) -> Option<&Flight> {
         self.flights().iter().find(|it| {
             let command = &it.command;
             let registers = (command.transfer_me, command.transfer_kind, command.transfer);
@@ -123,7 +125,7 @@ impl<'a> MicroengineView<'a> {
     /// The defer slots that are being executed.
     #[must_use]
     pub fn defer_slots(&self) -> Option<DeferSlots> {
-        self.core.inside()?.defer_slots()
+        self.core.probe()?.defer_slots()
     }
 
     /// A register as an instruction of a context names it: general-purpose, transfer,
@@ -152,11 +154,11 @@ impl<'a> MicroengineView<'a> {
             | Operand::Nn(_) => self.core.read_register(register, context),
             _ => return None,
         };
-        let inside = self.core.inside();
+        let probe = self.core.probe();
         Some(RegisterView {
             value,
-            initialised: inside.map(|it| it.initialised(register, side, context)),
-            owner: inside.and_then(|it| it.owner(register, side, context)),
+            initialised: probe.map(|it| it.initialised(register, side, context)),
+            owner: probe.and_then(|it| it.owner(register, side, context)),
         })
     }
 
@@ -178,20 +180,20 @@ impl<'a> MicroengineView<'a> {
     /// The local memory pointers of a context, in longwords.
     #[must_use]
     pub fn pointers(&self, context: u8) -> Option<[u32; 2]> {
-        Some(self.core.inside()?.pointers(context))
+        Some(self.core.probe()?.pointers(context))
     }
 
     /// `T_INDEX`, as a register's number.
     #[must_use]
     pub fn transfer_index(&self) -> Option<u8> {
-        Some(self.core.inside()?.transfer_index())
+        Some(self.core.probe()?.transfer_index())
     }
 
     /// Writes of index registers on their way, of the context that executes.
     #[must_use]
     pub fn index_writes(&self) -> Vec<IndexWrite> {
-        let inside = self.core.inside();
-        inside.map(Inside::index_writes).unwrap_or_default()
+        let probe = self.core.probe();
+        probe.map(CoreProbe::index_writes).unwrap_or_default()
     }
 
     /// Tag and state of the CAM's entries, 0 to 15.
@@ -204,7 +206,7 @@ impl<'a> MicroengineView<'a> {
     #[must_use]
     pub fn csr(&self, address: u16, context: u8) -> Option<u32> {
         let (now, fabric) = (self.inspect.now(), &self.inspect.chip().fabric());
-        self.core.inside()?.local_csr(address, context, now, fabric)
+        self.core.probe()?.local_csr(address, context, now, fabric)
     }
 
     /// All local CSRs with a name.

@@ -18,7 +18,7 @@ use npsim_chip::units::msf::may_list;
 pub enum Why {
     /// It is not enabled.
     Inactive,
-    /// It gave up for good.
+    /// It exited.
     Killed {
         /// The instruction with which it did.
         at: u16,
@@ -41,8 +41,8 @@ pub enum Why {
         executing: Option<u8>,
         /// The contexts that get it before this one if nothing changes.
         before: Vec<u8>,
-        /// It hangs until this cycle, since the user wants that.
-        hangs_until: Option<Cycle>,
+        /// It is stalled on purpose until this cycle.
+        stalled_until: Option<Cycle>,
     },
     /// It waits for signals.
     Asleep(Asleep),
@@ -146,7 +146,7 @@ impl Inspect<'_> {
         let it = core.context(context);
         let executing = (0..8).find(|at| core.context(*at).phase == ContextPhase::Executing);
         // The arbiter goes round from the one that had the pipeline last.
-        let last = executing.or_else(|| Some(core.inside()?.last()));
+        let last = executing.or_else(|| Some(core.probe()?.last()));
         let ready = |at: &u8| core.context(*at).phase == ContextPhase::Ready;
         let round = last
             .into_iter()
@@ -161,7 +161,7 @@ impl Inspect<'_> {
             since: it.since,
             executing,
             before: before.collect(),
-            hangs_until: stalls.map(|stall| stall.until).max(),
+            stalled_until: stalls.map(|stall| stall.until).max(),
         }
     }
 
@@ -178,7 +178,7 @@ impl Inspect<'_> {
                 sources: self.under_way(me, context, signal),
             })
             .collect();
-        // What is under way is the answer. Only without it are programs searched: first for
+        // What is in flight is the answer. Only without it are programs searched: first for
         // what happens by what has been seen in the run, then for what is just possible.
         for outlook in [Outlook::AtRest, Outlook::GoesOn] {
             let open = missing.iter().filter(|it| !it.may_come());
@@ -205,7 +205,7 @@ impl Inspect<'_> {
         }
     }
 
-    /// What is under way that raises a signal of a context.
+    /// What is in flight that raises a signal of a context.
     fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<Source> {
         let mut sources = Vec::new();
         for (due, event) in self.pending() {
@@ -224,7 +224,7 @@ impl Inspect<'_> {
             }
         }
         let core = self.chip().microengines()[usize::from(me)].as_ref();
-        let timer = core.inside().and_then(|it| it.timer(context));
+        let timer = core.probe().and_then(|it| it.timer(context));
         if let Some((_, due)) = timer.filter(|timer| timer.0 == signal) {
             sources.push(Source::Timer { due });
         }

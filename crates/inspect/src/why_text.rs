@@ -18,7 +18,7 @@ impl Inspect<'_> {
         match why {
             Why::Inactive => vec![format!("{who} is not enabled")],
             Why::Killed { at, since } => vec![format!(
-                "{who} gave up for good in cycle {since}, at {}",
+                "{who} exited (ctx_arb[kill]) in cycle {since}, at {}",
                 place(me, *at)
             )],
             Why::Executing { halted: true, .. } => vec![format!("{who} stands at a breakpoint")],
@@ -39,11 +39,11 @@ impl Inspect<'_> {
                 since,
                 executing,
                 before,
-                hangs_until,
+                stalled_until,
             } => {
                 let mut text = format!("{who} is ready since cycle {since}");
-                if let Some(until) = hangs_until {
-                    let _ = write!(text, ", but hangs until cycle {until}");
+                if let Some(until) = stalled_until {
+                    let _ = write!(text, ", but stalled until cycle {until}");
                 }
                 if let Some(other) = executing {
                     let _ = write!(text, "; context {other} has the pipeline");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure};
+use npsim_chip::kernel::port_io::{Arrival, Departure};
 use npsim_inspect::stats::Stats;
 use npsim_net::load::Stamp;
 use npsim_session::links::Tap;

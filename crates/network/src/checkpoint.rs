@@ -2,7 +2,7 @@
 //! happened.
 //!
 //! A file is made as those of other runs are ([`npsim_session::checkpoint`]), of a kind of its own.
-//! Its state has the hosts, links, queues and packet-level routers with all that is under way between
+//! Its state has the hosts, links, queues and packet-level routers with all that is in flight between
 //! them and every random stream, all of each chip, and what of its run was counted; nothing of it is
 //! read again from elsewhere.
 

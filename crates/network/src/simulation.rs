@@ -323,7 +323,7 @@ impl Simulation {
         (self.lines[line].waiting(), self.lines[line].packets())
     }
 
-    /// Frames that are under way: on lines, in routers and in queues.
+    /// Frames that are in flight: on lines, in routers and in queues.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         let waiting = self.lines.iter().flat_map(Line::frames);
         self.events.frames().chain(waiting)

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Fault;
-use npsim_chip::kernel::lines::Departure;
+use npsim_chip::kernel::port_io::Departure;
 use npsim_engine::ENGINE;
 use npsim_net::order::identify::{Flow, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::kernel::lines::Departure;
+use npsim_chip::kernel::port_io::Departure;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
 use npsim_net::Ratio;

@@ -401,7 +401,7 @@ pub const OPTIONS: &[Word] = &[
     word(
         "ctx_swap",
         "ctx_swap[signal]",
-        "The context gives up the pipeline until the signal comes.",
+        "The context yields until the signal comes.",
     ),
     word(
         "sig_done",

@@ -40,7 +40,7 @@ pub enum Activity {
     Ready,
     /// It was asleep.
     Waiting,
-    /// It was not enabled, or gave up for good.
+    /// It was not enabled, or exited.
     Inactive,
 }
 

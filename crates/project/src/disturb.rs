@@ -1,9 +1,9 @@
-//! Disturbances as they are typed: sections of a project file and `--stall`.
+//! Perturbations as they are typed: sections of a project file and `--stall`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::fault_injection::Stall;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

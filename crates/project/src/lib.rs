@@ -37,7 +37,7 @@ pub mod whole_file;
 
 use std::path::{Path, PathBuf};
 
-use npsim_chip::gpp::boot::Boot;
+use npsim_chip::gpp::boot::BootPlan;
 use npsim_chip::profile::Profile;
 use npsim_net::load::{Load, Prefix};
 
@@ -79,7 +79,7 @@ pub struct Project {
     /// One entry for each microengine that runs, by index.
     pub programs: Vec<ProgramPlan>,
     /// What stands in the chip before the first cycle.
-    pub boot: Boot,
+    pub boot: BootPlan,
     /// What each task of the general-purpose core will do, for people.
     pub tasks: Vec<String>,
     /// The memories with what is where.

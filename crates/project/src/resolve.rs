@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
 use npsim_chip::board::MediaBus;
-use npsim_chip::gpp::boot::{self, Boot, PortSetup};
+use npsim_chip::gpp::boot::{self, BootPlan, PortSetup};
 use npsim_image::{ContextMode, NnMode};
 
 pub(crate) use self::routing::known_tasks;
@@ -76,7 +76,7 @@ pub(crate) struct Resolved {
     /// One entry for each microengine that runs, by index.
     pub programs: Vec<ProgramPlan>,
     /// What stands in the chip before the first cycle.
-    pub boot: Boot,
+    pub boot: BootPlan,
     /// What each task of the general-purpose core will do, for people.
     pub tasks: Vec<String>,
     /// The memories with what is where.
@@ -187,9 +187,9 @@ pub(crate) fn resolve(
         node_stalls: Vec::new(),
         read: Vec::new(),
         clashes: Vec::new(),
-        boot: Boot {
+        boot: BootPlan {
             task_kinds: registry.listed_tasks().map(str::to_owned).collect(),
-            ..Boot::default()
+            ..BootPlan::default()
         },
         tasks: Vec::new(),
     };
@@ -296,7 +296,7 @@ pub struct Resolver<'a> {
     read: Vec<PathBuf>,
     /// Where a name was defined that another had, and whose it was.
     clashes: Vec<(usize, String)>,
-    boot: Boot,
+    boot: BootPlan,
     /// What each task will do, for people.
     tasks: Vec<String>,
 }
@@ -311,7 +311,7 @@ impl Resolver<'_> {
     /// What stands in the chip before the first cycle, as far as it is known: ports,
     /// rings, queues, buffers and devices come before tasks.
     #[must_use]
-    pub fn boot(&self) -> &Boot {
+    pub fn boot(&self) -> &BootPlan {
         &self.boot
     }
 

@@ -22,7 +22,7 @@ impl State {
             stats.idle += rest;
         }
         for (number, context) in self.contexts.iter().enumerate() {
-            // The last to give up the pipeline executed until its slots were lost, and is
+            // The last to yield executed until its slots were lost, and is
             // ready after them only if it is the next to get it, too.
             let last = number == usize::from(self.last);
             stats.contexts[number] = context.times_at(now, if last { refill } else { Cycle::MAX });

@@ -2,8 +2,8 @@
 
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
-use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_isa::{Instruction, Operand, OperandRole, csr};
 
 use crate::state::{Delayed, FileName};
@@ -164,7 +164,7 @@ impl Reference {
     }
 }
 
-/// Whether an instruction gives up the pipeline, issues a command, or looks at what
+/// Whether an instruction yields, issues a command, or looks at what
 /// others change or can see what it does.
 pub(crate) fn looks(instruction: &Instruction) -> bool {
     match *instruction {
@@ -184,14 +184,14 @@ pub(crate) fn looks(instruction: &Instruction) -> bool {
 
 /// Whether an instruction reads transfer registers that others fill, or writes those that
 /// others read.
-pub(crate) fn touches(instruction: &Instruction, exposed: Exposure) -> bool {
+pub(crate) fn touches(instruction: &Instruction, exposed: RemoteAccess) -> bool {
     let keeps_bytes = matches!(
         instruction,
         Instruction::LdField { clear: false, .. }
             | Instruction::ImmedByte { .. }
             | Instruction::ImmedWord { .. }
     );
-    let Exposure { incoming, outgoing } = exposed;
+    let RemoteAccess { incoming, outgoing } = exposed;
     instruction.register_operands().any(|(role, operand)| {
         let transfer = matches!(
             operand,

@@ -3,7 +3,7 @@
 
 use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
-use npsim_chip::kernel::waiter::{Waiter, is_freelist};
+use npsim_chip::kernel::freelist_entry::{FreelistEntry, is_freelist};
 use npsim_isa::{
     CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
 };
@@ -164,8 +164,8 @@ impl Reference {
         let data = data.chain(registers.map(|register| values[register]));
         let addresses = (0..).map(|n| command.media_address().wrapping_add(4 * n));
         let to_lists = addresses.zip(data).filter(|(at, _)| is_freelist(*at));
-        let waiters = to_lists.map(|(_, word)| Waiter::from_register(word, &fabric.profile));
-        let own: Vec<Waiter> = waiters
+        let waiters = to_lists.map(|(_, word)| FreelistEntry::from_register(word, &fabric.profile));
+        let own: Vec<FreelistEntry> = waiters
             .flatten()
             .filter(|it| it.claimed_by_issuer(command))
             .collect();

@@ -4,7 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_chip::kernel::raiser::Raiser;
+use npsim_chip::kernel::signal_source::SignalSource;
 use npsim_isa::csr;
 
 use crate::state::{Delayed, LateWrite};
@@ -353,7 +353,7 @@ impl Reference {
             me,
             context,
             signal,
-            by: Raiser::at(sender, own, self.state.pc),
+            by: SignalSource::at(sender, own, self.state.pc),
         };
         fabric.events.post(due, event);
     }

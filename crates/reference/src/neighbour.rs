@@ -77,7 +77,7 @@ impl Reference {
     fn tell_ring(&self, at: Cycle, fabric: &mut Fabric) {
         let fill = u32::from(fabric.nn_rings[usize::from(self.index)].available());
         let ring = RingName::Neighbour(self.index);
-        fabric.journal.tell(at, || TraceEvent::Ring { ring, fill });
+        fabric.trace.record(at, || TraceEvent::Ring { ring, fill });
     }
 
     /// `NN_Empty`: no more words than the threshold of `CTX_ENABLES`.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, Program};
-use npsim_chip::kernel::disturb::Stall;
-use npsim_chip::kernel::exposure::Exposure;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
-use npsim_chip::kernel::raiser::Raiser;
+use npsim_chip::kernel::fault_injection::Stall;
+use npsim_chip::kernel::remote_access::RemoteAccess;
+use npsim_chip::kernel::signal_source::SignalSource;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::state::StateError;
 use npsim_image::{ContextMode, NnMode};
@@ -165,14 +165,14 @@ impl Core for Reference {
         it.timer_due = None;
         let signals = 1 << (it.future_signal & 15);
         let me = self.index;
-        fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+        fabric.trace.record(fabric.now, || TraceEvent::Signal {
             me,
             context,
             signals,
             cause: Cause::Timer,
         });
         let at = (me, context & 7, signals.trailing_zeros() as u8 & 15);
-        fabric.raisers.note(fabric.now, at, Raiser::TIMER);
+        fabric.raisers.note(fabric.now, at, SignalSource::TIMER);
         self.signal(context, signals, fabric);
     }
 
@@ -206,7 +206,7 @@ impl Core for Reference {
         });
     }
 
-    fn expose(&mut self, exposed: Exposure) {
+    fn expose(&mut self, exposed: RemoteAccess) {
         self.state.exposed = exposed;
     }
 

@@ -2,8 +2,8 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::core::MeStats;
-use npsim_chip::kernel::disturb::Stall;
-use npsim_chip::kernel::exposure::Exposure;
+use npsim_chip::kernel::fault_injection::Stall;
+use npsim_chip::kernel::remote_access::RemoteAccess;
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
@@ -115,7 +115,7 @@ pub struct LateWrite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Then {
     Jump(u16),
-    /// The context gives up the pipeline and resumes here, or after the slots.
+    /// The context yields and resumes here, or after the slots.
     Yield(Option<u16>),
 }
 
@@ -216,7 +216,7 @@ pub struct State {
     pub claims: Vec<Claim>,
     /// Transfer registers that other microengines reach, as the chip's programs say.
     #[serde(skip)]
-    pub exposed: Exposure,
+    pub exposed: RemoteAccess,
     pub stalls: Vec<Stall>,
     /// When it is woken next for the end of a stall.
     pub stall_due: Cycle,
@@ -286,7 +286,7 @@ impl State {
             timestamp_at: 0,
             profile_count: 0,
             claims: Vec::new(),
-            exposed: Exposure::default(),
+            exposed: RemoteAccess::default(),
             stalls: Vec::new(),
             stall_due: Cycle::MAX,
             started: false,

@@ -14,7 +14,7 @@ use crate::{Reference, Steps, Stop};
 
 impl Reference {
     /// Takes the turn that the event queue gives. What an observer wants to know is
-    /// written into the journal, in its order.
+    /// written into the trace buffer, in its order.
     pub(crate) fn turn(&mut self, fabric: &mut Fabric) {
         match self.state.phase {
             Phase::Idle | Phase::Halted => return,
@@ -120,7 +120,7 @@ impl Reference {
         self.state.cycle = until;
         self.state.looked = until;
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
-        fabric.journal.tell(until, || TraceEvent::Stalled {
+        fabric.trace.record(until, || TraceEvent::Stalled {
             me,
             context,
             pc,
@@ -148,15 +148,15 @@ impl Reference {
             Err(Stop::Held) => {
                 self.state.phase = Phase::Held;
                 let held = TraceEvent::Held { me, context, pc };
-                fabric.journal.tell(self.state.cycle, || held);
+                fabric.trace.record(self.state.cycle, || held);
                 return;
             }
             // The chip finds the fault before it comes back.
             Err(Stop::Fault) => return,
         };
         fabric
-            .journal
-            .tell(self.state.cycle, || TraceEvent::Issued {
+            .trace
+            .record(self.state.cycle, || TraceEvent::Issued {
                 me,
                 context,
                 pc,
@@ -164,8 +164,8 @@ impl Reference {
             });
         for &(word, write) in &self.accesses {
             fabric
-                .journal
-                .tell(self.state.cycle, || TraceEvent::LocalMemory {
+                .trace
+                .record(self.state.cycle, || TraceEvent::LocalMemory {
                     me,
                     context,
                     pc,
@@ -296,7 +296,7 @@ impl Reference {
         }
         let (me, context) = (self.index, self.state.running);
         let from = self.state.cycle;
-        fabric.journal.tell(from, || TraceEvent::Aborted {
+        fabric.trace.record(from, || TraceEvent::Aborted {
             me,
             context,
             pc: of,
@@ -365,7 +365,7 @@ impl Reference {
         } else {
             view.yielded_at
         };
-        fabric.journal.tell(view.since, || TraceEvent::Context {
+        fabric.trace.record(view.since, || TraceEvent::Context {
             me,
             context,
             doing,

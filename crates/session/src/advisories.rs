@@ -81,7 +81,7 @@ pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
 }
 
 /// Why frames did not leave, as far as the media interface shows it. A run that was
-/// stopped under way or whose time was up has frames inside that mean nothing.
+/// stopped part of the way or whose time was up has frames inside that mean nothing.
 #[must_use]
 pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let mut lines = Vec::new();
@@ -162,7 +162,7 @@ pub fn of_long_holds(chip: &Chip) -> Vec<String> {
 }
 
 /// Locks that somebody still holds although the run is over. A run that ends
-/// under way may well end in the middle of a section, so there only a hold counts
+/// in flight may well end in the middle of a section, so there only a hold counts
 /// that is longer than all before it.
 #[must_use]
 pub fn of_held_locks(report: &NodeReport) -> Vec<String> {

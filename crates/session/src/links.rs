@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::units::msf::clock::Clock;
 use npsim_net::capture::CaptureError;
 use npsim_net::egress::PcapSink;
@@ -399,7 +399,7 @@ fn padded(length: usize) -> usize {
     length.max(MIN_FRAME_BYTES as usize)
 }
 
-impl Lines for Links {
+impl PortIo for Links {
     fn next_arrival(&mut self) -> Option<Arrival> {
         // The chip asks when the frame before has begun to come.
         self.count_handed();

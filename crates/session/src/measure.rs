@@ -11,7 +11,7 @@ mod rate;
 use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;
 use npsim_chip::core::{CoreKind, Program};
-use npsim_chip::gpp::boot::Boot;
+use npsim_chip::gpp::boot::BootPlan;
 use npsim_chip::profile::Profile;
 use npsim_microcode::MEASURING;
 
@@ -44,7 +44,7 @@ impl Includes for Embedded {
 fn chip(
     core: CoreKind,
     profile: &Profile,
-    boot: &Boot,
+    boot: &BootPlan,
     source: &str,
     microengines: std::ops::Range<u8>,
 ) -> Result<Chip, Problem> {

@@ -3,7 +3,7 @@
 
 mod gather;
 
-use npsim_chip::kernel::disturb::Disturbances;
+use npsim_chip::kernel::fault_injection::Perturbations;
 use npsim_inspect::stats::Stats;
 use npsim_net::load::Load;
 use npsim_project::ProfileChange;
@@ -31,8 +31,8 @@ pub struct Report {
     pub profile_changes: Vec<ProfileChange>,
     /// What disturbs all nodes on purpose, the random numbers as those of the first
     /// one; absent for a plain run.
-    #[serde(skip_serializing_if = "Disturbances::is_none")]
-    pub disturbances: Disturbances,
+    #[serde(skip_serializing_if = "Perturbations::is_none")]
+    pub disturbances: Perturbations,
     /// The traffic that was made, with all its defaults; absent for a capture.
     pub load: Option<Load>,
     /// The worst of the nodes' endings: `fault`, `output-failed`, `input-failed`,
@@ -71,8 +71,8 @@ pub struct NodeReport {
     /// The seed of its pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
     /// What disturbed it on purpose; absent for a plain run.
-    #[serde(skip_serializing_if = "Disturbances::is_none")]
-    pub disturbances: Disturbances,
+    #[serde(skip_serializing_if = "Perturbations::is_none")]
+    pub disturbances: Perturbations,
     /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed`,
     /// `interrupted`, or `running` while it runs.
     pub ending: &'static str,
@@ -187,7 +187,7 @@ pub struct Packets {
     /// dropped without a counter. Negative if the microcode makes packets.
     pub unaccounted: i64,
     /// Those of them that will not leave any more: the run has come to rest, or a check
-    /// found at its end why they stay. 0 where frames may still be under way.
+    /// found at its end why they stay. 0 where frames may still be in flight.
     pub lost: u64,
 }
 

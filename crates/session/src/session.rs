@@ -27,7 +27,7 @@ use crate::links::{Frames, Links, Tap};
 use crate::node::{NodeState, RunTarget};
 use crate::report::Report;
 use crate::simulation::{Ending, Settings, Simulation};
-use npsim_chip::kernel::lines::{Arrival, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, MediaDrop};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;

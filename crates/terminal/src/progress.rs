@@ -19,7 +19,7 @@ use crate::keys::interrupts;
 const PATIENCE: Duration = Duration::from_millis(300);
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// Something that is under way.
+/// Something that is in progress.
 pub(crate) struct Progress {
     /// The process was asked to end.
     stop: Arc<AtomicBool>,

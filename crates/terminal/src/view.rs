@@ -58,7 +58,7 @@ pub struct View {
     /// Where one stood before jumps, and which of these one has come back to.
     pub(crate) places: Vec<(TimePoint, Place)>,
     pub(crate) place: usize,
-    /// Ctrl-C was pressed where nothing was under way.
+    /// Ctrl-C was pressed where nothing was in progress.
     pub(crate) leaving: bool,
 }
 

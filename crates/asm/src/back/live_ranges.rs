@@ -83,7 +83,7 @@ impl LiveRanges {
     }
 }
 
-/// Of the signals that are awaited or under way after a word, those before it.
+/// Of the signals that are awaited or in flight after a word, those before it.
 fn signals_before(micro: &Micro, before: &mut BitSet) {
     if let Some(SignalRef::Symbol(id)) = micro.completion.map(|used| used.signal) {
         before.remove(id);

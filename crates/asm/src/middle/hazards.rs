@@ -1,5 +1,5 @@
 //! Instructions that come too early: the hardware does not wait for control
-//! registers or for data under way, so a value that is used too soon is an old
+//! registers or for data in flight, so a value that is used too soon is an old
 //! one. Only straight-line code is covered; what happens over branches and
 //! context swaps is not judged.
 
@@ -220,7 +220,7 @@ fn reached<'g>(micro: &Micro, groups: &'g Groups, side: Side) -> Reached<'g> {
     }
 }
 
-/// Warns of registers that a command under way still reads or has yet to fill.
+/// Warns of registers that a command in flight still reads or has yet to fill.
 fn transfers(
     items: &[Item],
     flow: &Flow,

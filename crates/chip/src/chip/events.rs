@@ -7,10 +7,10 @@ use crate::Cycle;
 use crate::core::Core;
 use crate::kernel::event::{DATA, Event, OTHERS, Pending, SIGNALS, UNITS};
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
-use crate::kernel::lines::Lines;
-use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
-use crate::kernel::raiser::Raiser;
+use crate::kernel::port_io::PortIo;
+use crate::kernel::sideband::TransferRegisters;
+use crate::kernel::signal_source::SignalSource;
 use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::periodic_skip::Bounds;
 use crate::units::Outside;
@@ -20,7 +20,7 @@ impl Chip {
     pub(crate) fn advance<const OBSERVED: bool>(
         &mut self,
         bounds: Bounds,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         let until = bounds.until.min(lines.latest());
@@ -67,7 +67,7 @@ impl Chip {
     fn cycles<const OBSERVED: bool>(
         &mut self,
         pause: Cycle,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> bool {
         loop {
@@ -92,7 +92,7 @@ impl Chip {
         &mut self,
         time: Cycle,
         pause: Cycle,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> bool {
         let bucket = self.fabric.events.step_to(time);
@@ -137,12 +137,12 @@ impl Chip {
         pause: Cycle,
         observer: &mut dyn Observer,
     ) -> bool {
-        if OBSERVED && self.fabric.journal.is_full() {
+        if OBSERVED && self.fabric.trace.is_full() {
             self.fabric.events.leave_if_empty(bucket);
             // Beyond the end, which a frame that leaves brings nearer, and beyond a pause nothing is
             // told yet of what a microengine that is alone does.
             let sure = self.sure_before().min(self.fabric.horizon).min(pause);
-            self.fabric.journal.hand_on(sure, observer);
+            self.fabric.trace.flush(sure, observer);
         }
         if self.fabric.checks.stands() {
             self.fabric.events.leave_if_empty(bucket);
@@ -167,7 +167,7 @@ impl Chip {
         &mut self,
         bucket: usize,
         pending: Pending,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
         // The queues of most events are known here, so that little is left of taking them, and
         // few kinds are to be told apart.
@@ -187,7 +187,7 @@ impl Chip {
             true
         };
         // Whatever put a word on a ring, a microengine or a loader's register write: the core's
-        // tasks that poll doze until then, since polls that find nothing need no events. In its
+        // idle tasks post no poll until then, since polls that find nothing need no events. In its
         // turn a microengine reaches no unit.
         if may_write && self.units.scratch.is_ring_written() {
             self.stir();
@@ -206,7 +206,7 @@ impl Chip {
     fn turn<const OBSERVED: bool>(&mut self, me: u8) {
         let microengine = &mut self.microengines[usize::from(me)];
         if OBSERVED {
-            self.fabric.journal.begin_turn();
+            self.fabric.trace.begin_turn();
             microengine.run(&mut self.fabric);
         } else {
             microengine.run_unobserved(&mut self.fabric);
@@ -245,7 +245,7 @@ impl Chip {
 
     /// A signal that no command brings reaches a context.
     #[inline(never)]
-    fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: Raiser) {
+    fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: SignalSource) {
         let fabric = &mut self.fabric;
         if OBSERVED {
             journal_signals(me, context, 1 << signal, by.cause(), fabric);
@@ -312,7 +312,7 @@ impl Chip {
 
     /// The media interface or the general-purpose core has something to do.
     #[inline(never)]
-    fn handle_other(&mut self, bucket: usize, lines: &mut dyn Lines) {
+    fn handle_other(&mut self, bucket: usize, lines: &mut dyn PortIo) {
         let fabric = &mut self.fabric;
         let pending = fabric.events.pending_in(bucket);
         let event = fabric.events.take(bucket, OTHERS, pending);
@@ -342,12 +342,12 @@ impl Chip {
 
     fn arrive<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
-        if OBSERVED && fabric.journal.wants(Kind::Queued) {
+        if OBSERVED && fabric.trace.wants(Kind::Queued) {
             let command = fabric.flight(slot).command;
             let target = fabric
                 .buses
                 .target_of(command.op.info().unit, command.address);
-            fabric.journal.tell(fabric.now, || TraceEvent::Queued {
+            fabric.trace.record(fabric.now, || TraceEvent::Queued {
                 target,
                 slot,
                 command,
@@ -423,7 +423,7 @@ fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut
         signals,
         cause,
     };
-    fabric.journal.put(fabric.now, raised);
+    fabric.trace.put(fabric.now, raised);
 }
 
 /// Writes down that the signals of a command are raised whose data was pulled.

@@ -13,7 +13,7 @@ use npsim_isa::{
     DecodeError, Generation, Instruction, NewerInstruction, Target, decode_lenient_in,
 };
 
-use crate::kernel::exposure::Exposure;
+use crate::kernel::remote_access::RemoteAccess;
 use crate::profile::Profile;
 
 /// What stands at an address: an instruction, or why the word is not a valid one.
@@ -153,9 +153,11 @@ impl Program {
 
     /// What it can do to transfer registers of any microengine.
     #[must_use]
-    pub fn exposes(&self) -> Exposure {
+    pub fn exposes(&self) -> RemoteAccess {
         let instructions = self.words.iter().flatten();
-        instructions.fold(Exposure::default(), |all, it| all | Exposure::by(it))
+        instructions.fold(RemoteAccess::default(), |all, it| {
+            all | RemoteAccess::by(it)
+        })
     }
 }
 

@@ -4,8 +4,8 @@ use npsim_image::{Image, Point, SignalUse};
 
 use super::{ContextPhase, ContextView, Core};
 use crate::Cycle;
-use crate::kernel::disturb::Stall;
-use crate::kernel::disturb::numbered;
+use crate::kernel::fault_injection::Stall;
+use crate::kernel::fault_injection::numbered;
 
 /// What a sleeping context waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct WaitInfo {
 }
 
 impl WaitInfo {
-    /// Whether it gave up for good.
+    /// Whether it exited.
     #[must_use]
     pub const fn is_killed(&self) -> bool {
         self.any && self.signals == 0
@@ -89,7 +89,7 @@ fn signal_name(image: &Image, number: u8) -> String {
 }
 
 /// When the last of the stalls ends in which a context hangs at a cycle.
-fn hangs_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
+fn stalled_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
     let there =
         |stall: &&Stall| stall.context == context && (stall.from..stall.until).contains(&at);
     stalls.iter().filter(there).map(|stall| stall.until).max()
@@ -104,8 +104,8 @@ pub(super) fn state_report<C: Core + ?Sized>(core: &C) -> Vec<String> {
             ContextPhase::Inactive => continue,
             ContextPhase::Ready => {
                 let at = core.local_time().max(it.since);
-                match hangs_until(core.stalls(), context, at) {
-                    Some(end) => format!("ready, but hangs until cycle {end}"),
+                match stalled_until(core.stalls(), context, at) {
+                    Some(end) => format!("ready, but stalled until cycle {end}"),
                     None => "ready".to_owned(),
                 }
             }

@@ -185,8 +185,8 @@ impl Access<'_> {
     pub fn tell(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric
-            .journal
-            .tell(self.fabric.now, || TraceEvent::Level {
+            .trace
+            .record(self.fabric.now, || TraceEvent::Level {
                 task,
                 group,
                 level,

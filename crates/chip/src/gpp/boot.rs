@@ -9,14 +9,14 @@ pub use super::space::Space;
 use super::task::Task;
 use crate::Cycle;
 use crate::kernel::buffers::BufferSetup;
-use crate::kernel::disturb::Disturbances;
+use crate::kernel::fault_injection::Perturbations;
 pub use crate::units::msf::PortSetup;
 use crate::units::sram::device::Device;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
 #[derive(Clone, Debug, Default)]
-pub struct Boot {
+pub struct BootPlan {
     /// Scratch rings.
     pub rings: Vec<RingSetup>,
     /// SRAM queues that start empty (the free list of `buffers` is then filled).
@@ -45,10 +45,10 @@ pub struct Boot {
     /// What is attached to SRAM channels beside their memory.
     pub devices: Vec<Box<dyn Device>>,
     /// What disturbs the run on purpose.
-    pub disturbances: Disturbances,
+    pub disturbances: Perturbations,
 }
 
-impl Boot {
+impl BootPlan {
     /// The first task of this type.
     #[must_use]
     pub fn task<T: Task>(&self) -> Option<&T> {

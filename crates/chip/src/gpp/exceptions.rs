@@ -111,8 +111,8 @@ impl Exceptions {
         *self.by_reason.entry(self.current.reason).or_default() += 1;
         let (handle, reason) = (self.current.buffer, self.current.reason);
         fabric
-            .journal
-            .tell(fabric.now, || TraceEvent::Exception { handle, reason });
+            .trace
+            .record(fabric.now, || TraceEvent::Exception { handle, reason });
         let buffers = self.setup.buffers;
         let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
         let stride = buffers.descriptor_longwords.max(1);

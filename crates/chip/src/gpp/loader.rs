@@ -1,7 +1,7 @@
 //! Puts a boot plan into a chip that has not started.
 
 use super::Gpp;
-use super::boot::{Boot, QueueSetup, RingSetup};
+use super::boot::{BootPlan, QueueSetup, RingSetup};
 use super::load_error::LoadError;
 use super::memory_image::load_image;
 use super::space::Space;
@@ -15,7 +15,7 @@ use crate::units::sram::Sram;
 /// Most ports: the port number of a receive status word has five bits.
 const PORTS: usize = 32;
 
-impl Boot {
+impl BootPlan {
     /// Checks what the media interface is made from.
     ///
     /// # Errors

@@ -92,7 +92,7 @@ pub enum Found {
     Way(Way),
 }
 
-/// A look-up under way: at most three reads of the trie, one of the next hop.
+/// A look-up in progress: at most three reads of the trie, one of the next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lookup {
     table: TablePlace,

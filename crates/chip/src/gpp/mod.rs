@@ -44,17 +44,17 @@ pub use task::{Next, Start, Task};
 use crate::Cycle;
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::fabric::Fabric;
-pub use crate::kernel::neighbours::InterruptLine;
-use crate::kernel::neighbours::Interrupts;
 use crate::kernel::saved_memory::StateError;
+pub use crate::kernel::sideband::InterruptLine;
+use crate::kernel::sideband::Interrupts;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
-use boot::{Boot, CounterSetup};
+use boot::{BootPlan, CounterSetup};
 use exception::Exception;
-use schedule::{Doze, Schedule};
+use schedule::{IdlePoll, Schedule};
 use serde::{Deserialize, Serialize};
 
 /// Words of a thread status register: 32 threads each.
@@ -92,7 +92,7 @@ pub struct Gpp {
     kinds: Vec<String>,
     costs: Costs,
     counters: Vec<CounterSetup>,
-    /// The task whose job is under way.
+    /// The task whose job is in progress.
     running: Option<u16>,
     /// Until when the last access of the last job takes.
     free_at: Cycle,
@@ -105,9 +105,9 @@ pub struct Gpp {
 }
 
 impl Gpp {
-    /// A core with a plan's tasks; [`Boot::load`] sets them going.
+    /// A core with a plan's tasks; [`BootPlan::load`] sets them going.
     #[must_use]
-    pub fn new(profile: &Profile, boot: &Boot) -> Self {
+    pub fn new(profile: &Profile, boot: &BootPlan) -> Self {
         Self {
             tasks: boot.tasks.clone(),
             schedules: Vec::new(),
@@ -169,7 +169,7 @@ impl Gpp {
     pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
         let now = fabric.now;
         for index in 0..self.tasks.len() {
-            if !self.schedules[index].is_dozing() || !self.tasks[index].has_work(scratch) {
+            if !self.schedules[index].is_idle() || !self.tasks[index].has_work(scratch) {
                 continue;
             }
             self.bring_up_to(index, now);
@@ -179,7 +179,7 @@ impl Gpp {
         }
     }
 
-    /// Counts the polls of a dozing task until `now`: none while the core is at
+    /// Counts the polls of an idle task until `now`: none while the core is at
     /// another's job.
     fn bring_up_to(&mut self, index: usize, now: Cycle) {
         if self.running.is_none() && now >= self.free_at {
@@ -241,7 +241,7 @@ impl Gpp {
     }
 
     /// Takes over what serialization leaves out.
-    pub(crate) fn take_rest(&mut self, from: &mut Self) {
+    pub(crate) fn adopt_unsaved(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.tasks, &mut from.tasks);
     }
 
@@ -352,12 +352,12 @@ impl Gpp {
         | Next::Done { cost, .. }
         | Next::Idle { cost, .. }
         | Next::Wait { cost, .. }
-        | Next::Over(cost)) = next;
+        | Next::Exit(cost)) = next;
         schedule.counts.busy += cost;
         let until = now + cost;
         fabric
-            .journal
-            .tell(now, || TraceEvent::Gpp { task, step, until });
+            .trace
+            .record(now, || TraceEvent::Gpp { task, step, until });
         if !own.is_timer() && !matches!(next, Next::Idle { .. }) {
             schedule.last_activity = now;
         }
@@ -375,7 +375,7 @@ impl Gpp {
             Next::Idle { interval, poll, .. } => {
                 let interval = interval.max(1);
                 schedule.due = (now + interval).max(until);
-                schedule.dozes(Doze { interval, poll });
+                schedule.becomes_idle(IdlePoll { interval, poll });
                 self.hand_on(task, until, fabric);
             }
             Next::Wait { due, .. } => {
@@ -386,7 +386,7 @@ impl Gpp {
                     fabric.events.post(due, Event::Gpp(task));
                 }
             }
-            Next::Over(_) => {
+            Next::Exit(_) => {
                 schedule.stopped = true;
                 self.hand_on(task, until, fabric);
             }

@@ -1,17 +1,17 @@
 //! The routing table: a multi-bit trie with strides 16, 8 and 8, and a table of
 //! next hops.
 
-mod book;
 mod changes;
-mod ledger;
+mod fib_writer;
+mod rib;
 mod task;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use book::{Needs, needs};
 pub use changes::{Change, ChangeError, Network, RouteChange};
-pub use ledger::{Ledger, Table, Write};
+pub use fib_writer::{FibWriter, Table, Write};
+pub use rib::{Needs, needs};
 pub use task::Routes;
 
 /// Entries of the root block.

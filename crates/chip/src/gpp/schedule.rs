@@ -32,7 +32,7 @@ impl TaskCounts {
 
 /// Polls that find nothing: counted, not simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Doze {
+pub(super) struct IdlePoll {
     /// Cycles from one poll to the next; at least 1.
     pub interval: Cycle,
     /// Cycles that one keeps the core.
@@ -53,7 +53,7 @@ enum Waits {
 /// When one task's jobs are due.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
-    /// The time of the event that it waits for; of a dozing task, its next poll.
+    /// The time of the event that it waits for; of an idle task, its next poll.
     pub due: Cycle,
     /// Since when a job is due that cannot begin.
     since: Option<Cycle>,
@@ -65,7 +65,7 @@ pub(super) struct Schedule {
     /// What it waits for besides the time at which it is due.
     waits: Waits,
     /// No event is posted: its polls are only counted.
-    doze: Option<Doze>,
+    idle_poll: Option<IdlePoll>,
     /// When it last did more than poll an empty ring or run by the clock.
     pub last_activity: Cycle,
     pub counts: TaskCounts,
@@ -84,7 +84,7 @@ impl Schedule {
             } else {
                 Waits::Poll
             },
-            doze: None,
+            idle_poll: None,
             last_activity: 0,
             counts: TaskCounts::default(),
         }
@@ -127,56 +127,56 @@ impl Schedule {
     }
 
     /// Its poll found nothing.
-    pub(crate) fn dozes(&mut self, doze: Doze) {
+    pub(crate) fn becomes_idle(&mut self, poll: IdlePoll) {
         self.waits = Waits::Poll;
-        self.doze = Some(doze);
+        self.idle_poll = Some(poll);
     }
 
-    pub(crate) const fn is_dozing(&self) -> bool {
-        self.doze.is_some()
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.idle_poll.is_some()
     }
 
-    /// The polls of a dozing task that have begun before `now`, with what each
+    /// The polls of an idle task that have begun before `now`, with what each
     /// takes.
-    fn polls_before(&self, now: Cycle) -> (u64, Doze) {
-        let nothing = Doze {
+    fn polls_before(&self, now: Cycle) -> (u64, IdlePoll) {
+        let nothing = IdlePoll {
             interval: 1,
             poll: 0,
         };
-        match self.doze {
-            Some(doze) if now > self.due => ((now - self.due).div_ceil(doze.interval), doze),
-            doze => (0, doze.unwrap_or(nothing)),
+        match self.idle_poll {
+            Some(poll) if now > self.due => ((now - self.due).div_ceil(poll.interval), poll),
+            poll => (0, poll.unwrap_or(nothing)),
         }
     }
 
-    /// Counts the polls that a dozing task has made before `now`.
+    /// Counts the polls that an idle task has made before `now`.
     pub(crate) fn catch_up(&mut self, now: Cycle) {
-        let (polls, doze) = self.polls_before(now);
-        self.due += polls * doze.interval;
+        let (polls, poll) = self.polls_before(now);
+        self.due += polls * poll.interval;
         self.counts.jobs += polls;
-        self.counts.busy += polls * doze.poll;
+        self.counts.busy += polls * poll.poll;
     }
 
     /// What it has done before `now`.
     pub(crate) fn counts_at(&self, now: Cycle) -> TaskCounts {
-        let (polls, doze) = self.polls_before(now);
+        let (polls, poll) = self.polls_before(now);
         TaskCounts {
             jobs: self.counts.jobs + polls,
-            busy: self.counts.busy + polls * doze.poll,
+            busy: self.counts.busy + polls * poll.poll,
             ..self.counts
         }
     }
 
-    /// Until when the last poll before `now` lasts, of a dozing task.
+    /// Until when the last poll before `now` lasts, of an idle task.
     pub(crate) fn poll_end(&mut self, now: Cycle) -> Cycle {
         self.catch_up(now);
-        self.doze
-            .map_or(0, |doze| self.due - doze.interval + doze.poll)
+        self.idle_poll
+            .map_or(0, |poll| self.due - poll.interval + poll.poll)
     }
 
-    /// A dozing task can poll again from `now` on.
+    /// An idle task can poll again from `now` on.
     pub fn goes_on(&mut self, now: Cycle) {
-        if self.is_dozing() && self.due < now {
+        if self.is_idle() && self.due < now {
             self.counts.wait(self.due, now);
             self.due = now;
         }
@@ -185,10 +185,10 @@ impl Schedule {
     /// An interrupt at `now` calls for a poll at `at`, or something may have come
     /// onto its ring (`at` is `None`): when the poll has to be posted, if it has.
     pub fn wake(&mut self, now: Cycle, at: Option<Cycle>) -> Option<Cycle> {
-        if self.waits != Waits::Poll || !self.is_dozing() && at.is_none_or(|at| self.due <= at) {
+        if self.waits != Waits::Poll || !self.is_idle() && at.is_none_or(|at| self.due <= at) {
             return None;
         }
-        self.doze = None;
+        self.idle_poll = None;
         let due = at.map_or(self.due, |at| self.due.min(at));
         if due < now {
             // The core has been at another job since.

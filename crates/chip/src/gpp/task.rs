@@ -58,7 +58,7 @@ pub enum Next {
     },
     /// The job is done, the core is free after so many cycles, and the task has nothing
     /// more to do.
-    Over(Cycle),
+    Exit(Cycle),
 }
 
 /// Something that the general-purpose core does.

@@ -29,8 +29,8 @@ const BUFFERS: BufferSetup = BufferSetup {
     shift: 9,
 };
 
-fn plan() -> Boot {
-    Boot {
+fn plan() -> BootPlan {
+    BootPlan {
         rings: vec![RingSetup {
             number: 2,
             base: 0x400,
@@ -65,11 +65,11 @@ fn plan() -> Boot {
             text: String::new(),
         }],
         locks: Vec::new(),
-        ..Boot::default()
+        ..BootPlan::default()
     }
 }
 
-fn load(boot: &Boot) -> Result<Bench, LoadError> {
+fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
     let profile = Profile::load("ixp2400").unwrap();
     let mut bench = Bench {
         scratch: Scratch::new(&profile),
@@ -279,7 +279,7 @@ fn what_is_no_buffer_is_found() {
 
 #[test]
 fn impossible_plans_are_refused_with_what_is_wrong() {
-    let refused = |change: fn(&mut Boot)| {
+    let refused = |change: fn(&mut BootPlan)| {
         let mut boot = plan();
         change(&mut boot);
         load(&boot).err().map(|e| e.to_string()).unwrap_or_default()

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::raiser::Raiser;
+use crate::kernel::signal_source::SignalSource;
 
 /// Bits of a handle.
 pub const HANDLE: u32 = 0x00ff_ffff;
@@ -53,9 +53,9 @@ impl BufferSetup {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     /// Who took it from the freelist after a packet had come to a context; nobody else.
-    pub taken: Raiser,
+    pub taken: SignalSource,
     /// Who issued the command that carried its handle last.
-    pub last: Raiser,
+    pub last: SignalSource,
 }
 
 /// The packet buffers of a chip.
@@ -115,19 +115,25 @@ impl Buffers {
     }
 
     /// A queue's command carries a handle.
-    pub(crate) fn queue(&mut self, (channel, entry): (u8, u8), word: u32, takes: bool, by: Raiser) {
+    pub(crate) fn queue(
+        &mut self,
+        (channel, entry): (u8, u8),
+        word: u32,
+        takes: bool,
+        by: SignalSource,
+    ) {
         let Some(number) = self.number_of(word) else {
             return;
         };
         let way = &mut self.ways[number];
         way.last = by;
         if takes && (self.setup.channel, self.setup.entry) == (channel, entry) {
-            way.taken = if self.busy { by } else { Raiser::UNKNOWN };
+            way.taken = if self.busy { by } else { SignalSource::UNKNOWN };
         }
     }
 
     /// Longwords go onto a ring or come off it.
-    pub(crate) fn carried(&mut self, words: &[u32], by: Raiser) {
+    pub(crate) fn carried(&mut self, words: &[u32], by: SignalSource) {
         for &word in words {
             if let Some(number) = self.number_of(word) {
                 self.ways[number].last = by;
@@ -138,7 +144,7 @@ impl Buffers {
 
 #[cfg(test)]
 mod tests {
-    use super::{BufferSetup, Buffers, Raiser};
+    use super::{BufferSetup, Buffers, SignalSource};
 
     #[test]
     fn handles_are_known_by_their_place() {
@@ -152,17 +158,17 @@ mod tests {
             shift: 9,
         });
         assert_eq!(buffers.number_of(0x8100_0044), Some(1));
-        let early = Raiser::at(0, 1, 1);
+        let early = SignalSource::at(0, 1, 1);
         buffers.queue((0, 3), 0x4c, true, early);
         assert_eq!(
             (buffers.ways()[3].taken, buffers.ways()[3].last),
-            (Raiser::UNKNOWN, early)
+            (SignalSource::UNKNOWN, early)
         );
         buffers.packets_come();
         for wrong in [0, 0x3c, 0x42, 0x60, u32::MAX] {
             assert_eq!(buffers.number_of(wrong), None, "{wrong:#x}");
         }
-        let (taker, putter) = (Raiser::at(0, 1, 10), Raiser::at(0, 1, 20));
+        let (taker, putter) = (SignalSource::at(0, 1, 10), SignalSource::at(0, 1, 20));
         buffers.queue((0, 3), 0x44, true, taker);
         buffers.carried(&[7, 0x0200_0044], putter);
         assert_eq!(
@@ -173,7 +179,7 @@ mod tests {
         buffers.queue((0, 4), 0x48, true, taker);
         assert_eq!(
             (buffers.ways()[2].taken, buffers.ways()[2].last),
-            (Raiser::UNKNOWN, taker)
+            (SignalSource::UNKNOWN, taker)
         );
     }
 }

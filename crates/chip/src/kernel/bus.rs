@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 
 use crate::Cycle;
 use crate::kernel::command::{Slot, TransferKind};
-use crate::kernel::journal::Journal;
 use crate::kernel::snapshot::count;
 use crate::kernel::target::{Inlets, Target};
+use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
 use crate::profile::Profile;
 pub(crate) use arbitration::Admission;
@@ -372,17 +372,17 @@ impl Buses {
 
 /// Writes down for whoever watches that a bus is taken until `end`.
 #[inline]
-fn note(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
-    if journal.wants(Kind::Bus) {
-        note_now(bus, end, cycles, journal);
+fn note(bus: Bus, end: Cycle, cycles: Cycle, trace: &mut TraceBuffer) {
+    if trace.wants(Kind::Bus) {
+        note_now(bus, end, cycles, trace);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn note_now(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
+fn note_now(bus: Bus, end: Cycle, cycles: Cycle, trace: &mut TraceBuffer) {
     if cycles != 0 {
         let (from, until) = (end - cycles, end);
-        journal.tell(from, || TraceEvent::Bus { bus, from, until });
+        trace.record(from, || TraceEvent::Bus { bus, from, until });
     }
 }

@@ -17,11 +17,11 @@
 //! Turns of microengines, two of five events, are last in their cycle and one each, so
 //! in the wheel they are but a bit for each microengine.
 
-mod behind;
 mod cancel;
 mod count;
 mod kind;
 mod order;
+mod overflow;
 #[cfg(test)]
 mod tests;
 

@@ -25,14 +25,14 @@ use crate::Cycle;
 use crate::kernel::buffers::Buffers;
 use crate::kernel::bus::Buses;
 use crate::kernel::check::{Also, Check, Checks, Fault};
-use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
+use crate::kernel::fault_injection::{DelayedCompletions, Lateness};
 use crate::kernel::free_slots::FreeSlots;
-use crate::kernel::journal::Journal;
-use crate::kernel::lines::Tag;
-use crate::kernel::raiser::{Raiser, Raisers, Twice};
+use crate::kernel::port_io::PacketTag;
 use crate::kernel::ring_status::RingStatusLines;
+use crate::kernel::signal_source::{SignalSource, SignalSources, Twice};
 use crate::kernel::target::{Inlets, Target};
+use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::{Kind, Kinds, RingName, TraceEvent};
 use crate::profile::Profile;
 use flights::Flights;
@@ -55,7 +55,7 @@ pub struct InFlight {
     /// A unit's own remark between its steps.
     pub note: u64,
     /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
-    pub tag: Tag,
+    pub tag: PacketTag,
 }
 
 impl InFlight {
@@ -71,7 +71,7 @@ impl InFlight {
         self.data = [0; 32];
         self.words = 0;
         self.note = 0;
-        self.tag = Tag::default();
+        self.tag = PacketTag::default();
     }
 }
 
@@ -152,7 +152,7 @@ pub struct Fabric {
     pub nn_rings: Vec<NnRing>,
     /// What is told to whoever watches, which is nothing of the chip's own.
     #[serde(skip)]
-    pub journal: Journal,
+    pub trace: TraceBuffer,
     /// Readings of clocks by microcode from which more may follow than times for its
     /// timers; where there are such, no period is taken for the next one.
     #[serde(skip)]
@@ -161,13 +161,13 @@ pub struct Fabric {
     #[serde(skip)]
     timers_set: u64,
     /// Who raised which signal.
-    pub raisers: Raisers,
+    pub raisers: SignalSources,
     /// Where packet buffers go, if the boot plan has some.
     pub buffers: Option<Buffers>,
     /// A command has given its signals to another context than its own.
     pub signals_others: bool,
-    late: Latecomers,
-    /// Somebody watches the data buses, or completions come late. It follows from the journal
+    late: DelayedCompletions,
+    /// Somebody watches the data buses, or completions come late. It follows from the trace buffer
     /// and the latecomers.
     #[serde(skip)]
     special_data: bool,
@@ -190,13 +190,13 @@ impl Fabric {
             checks: Checks::default(),
             horizon: Cycle::MAX,
             nn_rings,
-            journal: Journal::default(),
+            trace: TraceBuffer::default(),
             clock_readings: 0,
             timers_set: 0,
             buffers: None,
-            raisers: Raisers::new(microengines),
+            raisers: SignalSources::new(microengines),
             signals_others: false,
-            late: Latecomers::default(),
+            late: DelayedCompletions::default(),
             special_data: false,
             flights: Flights::default(),
             free: FreeSlots::default(),
@@ -204,9 +204,9 @@ impl Fabric {
     }
 
     /// Takes over what serialization leaves out.
-    pub(crate) fn take_rest(&mut self, from: &mut Self) {
+    pub(crate) fn adopt_unsaved(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.profile, &mut from.profile);
-        std::mem::swap(&mut self.journal, &mut from.journal);
+        std::mem::swap(&mut self.trace, &mut from.trace);
         self.complete();
         self.horizon = from.horizon;
         self.clock_readings = from.clock_readings;
@@ -221,18 +221,18 @@ impl Fabric {
 
     /// From now on somebody watches who wants these events, or nobody.
     pub fn watch(&mut self, wanted: Kinds) {
-        self.journal.set(wanted);
+        self.trace.set(wanted);
         self.see_commands();
         self.see_data();
     }
 
     /// Commands are told of, and the buses that they wait for, only where they go the long way.
     fn see_commands(&mut self) {
-        self.buses.watch(self.journal.wants_commands());
+        self.buses.watch(self.trace.wants_commands());
     }
 
     fn see_data(&mut self) {
-        self.special_data = self.journal.wants(Kind::Bus) || self.late.is_on();
+        self.special_data = self.trace.wants(Kind::Bus) || self.late.is_on();
     }
 
     /// A context's timer was set to a count that comes so many steps of the timestamp
@@ -266,9 +266,9 @@ impl Fabric {
         command: &BusCommand,
     ) {
         if let Some(buffers) = &mut self.buffers {
-            let by = Raiser::of(command);
+            let by = SignalSource::of(command);
             buffers.queue(queue, word, takes, by);
-            if self.journal.wants(Kind::Carried) {
+            if self.trace.wants(Kind::Carried) {
                 let (channel, entry) = queue;
                 self.tell_carried(&[word], RingName::Sram { channel, entry }, takes, command);
             }
@@ -282,9 +282,9 @@ impl Fabric {
         if let Some(buffers) = &mut self.buffers {
             let flight = &self.flights[slot];
             let command = &flight.command;
-            let by = Raiser::of(command);
+            let by = SignalSource::of(command);
             buffers.carried(&flight.data[..count], by);
-            if self.journal.wants(Kind::Carried) {
+            if self.trace.wants(Kind::Carried) {
                 self.tell_ring(ring, slot, count, takes);
             }
         }
@@ -305,7 +305,7 @@ impl Fabric {
             return;
         };
         for buffer in words.iter().filter_map(|word| buffers.number_of(*word)) {
-            self.journal.tell(self.now, || TraceEvent::Carried {
+            self.trace.record(self.now, || TraceEvent::Carried {
                 buffer: buffer as u32,
                 ring,
                 takes,
@@ -375,7 +375,7 @@ impl Fabric {
 
     /// Lets completions come late from now on.
     pub fn disturb(&mut self, late: Lateness) {
-        self.late = Latecomers::new(late);
+        self.late = DelayedCompletions::new(late);
         self.see_data();
     }
 
@@ -421,7 +421,7 @@ impl Fabric {
                 me,
                 context,
                 signal,
-                by: Raiser::of(command),
+                by: SignalSource::of(command),
             };
             self.events.post(due, event);
         }
@@ -430,7 +430,7 @@ impl Fabric {
     /// A unit has decided when it serves a command; for whoever watches.
     #[inline]
     pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
-        if self.journal.wants(Kind::Served) {
+        if self.trace.wants(Kind::Served) {
             self.tell_served(slot, (target, lane), from, until);
         }
     }
@@ -439,7 +439,7 @@ impl Fabric {
     #[inline(never)]
     fn tell_served(&mut self, slot: Slot, (target, lane): (Target, u8), from: Cycle, until: Cycle) {
         let command = self.flight(slot).command;
-        self.journal.tell(self.now, || TraceEvent::Served {
+        self.trace.record(self.now, || TraceEvent::Served {
             target,
             lane,
             slot,
@@ -504,7 +504,7 @@ impl Fabric {
     /// Ends a command that pushes nothing.
     #[inline]
     pub fn retire(&mut self, slot: Slot) {
-        if self.journal.wants(Kind::Done) {
+        if self.trace.wants(Kind::Done) {
             self.tell_done(slot);
         }
         self.free.push(slot);
@@ -513,7 +513,7 @@ impl Fabric {
     /// The same where nobody watches.
     #[inline]
     pub(crate) fn retire_unseen(&mut self, slot: Slot) {
-        debug_assert!(!self.journal.is_open(), "somebody watches");
+        debug_assert!(!self.trace.is_open(), "somebody watches");
         self.free.push(slot);
     }
 
@@ -523,8 +523,8 @@ impl Fabric {
         let flight = self.flight(slot);
         if !flight.is_unasked() {
             let command = flight.command;
-            self.journal
-                .tell(self.now, || TraceEvent::Done { slot, command });
+            self.trace
+                .record(self.now, || TraceEvent::Done { slot, command });
         }
     }
 

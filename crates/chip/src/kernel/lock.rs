@@ -146,7 +146,7 @@ impl Lock {
                     failed: 0,
                 };
                 let step = LockStep::Taken { by, handed_over };
-                fabric.journal.tell(now, || TraceEvent::Lock { lock, step });
+                fabric.trace.record(now, || TraceEvent::Lock { lock, step });
             }
             (true, false) => {
                 self.counts.released += 1;
@@ -161,7 +161,7 @@ impl Lock {
                     wanted: failures > 0,
                 };
                 let step = LockStep::Released { failed: failures };
-                fabric.journal.tell(now, || TraceEvent::Lock { lock, step });
+                fabric.trace.record(now, || TraceEvent::Lock { lock, step });
             }
             _ => {}
         }

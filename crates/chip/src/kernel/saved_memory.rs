@@ -1,7 +1,7 @@
 //! Large memories in a saved state: the pages that are not all zero.
 
-use crate::kernel::lines::Tag;
 use crate::kernel::memory::{PAGE, Paged};
+use crate::kernel::port_io::PacketTag;
 
 /// Why a state cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ impl Cell for u32 {
     }
 }
 
-impl Cell for Tag {
+impl Cell for PacketTag {
     const BYTES: usize = 16;
 
     fn put(self, out: &mut Vec<u8>) {

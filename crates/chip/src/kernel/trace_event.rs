@@ -8,7 +8,7 @@ use npsim_isa::CommandOp;
 
 use crate::Cycle;
 use crate::kernel::command::{BusCommand, Slot};
-use crate::kernel::lines::MediaDrop;
+use crate::kernel::port_io::MediaDrop;
 use crate::kernel::target::Target;
 
 pub use kind::{Kind, Kinds};
@@ -117,7 +117,7 @@ pub enum RingName {
     Scratch(u8),
     /// The next-neighbour ring that a microengine reads; fill in longwords.
     Neighbour(u8),
-    /// A Q-array entry: longwords of a ring or journal, packets or buffers of
+    /// A Q-array entry: longwords of a ring or trace buffer, packets or buffers of
     /// a queue.
     Sram {
         /// Channel.

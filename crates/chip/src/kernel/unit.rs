@@ -16,7 +16,7 @@ use crate::profile::Profile;
 
 /// Parts of an inlet's unit that are busy one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lanes {
+pub enum Resources {
     /// It does one thing at a time.
     One,
     /// Lane 0 reads, lane 1 writes.
@@ -37,10 +37,10 @@ pub trait Unit {
     /// Whether it is a memory: statistics list these first.
     const MEMORY: bool = false;
     /// What of it can be busy at one time.
-    const LANES: Lanes = Lanes::One;
+    const RESOURCES: Resources = Resources::One;
 
-    /// What it needs of others when a command acts ([`crate::kernel::neighbours`]).
-    type Beside<'a>;
+    /// What it needs of others when a command acts ([`crate::kernel::sideband`]).
+    type Sideband<'a>;
 
     /// Its inlets on a chip.
     fn inlet(profile: &Profile) -> Inlet;
@@ -52,7 +52,7 @@ pub trait Unit {
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric);
 
     /// The time that [`Fabric::ready_at`] asked for has come.
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, beside: Self::Beside<'_>);
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, beside: Self::Sideband<'_>);
 
     /// An [`Event::Turn`](crate::kernel::event::Event::Turn) of one of its inlets
     /// has come: the channel may go on.
@@ -91,7 +91,7 @@ pub trait Unit {
 
     /// Takes over what serialization leaves out, from the unit as it was before its
     /// state was made anew from numbers ([`crate::periodic_skip`]).
-    fn take_rest(&mut self, from: &mut Self)
+    fn adopt_unsaved(&mut self, from: &mut Self)
     where
         Self: Sized,
     {
@@ -124,7 +124,7 @@ pub trait Unit {
 }
 
 /// A unit's place in the table of units.
-pub trait Placed: Unit {
+pub trait HasTarget: Unit {
     /// Its first inlet.
     const FIRST: Target;
 

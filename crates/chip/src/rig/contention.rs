@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{Rig, command};
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Issue};
-use crate::kernel::unit::{Placed, Unit};
+use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use crate::units::scratch::Scratch;

@@ -4,7 +4,7 @@ use npsim_isa::CommandOp as Op;
 
 use super::{Notice, Rig, command};
 use crate::Cycle;
-use crate::kernel::disturb::Lateness;
+use crate::kernel::fault_injection::Lateness;
 
 const MOST: u32 = 400;
 

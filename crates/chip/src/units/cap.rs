@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
-use crate::kernel::neighbours::{CsrBank, InterruptLine, Interrupts};
-use crate::kernel::raiser::Raiser;
+use crate::kernel::sideband::{CsrBank, InterruptLine, Interrupts};
+use crate::kernel::signal_source::SignalSource;
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::unit::{Placed, Unit};
+use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 
@@ -226,7 +226,7 @@ impl Cap {
                         me,
                         context,
                         signal,
-                        by: Raiser::at(command.me, command.context, command.pc),
+                        by: SignalSource::at(command.me, command.context, command.pc),
                     },
                 );
             }
@@ -246,7 +246,7 @@ impl Cap {
 }
 
 impl Unit for Cap {
-    type Beside<'a> = BehindProxy<'a>;
+    type Sideband<'a> = BehindProxy<'a>;
 
     fn inlet(profile: &Profile) -> Inlet {
         Inlet {
@@ -329,7 +329,7 @@ impl Unit for Cap {
         }
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, mut behind: Self::Beside<'_>) {
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, mut behind: Self::Sideband<'_>) {
         let flight = fabric.flight(slot);
         let (command, words, mut data) = (flight.command, flight.words as usize, flight.data);
         let pci = matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite);

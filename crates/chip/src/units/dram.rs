@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot};
-use crate::kernel::lines::Tag;
 use crate::kernel::memory::{OutOfRange, Paged};
-use crate::kernel::neighbours::MediaBuffers;
+use crate::kernel::port_io::PacketTag;
 use crate::kernel::queue::references;
 use crate::kernel::saved_memory::{Cell, StateError, get_memory, put_memory};
+use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::snapshot::bits;
 use crate::kernel::target::{Inlet, Interleave, Target};
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
-use crate::kernel::unit::{Lanes, Placed, Unit};
+use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use channel::{Channel, Next, Started};
@@ -37,7 +37,7 @@ pub struct Dram {
     #[serde(skip)]
     memory: Paged<u32>,
     #[serde(skip)]
-    tags: Paged<Tag>,
+    tags: Paged<PacketTag>,
     channels: Vec<Channel>,
     interleave: u32,
     #[serde(with = "bits")]
@@ -166,7 +166,7 @@ impl Dram {
                     fabric.now,
                     self.rbuf_lead,
                     quadwords,
-                    &mut fabric.journal,
+                    &mut fabric.trace,
                 );
                 fabric.ready_at(slot, end);
             }
@@ -190,7 +190,7 @@ impl Dram {
             let op = flight.command.op;
             channel.counters.started(op, 0, now - part.since);
         }
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             let target = Self::target(number as u8);
             tell_pins(target, pins, fabric);
             fabric.serves(slot, target, bank as u8, now, free);
@@ -207,7 +207,7 @@ impl Dram {
     fn move_data(&mut self, slot: Slot, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
         let now = fabric.now;
         // Observers are told that a command reads or writes a frame's beginning.
-        if fabric.journal.wants(Kind::Touched) {
+        if fabric.trace.wants(Kind::Touched) {
             self.tell_touch(slot, fabric);
         }
         let flight = fabric.flight_mut(slot);
@@ -232,7 +232,7 @@ impl Dram {
                 let lead = first_burst + self.tbuf_back - now;
                 let end = fabric
                     .buses
-                    .media_push(now, lead, words / 2, &mut fabric.journal);
+                    .media_push(now, lead, words / 2, &mut fabric.trace);
                 fabric.ready_at(slot, end);
             }
             CommandOp::DramRbufRd => {
@@ -245,8 +245,8 @@ impl Dram {
                 }
                 if let Some(frame) = tag.frame() {
                     fabric
-                        .journal
-                        .tell(now, || TraceEvent::Stored { frame, address });
+                        .trace
+                        .record(now, || TraceEvent::Stored { frame, address });
                 }
                 fabric.finish(slot);
             }
@@ -265,7 +265,7 @@ impl Dram {
     /// The first tag of the blocks that a command touches, of which there is mostly one.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of moving data to TBUF.
-    fn tag_of(&self, address: u32, words: u8) -> Tag {
+    fn tag_of(&self, address: u32, words: u8) -> PacketTag {
         let (first, last) = blocks(address, words);
         let tag = self.tags.get(first).unwrap_or_default();
         if first == last || !tag.is_none() {
@@ -286,8 +286,8 @@ impl Dram {
         if let Some(frame) = self.tag_of(command.address, words).frame() {
             let (me, context) = (command.me, command.context);
             fabric
-                .journal
-                .tell(fabric.now, || TraceEvent::Touched { frame, me, context });
+                .trace
+                .record(fabric.now, || TraceEvent::Touched { frame, me, context });
         }
     }
 
@@ -385,9 +385,9 @@ impl Dram {
 impl Unit for Dram {
     const CHANNELS: u8 = 4;
     const MEMORY: bool = true;
-    const LANES: Lanes = Lanes::Banks;
+    const RESOURCES: Resources = Resources::Banks;
 
-    type Beside<'a> = &'a mut dyn MediaBuffers;
+    type Sideband<'a> = &'a mut dyn MediaBuffers;
 
     fn inlet(profile: &Profile) -> Inlet {
         let channels = profile.dram_channels();
@@ -462,7 +462,7 @@ impl Unit for Dram {
         self.data_is_there(slot, fabric);
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, media: Self::Beside<'_>) {
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, media: Self::Sideband<'_>) {
         let flight = fabric.flight_mut(slot);
         let op = flight.command.op;
         let words = usize::from(quadwords(flight.command.count) as u8) * 2;
@@ -534,7 +534,7 @@ impl Unit for Dram {
         get_memory(&mut self.tags, rest)
     }
 
-    fn take_rest(&mut self, from: &mut Self) {
+    fn adopt_unsaved(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.memory, &mut from.memory);
         std::mem::swap(&mut self.tags, &mut from.tags);
         self.channels.iter_mut().for_each(Channel::complete);
@@ -545,7 +545,7 @@ impl Unit for Dram {
     }
 
     fn memory_bytes(&self) -> u64 {
-        (self.memory.len() * u32::BYTES + self.tags.len() * Tag::BYTES) as u64
+        (self.memory.len() * u32::BYTES + self.tags.len() * PacketTag::BYTES) as u64
     }
 
     fn share_memory(&mut self) {
@@ -564,8 +564,8 @@ impl Unit for Dram {
 fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
     let bus = Bus::DramPins(target.channel());
     fabric
-        .journal
-        .tell(from, || TraceEvent::Bus { bus, from, until });
+        .trace
+        .record(from, || TraceEvent::Bus { bus, from, until });
 }
 
 /// The first and the last of the blocks of a tag each that a command of so many longwords

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot};
-use crate::kernel::neighbours::CsrBank;
+use crate::kernel::sideband::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::unit::{Placed, Unit};
+use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use table::Table;
@@ -219,7 +219,7 @@ impl Hash {
 }
 
 impl Unit for Hash {
-    type Beside<'a> = ();
+    type Sideband<'a> = ();
 
     fn inlet(profile: &Profile) -> Inlet {
         Inlet {
@@ -278,7 +278,7 @@ impl Unit for Hash {
         fabric.release(Self::FIRST);
     }
 
-    fn take_rest(&mut self, from: &mut Self) {
+    fn adopt_unsaved(&mut self, from: &mut Self) {
         if self.multipliers == from.multipliers {
             std::mem::swap(&mut self.tables, &mut from.tables);
         }

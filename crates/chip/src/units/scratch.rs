@@ -18,10 +18,10 @@ use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lock::{Lock, Locks};
-use crate::kernel::neighbours::CsrBank;
 use crate::kernel::queue::{references, take_out};
+use crate::kernel::sideband::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::unit::{Placed, Unit};
+use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 use rings::{RINGS, Rings};
@@ -203,7 +203,7 @@ impl Scratch {
     }
 
     fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
-        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
+        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.trace);
         let start = self.free_at.max(now);
         self.take(start, reads.into(), writes.into());
         for (read, words) in [(true, reads), (false, writes)] {
@@ -211,7 +211,7 @@ impl Scratch {
                 let kind = TransferKind::S;
                 fabric
                     .buses
-                    .core_data(fabric.now, (kind, read), words, &mut fabric.journal);
+                    .core_data(fabric.now, (kind, read), words, &mut fabric.trace);
             }
         }
         start - fabric.now
@@ -328,7 +328,7 @@ impl Scratch {
 impl Unit for Scratch {
     const MEMORY: bool = true;
 
-    type Beside<'a> = ();
+    type Sideband<'a> = ();
 
     fn inlet(profile: &Profile) -> Inlet {
         Inlet {

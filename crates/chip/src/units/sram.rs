@@ -20,7 +20,7 @@ use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lock::Lock;
 use crate::kernel::saved_memory::{StateError, get_memory, put_memory};
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::unit::{Lanes, Placed, Unit};
+use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use channel::Channel;
@@ -287,7 +287,7 @@ impl Sram {
         entry.chain(&channel.memory)
     }
 
-    /// What is on a Q-array entry that is a ring or a journal, the oldest first.
+    /// What is on a Q-array entry that is a ring or a trace buffer, the oldest first.
     pub fn entry_words(&self, channel: u8, entry: u8) -> Vec<u32> {
         let channel = self.channels.get(channel as usize);
         let found = channel.and_then(|it| Some((it, it.entries.get(entry as usize)?)));
@@ -362,9 +362,9 @@ impl Sram {
 impl Unit for Sram {
     const CHANNELS: u8 = 4;
     const MEMORY: bool = true;
-    const LANES: Lanes = Lanes::Directions;
+    const RESOURCES: Resources = Resources::Directions;
 
-    type Beside<'a> = ();
+    type Sideband<'a> = ();
 
     fn inlet(profile: &Profile) -> Inlet {
         Inlet {
@@ -436,7 +436,7 @@ impl Unit for Sram {
         Ok(())
     }
 
-    fn take_rest(&mut self, from: &mut Self) {
+    fn adopt_unsaved(&mut self, from: &mut Self) {
         for (own, from) in self.channels.iter_mut().zip(&mut from.channels) {
             std::mem::swap(&mut own.memory, &mut from.memory);
             std::mem::swap(&mut own.devices, &mut from.devices);

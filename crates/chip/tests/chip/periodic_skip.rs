@@ -9,11 +9,11 @@ use npsim_asm::{Includes, Options};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::Program;
-use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
+use npsim_chip::gpp::boot::{BootPlan, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
-use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::fault_injection::{Lateness, Perturbations, Stall};
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
@@ -28,7 +28,7 @@ struct Frames {
     known_to: Cycle,
 }
 
-impl Lines for Frames {
+impl PortIo for Frames {
     fn next_arrival(&mut self) -> Option<Arrival> {
         let known = self.starts.last()? <= &self.known_to;
         let start = known.then(|| self.starts.pop())??;
@@ -259,7 +259,7 @@ fn program(pieces: &[Piece], profile: &Profile) -> Program {
     Program::new(&image, profile).unwrap()
 }
 
-fn chip(programs: &[Vec<Piece>], disturbances: Disturbances) -> Chip {
+fn chip(programs: &[Vec<Piece>], disturbances: Perturbations) -> Chip {
     let profile = Profile::load("ixp2400").unwrap();
     let ring = |number: u8| RingSetup {
         number,
@@ -271,10 +271,10 @@ fn chip(programs: &[Vec<Piece>], disturbances: Disturbances) -> Chip {
             RingStatus::NearlyFull
         },
     };
-    let boot = Boot {
+    let boot = BootPlan {
         rings: vec![ring(0), ring(1)],
         disturbances,
-        ..Boot::default()
+        ..BootPlan::default()
     };
     let programs = (0..).zip(programs);
     let programs = programs.map(|(me, pieces)| (me, program(pieces, &profile)));
@@ -431,7 +431,7 @@ fn course() -> impl Strategy<Value = Course> {
 
 /// Commands that are late, of which each draws a number, keep a state from coming again: often
 /// they are those of one memory.
-fn disturbances() -> impl Strategy<Value = Disturbances> {
+fn disturbances() -> impl Strategy<Value = Perturbations> {
     let late = (any::<u64>(), 1..300_u32, 0..3).prop_map(|(seed, most, memory)| {
         let of = |which| if memory == which { most } else { 0 };
         Lateness {
@@ -453,7 +453,7 @@ fn disturbances() -> impl Strategy<Value = Disturbances> {
         2 => Just(Vec::new()),
         1 => proptest::collection::vec(stall, 1..3)
     ];
-    (late, stalls).prop_map(|(late, stalls)| Disturbances { late, stalls })
+    (late, stalls).prop_map(|(late, stalls)| Perturbations { late, stalls })
 }
 
 proptest! {
@@ -496,7 +496,7 @@ fn time_is_skipped_around_whatever_comes_between() {
         until: 400_000,
     };
     let stalls = vec![stall];
-    let whole = chip(&[pieces.to_vec()], Disturbances { late, stalls });
+    let whole = chip(&[pieces.to_vec()], Perturbations { late, stalls });
     let course = Course {
         frames: vec![600_000, 1_900_000],
         surprised: true,
@@ -515,7 +515,7 @@ fn time_is_skipped_around_whatever_comes_between() {
 #[test]
 fn what_polls_is_skipped_and_what_reads_the_clock_is_not() {
     let skipped = |pieces: &[Piece]| {
-        let chip = chip(&[pieces.to_vec()], Disturbances::default());
+        let chip = chip(&[pieces.to_vec()], Perturbations::default());
         states(&chip, &Course::to(4_000_000), Kinds::NONE, true).1
     };
     let most = 3_000_000;

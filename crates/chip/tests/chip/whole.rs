@@ -4,10 +4,10 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, ChipError, Stop};
 use npsim_chip::core::Program;
-use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
+use npsim_chip::gpp::boot::{BootPlan, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
-use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::port_io::NoTraffic;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
@@ -37,7 +37,7 @@ fn chip(programs: &[(u8, &[Instruction])]) -> Chip {
         .iter()
         .map(|(me, instructions)| (*me, program(instructions)))
         .collect();
-    Chip::new(ENGINE, profile(), &Boot::default(), programs).unwrap()
+    Chip::new(ENGINE, profile(), &BootPlan::default(), programs).unwrap()
 }
 
 fn run(chip: &mut Chip, until: Cycle) -> Stop {
@@ -287,12 +287,12 @@ fn nothing_is_told_beyond_a_pause() {
 
 #[test]
 fn impossible_set_ups_are_refused() {
-    let refuse = |boot: &Boot, programs| {
+    let refuse = |boot: &BootPlan, programs| {
         Chip::new(ENGINE, profile(), boot, programs)
             .err()
             .map(|e| e.to_string())
     };
-    let boot = Boot::default();
+    let boot = BootPlan::default();
     let error = Chip::new(ENGINE, profile(), &boot, vec![(8, program(&[KILL]))]).err();
     assert_eq!(
         error,
@@ -307,9 +307,9 @@ fn impossible_set_ups_are_refused() {
         status: RingStatus::NearlyFull,
     };
     let error = refuse(
-        &Boot {
+        &BootPlan {
             rings: vec![ring],
-            ..Boot::default()
+            ..BootPlan::default()
         },
         vec![],
     )

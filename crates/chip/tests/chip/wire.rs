@@ -9,9 +9,9 @@ use npsim_asm::{Includes, Options};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::Program;
-use npsim_chip::gpp::boot::{Boot, PortSetup};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::gpp::boot::{BootPlan, PortSetup};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
@@ -34,7 +34,7 @@ struct Links {
     answer: Option<Cycle>,
 }
 
-impl Lines for Links {
+impl PortIo for Links {
     fn next_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.pop_front()
     }
@@ -97,14 +97,14 @@ impl Includes for Microcode {
 
 fn chip(ports: usize, firmware: bool) -> Chip {
     let profile = Profile::load("ixp2400").unwrap();
-    let boot = Boot {
+    let boot = BootPlan {
         ports: vec![
             PortSetup {
                 bits_per_second: GIGABIT
             };
             ports
         ],
-        ..Boot::default()
+        ..BootPlan::default()
     };
     let mut programs = Vec::new();
     if firmware {

@@ -285,7 +285,7 @@ impl Call<'_, '_> {
                 && (!ring.words.is_empty() || ring.under_way > 0)
             {
                 lines.push(format!(
-                    "next-neighbour ring of microengine {me}: {} longwords, {} under way",
+                    "next-neighbour ring of microengine {me}: {} longwords, {} in flight",
                     ring.words.len(),
                     ring.under_way
                 ));
@@ -370,7 +370,7 @@ impl Call<'_, '_> {
             .map(|it| format!("{}: {}", it.text(inspect.now()), it.location_text()))
             .collect();
         Ok(if lines.is_empty() {
-            vec!["no command is under way".to_owned()]
+            vec!["no command is in flight".to_owned()]
         } else {
             lines
         })

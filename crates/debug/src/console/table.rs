@@ -202,7 +202,7 @@ Look:
     "memory" ["m"], "LONGWORD [COUNT]", Expression, Memory, "Shows longwords of a memory", "memory scratch[0] 8";
     "rings" [], "", Nothing, Rings, "Lists rings and queues with what is on them", "rings";
     "ring" [], "RING", Ring, Ring, "Shows the contents of a ring or queue", "ring 0";
-    "flights" [], "[UNIT]", Nothing, Flights, "Lists the commands that are under way, and where each is", "flights";
+    "flights" [], "[UNIT]", Nothing, Flights, "Lists the commands that are in flight, and where each is", "flights";
     "rbuf" [], "", Nothing, Rbuf, "Lists the elements of RBUF that are taken", "rbuf";
     "tbuf" [], "", Nothing, Tbuf, "Lists the elements of TBUF that are valid", "tbuf";
     "cam" [], "", Nothing, Cam, "Shows the CAM of the microengine", "cam";

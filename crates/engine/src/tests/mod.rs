@@ -186,7 +186,7 @@ impl Bench {
                 } => self.mes[me as usize].nn_put(index, value, ring, fabric),
                 _ => {}
             }
-            self.fabric.journal.hand_on(Cycle::MAX, &mut self.trace);
+            self.fabric.trace.flush(Cycle::MAX, &mut self.trace);
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(fault.clone());
             }

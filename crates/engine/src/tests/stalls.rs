@@ -3,7 +3,7 @@ use npsim_isa::{Condition, Instruction};
 use super::{Bench, KILL, a, arb, immed};
 use npsim_chip::Cycle;
 use npsim_chip::core::Core;
-use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::fault_injection::Stall;
 
 /// Waits for signal 1, then writes a register and ends.
 const WAITER: [Instruction; 3] = [arb(0b10, 0, false), immed(a(0), 1), KILL];
@@ -42,7 +42,7 @@ fn a_context_that_hangs_does_nothing_and_then_goes_on() {
         let there = times.iter().filter(|at| (from..until).contains(*at));
         there.count()
     };
-    // What had begun before goes on until it gives up the pipeline.
+    // What had begun before goes on until it yields.
     assert_eq!(within(&hung, 1010, 5000), 0);
     assert!(within(&hung, 0, 1000) > 100);
     assert!(within(&hung, 5000, 5020) > 0);
@@ -62,7 +62,7 @@ fn signals_arrive_meanwhile_and_others_run() {
     assert_eq!(busy(&bench, 0).last().copied(), Some(0));
     let report = bench.mes[0].state_report().join("\n");
     assert!(
-        report.contains("ready, but hangs until cycle 1000"),
+        report.contains("ready, but stalled until cycle 1000"),
         "{report}"
     );
     assert_eq!(bench.until(500), None);

@@ -179,7 +179,7 @@ impl Tap for Pair<'_> {
 #[derive(Clone, Default)]
 struct Starts(Arc<Mutex<Vec<u64>>>);
 impl LineTap for Starts {
-    fn departed(&mut self, departure: &npsim_chip::kernel::lines::Departure<'_>) {
+    fn departed(&mut self, departure: &npsim_chip::kernel::port_io::Departure<'_>) {
         self.0.lock().unwrap().push(departure.start);
     }
 }
@@ -280,7 +280,7 @@ fn idle_chips_are_skipped() {
     }
 }
 
-/// Every frame is somewhere: with its host, gone, or under way.
+/// Every frame is somewhere: with its host, gone, or in flight.
 #[test]
 fn what_a_chip_drops_is_told_by_its_counters() {
     // 1 Gb/s into 100 Mb/s.

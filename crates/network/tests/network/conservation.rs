@@ -1,4 +1,4 @@
-//! What is sent arrives, is lost with a reason, or is under way; and a run may be cut anywhere.
+//! What is sent arrives, is lost with a reason, or is in flight; and a run may be cut anywhere.
 
 use npsim_network::topology::{Loss, Topology};
 use npsim_network::{NoTap, Simulation};

@@ -104,7 +104,7 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
     let told = tcp.1.messages.expect("messages");
     assert!(told.unreachable >= 2 && tcp.1.timeouts >= 2, "{tcp:?}");
     assert!(tcp.1.delivered > 3_000_000, "{tcp:?}");
-    // Ten datagrams a second, each of which ends at the router, and the last are under way.
+    // Ten datagrams a second, each of which ends at the router, and the last are in flight.
     let told = probe.1.messages.expect("messages");
     assert_eq!(told.time_exceeded, 80, "{probe:?}");
     assert_eq!((probe.1.delivered, probe.1.lost), (0, 80));

@@ -114,7 +114,7 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "Write the register on every path to the read, or give it a value with `.init`.",
         ),
         Check::Deadlock => (
-            "Nothing is under way that could raise a signal somebody waits for, so the \
+            "Nothing is in flight that could raise a signal somebody waits for, so the \
              microengines sleep for ever.",
             "See who waits for what: the command that raises the signal was never issued, names \
              another signal, or was waited for already.",
@@ -128,7 +128,7 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
         Check::NeverYields => (
             "Nothing takes the pipeline from a context: the others of its microengine wait until \
              it gives it up, and a loop without end stops them all.",
-            "Let the loop come to an end, or give up the pipeline in it: wait for a signal with \
+            "Let the loop come to an end, or yield in it: wait for a signal with \
              `ctx_arb`, or read what it waits for anew in each round.",
         ),
         Check::RbufLeak => (

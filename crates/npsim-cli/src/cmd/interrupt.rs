@@ -34,7 +34,7 @@ impl Interrupt {
         let signals = [SIGINT, SIGTERM].into_iter();
         if let Err(error) = { signals }.try_for_each(|signal| it.handle(signal)) {
             output::line(&format!(
-                "note: Ctrl-C will not save what is under way: {error}"
+                "note: Ctrl-C will not save what is in progress: {error}"
             ));
         }
         it
@@ -45,7 +45,7 @@ impl Interrupt {
         Arc::clone(&self.stop)
     }
 
-    /// Waits for something that may never come, with nothing under way that could be saved:
+    /// Waits for something that may never come, with nothing in progress that could be saved:
     /// meanwhile the first signal ends the process.
     pub fn wait<T>(&self, come: impl FnOnce() -> T) -> T {
         self.waits.store(true, Ordering::SeqCst);

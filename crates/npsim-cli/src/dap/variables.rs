@@ -38,7 +38,7 @@ const KINDS: [(Kind, &str, bool); 10] = [
     (Kind::Cam, "CAM", true),
     (Kind::Csrs, "Local CSRs", true),
     (Kind::Rings, "Rings and queues", true),
-    (Kind::Commands, "Commands under way", true),
+    (Kind::Commands, "Commands in flight", true),
     (Kind::Buffers, "RBUF and TBUF", true),
 ];
 

@@ -124,7 +124,7 @@ struct Server<'a> {
     published: BTreeMap<PathBuf, (Uri, Vec<lsp_types::Diagnostic>)>,
     inbox: Inbox,
     jobs: Sender<Job>,
-    /// A job is under way.
+    /// A job is in progress.
     busy: bool,
     /// The editor has said that it leaves.
     leaving: bool,

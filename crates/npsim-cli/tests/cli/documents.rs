@@ -10,8 +10,8 @@ use npsim::report::{NodeReport, Report};
 use npsim::simulation::Ending;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_chip::kernel::disturb::Stall;
-use npsim_chip::kernel::lines::MediaDrop;
+use npsim_chip::kernel::fault_injection::Stall;
+use npsim_chip::kernel::port_io::MediaDrop;
 use npsim_inspect::stats::{
     BusStats, CheckStats, ContextStats, CounterStats, DropStats, HoldStats, LockStats,
     MicroengineStats, OperationStats, PortStats, Stats, TaskStats, UnitStats,

@@ -151,7 +151,7 @@ fn every_command_ends_when_it_is_asked_to() {
             assert!(child.try_wait().expect("its state").is_none(), "`{what}`");
             std::thread::sleep(Duration::from_millis(10));
         }
-        // It is under way by then, or about to be.
+        // It is in progress by then, or about to be.
         std::thread::sleep(Duration::from_millis(200));
         let asked = Command::new("kill").arg(child.id().to_string()).status();
         assert!(asked.expect("kill").success(), "`{what}`");

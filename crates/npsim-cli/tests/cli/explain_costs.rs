@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use npsim::chip::Cycle;
 use npsim::chip::chip::Chip;
 use npsim::chip::core::Program;
-use npsim::chip::gpp::boot::Boot;
+use npsim::chip::gpp::boot::BootPlan;
 use npsim::chip::kernel::check::Check;
-use npsim::chip::kernel::lines::NoTraffic;
 use npsim::chip::kernel::observer::Observer;
+use npsim::chip::kernel::port_io::NoTraffic;
 use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::chip::profile::Profile;
 use npsim::engine::ENGINE;
@@ -79,7 +79,7 @@ fn run(image: &Image, profile: &Profile) -> Slots {
     let mut chip = Chip::new(
         ENGINE,
         profile.clone(),
-        &Boot::default(),
+        &BootPlan::default(),
         vec![(0, program)],
     )
     .unwrap();

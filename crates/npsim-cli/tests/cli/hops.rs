@@ -206,7 +206,7 @@ fn a_stall_is_of_the_router_that_it_names() {
     let command = format!("run {FORWARD} --load 0.3 --time 50us --stall 2:0.3@10us+5us");
     dir.npsim(&format!("{command} --hops 2")).expect(
         0,
-        &["context 3 hangs from cycle 6000 until 9000, in router 2"],
+        &["context 3 stalled from cycle 6000 until 9000, in router 2"],
     );
     dir.npsim(&command).expect(1, &["no router 2"]);
     dir.npsim(&command.replace("2:0", "0:0"))

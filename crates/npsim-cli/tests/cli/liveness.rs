@@ -1,5 +1,5 @@
 //! Contexts that sleep for ever while others poll, frames that stay inside, and contexts
-//! that never give up the pipeline.
+//! that never yield.
 
 use serde_json::Value;
 
@@ -157,7 +157,7 @@ fn a_run_whose_time_is_up_tells_it_as_well() {
         .expect(3, &["error[never-woken]: 8 contexts of microengine 0"]);
     dir.npsim("run . --trace in.pcap --until 250us --stats out.json")
         .expect(3, &[]);
-    // What has not left is under way: the time is up, and nothing has come to rest.
+    // What has not left is in flight: the time is up, and nothing has come to rest.
     assert_eq!(stats(&dir)["packets"]["lost"], 0);
     // Before the frame that does it, nothing is wrong.
     dir.npsim("run . --trace in.pcap --until 100us")

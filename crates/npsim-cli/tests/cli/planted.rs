@@ -123,7 +123,7 @@ fn a_lost_update() {
     );
 }
 
-/// A register is written again while the command that sends it is under way.
+/// A register is written again while the command that sends it is in flight.
 const EARLY: &str = "\
 .num_contexts 8
 .reg write $word

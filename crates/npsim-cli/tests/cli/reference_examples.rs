@@ -4,9 +4,9 @@ use npsim::asm::{Includes, Options, assemble};
 use npsim::chip::chip::{Chip, Stop};
 use npsim::chip::core::CoreKind;
 use npsim::chip::core::Program;
-use npsim::chip::gpp::boot::Boot;
-use npsim::chip::kernel::lines::NoTraffic;
+use npsim::chip::gpp::boot::BootPlan;
 use npsim::chip::kernel::observer::NoObserver;
+use npsim::chip::kernel::port_io::NoTraffic;
 use npsim::chip::profile::Profile;
 use npsim::engine::ENGINE;
 use npsim::isa::{Example, mnemonics, physical_register};
@@ -35,7 +35,7 @@ fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
     };
     let profile = Profile::load("ixp2400").unwrap();
     let program = Program::new(&image, &profile).unwrap();
-    let mut chip = Chip::new(core, profile, &Boot::default(), vec![(0, program)]).unwrap();
+    let mut chip = Chip::new(core, profile, &BootPlan::default(), vec![(0, program)]).unwrap();
     let stop = chip.run(10_000, &mut NoTraffic, &mut NoObserver);
     if let Stop::Fault(_) = stop {
         return vec![format!("{:?}", chip.fault())];

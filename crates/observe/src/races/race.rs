@@ -24,7 +24,7 @@ impl Memory {
                 "make it one atomic operation (add, incr, test_and_add...), or read and write under a lock that all of them take, or in a turn"
             }
             Self::Local(_) => {
-                "read and write it with no `ctx_arb` or `ctx_swap` between: contexts give up the pipeline nowhere else; or do both under a lock or in a turn"
+                "read and write it with no `ctx_arb` or `ctx_swap` between: contexts yield nowhere else; or do both under a lock or in a turn"
             }
         }
     }

@@ -12,8 +12,8 @@ use crate::series::Place;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
-use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
+use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
 use npsim_chip::kernel::trace_event::{
@@ -254,7 +254,7 @@ impl<W: Write> Recorder<W> {
         for stall in &self.stalls {
             let track = Track::Hang(stall.me, stall.context & 7);
             let time = (stall.from, stall.until);
-            self.writer.slice(track, "hangs on purpose", time, |all| {
+            self.writer.slice(track, "stalled on purpose", time, |all| {
                 all.number("from cycle", stall.from);
                 all.number("until cycle", stall.until);
             });
@@ -282,7 +282,7 @@ impl<W: Write> Recorder<W> {
             ContextState::Ready => "ready",
             ContextState::Executing => "executing",
             ContextState::Waiting { signals, any } => seen.waits.of(signals, any),
-            ContextState::Killed => "gave up for good",
+            ContextState::Killed => "exited",
         };
         let track = Track::Context(me, context);
         let time = (it.since, until);

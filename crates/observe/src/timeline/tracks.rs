@@ -10,7 +10,7 @@ use crate::names;
 pub enum Track {
     /// A context of a microengine.
     Context(u8, u8),
-    /// When a context of a microengine hangs on purpose.
+    /// When a context of a microengine stalled on purpose.
     Hang(u8, u8),
     /// Frames that arrive at a port.
     Arrivals(u8),
@@ -117,7 +117,7 @@ impl Track {
     pub(super) fn name(self) -> String {
         match self {
             Self::Context(_, context) => format!("context {context}"),
-            Self::Hang(_, context) => format!("context {context} hangs"),
+            Self::Hang(_, context) => format!("context {context} stalled"),
             Self::Arrivals(port) => format!("port {port} in"),
             Self::Departures(port) => format!("port {port} out"),
             Self::Unit(target, lane) => target.lane_name(lane),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
+use npsim_chip::kernel::fault_injection::{LAST_CYCLE, Lateness, Stall};
 
 use super::super::disturb::{DisturbSection, LATEST, NodeStall, StallOption, StallSection};
 use super::super::file::{Ids, ProjectFile};
@@ -166,7 +166,7 @@ fn list<'a>(ids: &Spanned<Ids>) -> (String, Typed<'a>) {
 
 #[cfg(test)]
 mod tests {
-    use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
+    use npsim_chip::kernel::fault_injection::{LAST_CYCLE, Lateness, Stall};
 
     use super::super::tests::{ME, bad, good, resolved};
     use super::super::{Overrides, ProjectText};

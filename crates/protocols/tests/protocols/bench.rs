@@ -2,7 +2,7 @@
 //! would do.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::boot::{Boot, ExceptionsSetup, QueueSetup, RingSetup, RingStatus};
+use npsim_chip::gpp::boot::{BootPlan, ExceptionsSetup, QueueSetup, RingSetup, RingStatus};
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::{Gpp, LoadError, Place};
 use npsim_chip::kernel::buffers::BufferSetup;
@@ -23,8 +23,8 @@ const BUFFERS: BufferSetup = BufferSetup {
 };
 
 /// A free list, a ring for exception packets and the task that polls it.
-pub fn plan() -> Boot {
-    Boot {
+pub fn plan() -> BootPlan {
+    BootPlan {
         rings: vec![RingSetup {
             number: 2,
             base: 0x400,
@@ -44,7 +44,7 @@ pub fn plan() -> Boot {
             reasons: vec![String::new(), "ttl".to_owned()],
             buffers: BUFFERS,
         }))],
-        ..Boot::default()
+        ..BootPlan::default()
     }
 }
 
@@ -54,7 +54,7 @@ pub struct Bench {
     pub gpp: Gpp,
 }
 
-pub fn load(boot: &Boot) -> Result<Bench, LoadError> {
+pub fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
     let profile = Profile::load("ixp2400").unwrap();
     let mut bench = Bench {
         units: Units::new(&profile, &MediaSetup::default()),

@@ -3,7 +3,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::Place;
-use npsim_chip::gpp::boot::{Boot, Space};
+use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
 use npsim_protocols::rcp::{Parameters, Rate};
 
@@ -47,7 +47,7 @@ fn bench(parameters: Parameters) -> Bench {
             queues: vec![QUEUES],
         }],
     };
-    let boot = Boot {
+    let boot = BootPlan {
         tasks: vec![Box::new(Rcp::new(setup))],
         ..plan()
     };

@@ -2,7 +2,7 @@
 //! to the shared memory what those would do.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::boot::{Boot, LockSetup, MemoryImage, Space};
+use npsim_chip::gpp::boot::{BootPlan, LockSetup, MemoryImage, Space};
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::{Place, Task};
 use npsim_chip::kernel::unit::Unit;
@@ -29,7 +29,7 @@ const QUEUES: Place = Place {
 };
 
 fn bench(tasks: Vec<Box<dyn Task>>) -> Bench {
-    load(&Boot { tasks, ..plan() }).unwrap()
+    load(&BootPlan { tasks, ..plan() }).unwrap()
 }
 
 // ---- Quick-Start ----
@@ -312,7 +312,7 @@ fn sums_per_thread_are_differences_over_their_turn() {
             address: place(thread).address,
             words: words(&earlier(thread)),
         });
-        let boot = Boot {
+        let boot = BootPlan {
             tasks: vec![xcp_task(layout, Some(threads.clone()), TENTH)],
             memory: images.collect(),
             ..plan()
@@ -419,7 +419,7 @@ fn rcp(threads: std::ops::Range<u16>) -> Box<dyn Task> {
 
 #[test]
 fn the_rate_is_what_the_law_makes_of_exact_differences() {
-    let boot = Boot {
+    let boot = BootPlan {
         tasks: vec![rcp(0..3)],
         memory: vec![MemoryImage {
             space: Space::Sram(1),

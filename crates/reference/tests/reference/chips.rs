@@ -13,13 +13,13 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::CoreKind;
 use npsim_chip::core::Program;
 use npsim_chip::gpp::boot::{
-    Boot, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus, Space,
+    BootPlan, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus, Space,
 };
 use npsim_chip::gpp::{Place, Task};
 use npsim_chip::kernel::check::Check;
-use npsim_chip::kernel::disturb::{Disturbances, Lateness, Stall};
-use npsim_chip::kernel::lines::Arrival;
+use npsim_chip::kernel::fault_injection::{Lateness, Perturbations, Stall};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::Arrival;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
@@ -63,7 +63,7 @@ pub(super) struct Bench {
     pub(super) surprised: bool,
     /// What the general-purpose core does.
     pub(super) tasks: Vec<Box<dyn Task>>,
-    pub(super) disturbances: Disturbances,
+    pub(super) disturbances: Perturbations,
     /// Who uses a register that a unit owns ends the run.
     pub(super) strict: bool,
 }
@@ -89,7 +89,7 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
     let port = PortSetup {
         bits_per_second: BITS_PER_SECOND,
     };
-    let boot = Boot {
+    let boot = BootPlan {
         rings: RINGS.map(ring).collect(),
         queues: vec![QueueSetup {
             channel: 0,
@@ -101,7 +101,7 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
         tasks: bench.tasks.clone(),
         task_kinds: vec!["clerk".to_owned(), "watch".to_owned()],
         disturbances: bench.disturbances.clone(),
-        ..Boot::default()
+        ..BootPlan::default()
     };
     let programs = (0..).zip(&bench.programs).map(|(n, program)| {
         let contexts = match bench.four_contexts >> n & 1 {
@@ -132,7 +132,7 @@ pub(super) fn chip(kind: CoreKind, bench: &Bench) -> Chip {
     chip
 }
 
-fn disturbances() -> impl Strategy<Value = Disturbances> {
+fn disturbances() -> impl Strategy<Value = Perturbations> {
     let late = (any::<u64>(), 0..300_u32, 0..300_u32, 0..300_u32).prop_map(
         |(seed, dram, sram, scratch)| Lateness {
             seed,
@@ -153,7 +153,7 @@ fn disturbances() -> impl Strategy<Value = Disturbances> {
         2 => Just(Vec::new()),
         1 => proptest::collection::vec(stall, 1..4)
     ];
-    (late, stalls).prop_map(|(late, stalls)| Disturbances { late, stalls })
+    (late, stalls).prop_map(|(late, stalls)| Perturbations { late, stalls })
 }
 
 fn frames() -> impl Strategy<Value = Vec<Arrival>> {
@@ -282,7 +282,7 @@ fn steps() -> impl Strategy<Value = Steps> {
 }
 
 /// Where a chip is looked at: anywhere in the time that most programs take, and more than once
-/// while the same is under way.
+/// while the same is in flight.
 fn looks() -> impl Strategy<Value = Vec<Cycle>> {
     let group = (1..5000_u64, proptest::collection::vec(1..40_u64, 0..4));
     proptest::collection::vec(group, 0..4).prop_map(|groups| {
@@ -340,7 +340,7 @@ fn few_chips_do_each_command() {
     assert!(both > 80, "{both} chips with both clusters");
 }
 
-/// Chips come to most of the pauses, some go on beyond one, and much is under way at them.
+/// Chips come to most of the pauses, some go on beyond one, and much is in flight at them.
 #[test]
 fn chips_pause_while_something_is_under_way() {
     let mut runner = TestRunner::deterministic();

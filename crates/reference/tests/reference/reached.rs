@@ -5,9 +5,9 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, PATIENCE};
-use npsim_chip::kernel::disturb::Disturbances;
-use npsim_chip::kernel::lines::NoTraffic;
+use npsim_chip::kernel::fault_injection::Perturbations;
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::NoTraffic;
 use npsim_engine::ENGINE;
 use npsim_isa::{
     AluOp, Bank, Command, CommandOp, Completion, Condition, Instruction, Operand, ShfOp, Shift,
@@ -63,7 +63,7 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
         frames: Vec::new(),
         surprised: false,
         tasks: Vec::new(),
-        disturbances: Disturbances::default(),
+        disturbances: Perturbations::default(),
         strict: true,
     };
     let end = |kind: CoreKind, cycles, saved| {
@@ -294,7 +294,7 @@ fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
             frames: Vec::new(),
             surprised: false,
             tasks: Vec::new(),
-            disturbances: Disturbances::default(),
+            disturbances: Perturbations::default(),
             strict: true,
         };
         let mut it = chip(kind, &bench);

@@ -159,7 +159,7 @@ fn issued(kind: CoreKind, word: u64, mode: ContextMode, context: u8) -> BusComma
         if let Event::Microengine(0) = event {
             core.run(&mut fabric);
         }
-        fabric.journal.hand_on(u64::MAX, &mut commands);
+        fabric.trace.flush(u64::MAX, &mut commands);
         assert_eq!(fabric.checks.fault(), None, "{word:010x}");
     }
     assert_eq!(commands.0.len(), 1, "{word:010x}");

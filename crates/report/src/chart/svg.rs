@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-/// A drawing under way.
+/// A drawing in progress.
 #[derive(Debug)]
 pub(crate) struct Drawing {
     text: String,

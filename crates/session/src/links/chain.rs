@@ -4,7 +4,7 @@
 //! the first bit of the last frame that is known.
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::Departure;
+use npsim_chip::kernel::port_io::Departure;
 
 use super::link::{Crossing, Inlet, Origin};
 use super::role::{Next, Role};
@@ -81,7 +81,7 @@ mod tests {
     use super::super::role::{Next, Role};
     use super::ChainLink;
     use npsim_chip::Cycle;
-    use npsim_chip::kernel::lines::Departure;
+    use npsim_chip::kernel::port_io::Departure;
 
     const HERTZ: u64 = 600_000_000;
 

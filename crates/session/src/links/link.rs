@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::Departure;
+use npsim_chip::kernel::port_io::Departure;
 use npsim_net::LineFrame;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@
 use std::mem;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Departure, MediaDrop};
+use npsim_chip::kernel::port_io::{Departure, MediaDrop};
 
 use super::link::{Crossing, Inlet, Origin, Outlet};
 use super::role::{Next, Role};

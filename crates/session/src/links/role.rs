@@ -1,7 +1,7 @@
 //! What the lines of a chip are connected to.
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Departure, MediaDrop};
+use npsim_chip::kernel::port_io::{Departure, MediaDrop};
 use npsim_net::LineFrame;
 use npsim_net::capture::CaptureError;
 

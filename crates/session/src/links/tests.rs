@@ -1,5 +1,5 @@
 use super::{Links, captured};
-use npsim_chip::kernel::lines::{Departure, Lines};
+use npsim_chip::kernel::port_io::{Departure, PortIo};
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 

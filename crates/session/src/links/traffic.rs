@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::core::CoreKind;
-use npsim_chip::gpp::boot::{Boot, PortSetup};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::gpp::boot::{BootPlan, PortSetup};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::profile::Profile;
 use npsim_inspect::stats::Stats;
 use serde::Serialize;
@@ -285,15 +285,15 @@ fn run(core: CoreKind, profile: &Profile, stress: &Stress) -> Result<Stats, Prob
     let boot = if stress.feedback {
         feedback::boot(profile)
     } else if stress.media {
-        Boot {
+        BootPlan {
             ports: vec![PortSetup {
                 bits_per_second: LINE_BITS_PER_SECOND,
             }],
             element_size: ELEMENT,
-            ..Boot::default()
+            ..BootPlan::default()
         }
     } else {
-        Boot::default()
+        BootPlan::default()
     };
     let mut chip = chip(core, profile, &boot, stress.path, 0..microengines)?;
     let mut lines = Flood::new(profile, stress.media);
@@ -335,7 +335,7 @@ impl Flood {
     }
 }
 
-impl Lines for Flood {
+impl PortIo for Flood {
     fn next_arrival(&mut self) -> Option<Arrival> {
         let number = self.frame;
         self.frame += 1;

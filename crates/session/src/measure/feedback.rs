@@ -1,7 +1,7 @@
 //! The coprocessor's bandwidths: what microcode gets out of its modules through
 //! the channel, and what a module does alone.
 
-use npsim_chip::gpp::boot::{Boot, MemoryImage, Space};
+use npsim_chip::gpp::boot::{BootPlan, MemoryImage, Space};
 use npsim_chip::profile::Profile;
 use npsim_chip::units::sram::device::{Attachment, Device};
 use npsim_inspect::stats::Stats;
@@ -33,16 +33,16 @@ fn attachment(profile: &Profile) -> Attachment {
 }
 
 /// A chip with a coprocessor that grants.
-pub(super) fn boot(profile: &Profile) -> Boot {
+pub(super) fn boot(profile: &Profile) -> BootPlan {
     let own = attachment(profile);
-    Boot {
+    BootPlan {
         memory: vec![MemoryImage {
             space: Space::Sram(own.channel),
             address: own.address,
             words: vec![LIMIT],
         }],
         devices: vec![Box::new(Coprocessor::new(own))],
-        ..Boot::default()
+        ..BootPlan::default()
     }
 }
 

@@ -4,9 +4,9 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::core::CoreKind;
-use npsim_chip::gpp::boot::Boot;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::gpp::boot::BootPlan;
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::profile;
 use npsim_chip::profile::Profile;
 use serde::Serialize;
@@ -157,7 +157,7 @@ fn measure_source(
     source: &Source,
     latencies: &mut Vec<Latency>,
 ) -> Result<(), Problem> {
-    let mut chip = chip(core, profile, &Boot::default(), source.path, 0..1)?;
+    let mut chip = chip(core, profile, &BootPlan::default(), source.path, 0..1)?;
     match chip.run(LIMIT, &mut NoLines, &mut NoObserver) {
         Stop::Quiet => {}
         Stop::Reached => {
@@ -242,7 +242,7 @@ impl Latencies {
 /// No frame comes or goes.
 pub(super) struct NoLines;
 
-impl Lines for NoLines {
+impl PortIo for NoLines {
     fn next_arrival(&mut self) -> Option<Arrival> {
         None
     }

@@ -2,7 +2,7 @@
 
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_chip::kernel::disturb::Disturbances;
+use npsim_chip::kernel::fault_injection::Perturbations;
 use npsim_inspect::stats::Stats;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
@@ -58,7 +58,7 @@ impl Report {
             seed: None,
             settings: Vec::new(),
             profile_changes: Vec::new(),
-            disturbances: Disturbances::default(),
+            disturbances: Perturbations::default(),
             load: None,
             ending: nodes.first().map_or(RUNNING, |first| first.ending),
             packets: packets(&nodes),
@@ -96,7 +96,7 @@ impl NodeReport {
         if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, ending) {
             report.locate(fault, chip);
         }
-        // Contexts sleep for ever where the time is up, and frames are still under way.
+        // Contexts sleep for ever where the time is up, and frames are still in flight.
         if matches!(ending, Some(Ending::Fault(_))) && chip.fault().is_none() {
             report.packets.lost = 0;
         }
@@ -166,7 +166,7 @@ impl NodeReport {
         Self {
             node: 1,
             seed: None,
-            disturbances: Disturbances::default(),
+            disturbances: Perturbations::default(),
             ending: ending.map_or(RUNNING, Ending::name),
             fault: if let Some(Ending::Fault(fault)) = ending {
                 Some(fault_report(fault, place))
@@ -386,7 +386,7 @@ mod tests {
     use crate::histogram::Histogram;
     use crate::links::Traffic;
     use crate::simulation::Ending;
-    use npsim_chip::kernel::lines::MediaDrop;
+    use npsim_chip::kernel::port_io::MediaDrop;
     use npsim_inspect::stats::{CounterStats, DropStats, Stats};
 
     #[test]

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::{Arrival, Departure};
 use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
 use npsim_net::egress::PcapSink;

@@ -191,7 +191,7 @@ fn the_same_disturbances_give_the_same_bytes() {
     let hung = run("hung", HANG);
     assert!(hung == run("hung_again", HANG));
     assert!(hung[1] != plain[1], "nothing hangs");
-    // Disturbances that disturb nothing leave no trace in a run.
+    // Perturbations that disturb nothing leave no trace in a run.
     let nothing = run("nothing", "--set disturb.seed=9");
     assert!(nothing[1] == plain[1]);
     let never = run("never", "--stall 0.3@1s+1s");
@@ -204,7 +204,7 @@ fn a_disturbed_run_says_so_everywhere() {
     let options = "--stats @s.json --timeline @t.json --report @page --window 90us..100us";
     let late = "completions come late at random: dram up to 400 cycles, sram up to 200 cycles, scratch up to 100 cycles (seed 1)";
     let folded = late.replace("scratch up", "scratch\n             up");
-    let hang = "microengine 0 context 3 hangs from cycle 30000 until 90000";
+    let hang = "microengine 0 context 3 stalled from cycle 30000 until 90000";
     dir.npsim(
         &format!("{FORWARD} {options} {LATE} {HANG}"),
         0,
@@ -223,7 +223,7 @@ fn a_disturbed_run_says_so_everywhere() {
     let both = format!("{late}; {hang}");
     assert_eq!(timeline["otherData"]["disturbed"], both);
     let text = dir.text("t.json");
-    assert!(text.contains("context 3 hangs") && text.contains("hangs on purpose"));
+    assert!(text.contains("context 3 stalled") && text.contains("stalled on purpose"));
     assert!(dir.text("page/index.html").contains(&both));
     dir.npsim(&format!("{FORWARD} --stats @plain.json"), 0, &[]);
     assert!(!dir.text("plain.json").contains("disturbances"));
@@ -266,12 +266,12 @@ fn a_project_can_be_disturbed_by_its_file() {
     dir.npsim(
         "run @a.toml --until 10us",
         0,
-        &["microengine 1 contexts 2 and 3 hang from cycle 600 until 1800"],
+        &["microengine 1 contexts 2 and 3 stalled from cycle 600 until 1800"],
     );
     dir.npsim(
         "run @a.toml --until 10us --set stall.0.me=0 --set stall.*.for=3us",
         0,
-        &["microengine 0 contexts 2 and 3 hang from cycle 600 until 2400"],
+        &["microengine 0 contexts 2 and 3 stalled from cycle 600 until 2400"],
     );
     file("four.toml", &project("four.uc", stall));
     dir.npsim(

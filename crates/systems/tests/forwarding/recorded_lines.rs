@@ -2,7 +2,7 @@
 
 use npsim::project::Project;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 use npsim_net::{Frame, LineFrame};
 
@@ -95,7 +95,7 @@ impl RecordedLines {
     }
 }
 
-impl Lines for RecordedLines {
+impl PortIo for RecordedLines {
     fn next_arrival(&mut self) -> Option<Arrival> {
         let arrival = self.arrivals.get(self.next).cloned();
         self.next += usize::from(arrival.is_some());

@@ -11,7 +11,7 @@ use npsim::links::{Frames, Links, Tap};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
 use npsim_net::capture::CaptureError;
 use npsim_net::load::{Generator, Kind, Load, Special, Stamp};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use npsim::links::Tap;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
 use npsim_net::load::{Kind, Stamp};
 use npsim_net::order::Sequences;
 

@@ -8,8 +8,8 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::CommandOp;
 use npsim_protocols::checksum;
@@ -92,7 +92,7 @@ pub struct Traffic {
     pub left: Vec<(u64, u8, Cycle, Vec<u8>)>,
 }
 
-impl Lines for Traffic {
+impl PortIo for Traffic {
     fn next_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.pop_front()
     }

@@ -39,7 +39,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16) -> Vec<Line<'static>> {
     lines.extend(entry(
         look,
         " Ctrl-C/Esc",
-        "Breaks off what is under way; Ctrl-C twice ends the debugger",
+        "Breaks off what is in progress; Ctrl-C twice ends the debugger",
         width,
     ));
     lines.push(Line::default());

@@ -57,7 +57,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
             RingKind::Scratch { size } => (format!("{} {fill}/{size}", bar(fill, size)), choice()),
             RingKind::Queue => (format!("{fill} entries"), choice()),
             RingKind::Neighbour { in_flight } => {
-                (format!("{fill} words, {in_flight} under way"), None)
+                (format!("{fill} words, {in_flight} in flight"), None)
             }
         };
         add(name, how, &ring.words, choice);

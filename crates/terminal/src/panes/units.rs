@@ -59,7 +59,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         }
     }
     if items.is_empty() {
-        items.push(Item::plain("no command is under way"));
+        items.push(Item::plain("no command is in flight"));
     }
     items
 }

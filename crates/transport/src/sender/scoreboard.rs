@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn the_pipe_has_neither_what_arrived_nor_what_is_lost() {
         let mut board = board(&[(20, 30), (40, 50), (60, 70)]);
-        // 10..20 is lost, 30..40, 50..60 and 70..100 may be under way.
+        // 10..20 is lost, 30..40, 50..60 and 70..100 may be in flight.
         assert_eq!(board.pipe(10, 100, 10), 50);
         board.repaired = 20;
         assert_eq!(board.pipe(10, 100, 10), 60);

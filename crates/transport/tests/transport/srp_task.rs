@@ -6,7 +6,7 @@
 mod bench;
 
 use npsim_chip::gpp::Place;
-use npsim_chip::gpp::boot::{Boot, Space};
+use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::srp::gap;
 use npsim_protocols::srp::task::{Pace, Srp as SrpTask, SrpClass, SrpSetup};
@@ -76,7 +76,7 @@ proptest! {
             period: PERIOD,
             rto,
         });
-        let boot = Boot { tasks: vec![Box::new(task)], ..bench::plan() };
+        let boot = BootPlan { tasks: vec![Box::new(task)], ..bench::plan() };
         let mut bench = bench::load(&boot).unwrap();
         let record = RECORDS.after(64);
 

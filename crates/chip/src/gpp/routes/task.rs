@@ -3,7 +3,7 @@
 //!
 //! A change is a job. It begins with the work of finding out what to write, as long as
 //! that on an exception packet (`gpp.exception_work`), and goes on with the writes of the
-//! [`Ledger`], an access each. A change that needs a block which became free less than the
+//! [`FibWriter`], an access each. A change that needs a block which became free less than the
 //! grace time ago is due when that is over.
 
 use std::collections::VecDeque;
@@ -15,9 +15,9 @@ use super::super::access::{Access, Memories, Place};
 use super::super::boot::{RouteChangesSetup, RouterRoutes, RoutesSetup, Space};
 use super::super::load_error::LoadError;
 use super::super::task::{Next, Start, StoredTask, Task};
-use super::book::{Needs, needs};
 use super::changes::{Change, ChangeError, Network, RouteChange};
-use super::ledger::{Ledger, Table, Write};
+use super::fib_writer::{FibWriter, Table, Write};
+use super::rib::{Needs, needs};
 use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, NextHop, ROOT_ENTRIES};
 use crate::Cycle;
 use crate::kernel::row::Row;
@@ -42,12 +42,12 @@ pub struct Routes {
 struct Changing {
     progress: Progress,
     /// Follows from the setup and the number of changes that were begun.
-    ledger: Ledger,
-    /// The writes of the change under way.
+    fib: FibWriter,
+    /// The writes of the change in progress.
     writes: Vec<Write>,
     /// Blocks that are free when they are made.
     frees: usize,
-    /// Changes that are in the ledger.
+    /// Changes that are in the fib.
     entered: usize,
 }
 
@@ -58,15 +58,15 @@ struct Progress {
     list: u64,
     /// Changes made.
     done: usize,
-    /// The change under way.
+    /// The change in progress.
     current: Option<Current>,
     /// Since when blocks are free, of those that were in use before: the last ones of the
-    /// ledger's.
+    /// fib's.
     free_since: VecDeque<Cycle>,
     tally: Tally,
 }
 
-/// A change under way.
+/// A change in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Current {
     began: Cycle,
@@ -108,24 +108,24 @@ impl Tally {
 
 impl Changing {
     fn new(router: &RouterRoutes, setup: &RouteChangesSetup) -> Result<Self, LoadError> {
-        let ledger = Ledger::new(router, setup.blocks as usize)
+        let fib = FibWriter::new(router, setup.blocks as usize)
             .map_err(|error| refused(0, &ChangeError::Route(error)))?;
         Ok(Self {
             progress: Progress {
                 list: digest(router, setup),
                 ..Progress::default()
             },
-            ledger,
+            fib,
             writes: Vec::new(),
             frees: 0,
             entered: 0,
         })
     }
 
-    /// Enters the next change into the ledger and finds out what to write.
+    /// Enters the next change into the fib and finds out what to write.
     fn enter(&mut self, change: &Change) -> Result<(), ChangeError> {
         self.writes.clear();
-        self.frees = self.ledger.apply(change, &mut self.writes)?;
+        self.frees = self.fib.apply(change, &mut self.writes)?;
         self.entered += 1;
         Ok(())
     }
@@ -134,9 +134,9 @@ impl Changing {
     /// blocks that it needs.
     fn ready(&self, next: &RouteChange, free: Cycle, grace: Cycle) -> (Cycle, Cycle) {
         let due = next.at.max(free);
-        let takes = self.ledger.takes(&next.change);
+        let takes = self.fib.takes(&next.change);
         let since = &self.progress.free_since;
-        let new = self.ledger.free_blocks() - since.len();
+        let new = self.fib.free_blocks() - since.len();
         let last = takes.checked_sub(new + 1).and_then(|last| since.get(last));
         let ready = last.map_or(0, |since| since + grace);
         (due.max(ready), ready.saturating_sub(due))
@@ -222,7 +222,7 @@ impl Routes {
     /// Begins the next change: finds out what to write.
     fn begin(&mut self, now: Cycle, work: Cycle) -> (&'static str, Next) {
         const DOING: &str = "work out a change";
-        let over = (DOING, Next::Over(work));
+        let over = (DOING, Next::Exit(work));
         let Self {
             setup, changing, ..
         } = self;
@@ -232,8 +232,8 @@ impl Routes {
         let Some(next) = own.changes.get(it.progress.done) else {
             return over;
         };
-        if let Some(takes) = it.ledger.takes(&next.change).checked_sub(1) {
-            let new = it.ledger.free_blocks() - it.progress.free_since.len();
+        if let Some(takes) = it.fib.takes(&next.change).checked_sub(1) {
+            let new = it.fib.free_blocks() - it.progress.free_since.len();
             let known = (takes + 1).saturating_sub(new);
             it.progress.free_since.drain(..known);
         }
@@ -253,7 +253,7 @@ impl Routes {
         (DOING, Next::After(work))
     }
 
-    /// Makes a write of the change under way.
+    /// Makes a write of the change in progress.
     fn write(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
         let under_way = self.changing.as_ref().and_then(|it| {
@@ -261,7 +261,7 @@ impl Routes {
             it.writes.get(current.written).copied()
         });
         let Some(write) = under_way else {
-            return ("nothing", Next::Over(0));
+            return ("nothing", Next::Exit(0));
         };
         let doing = match write.table {
             Table::Trie => "write entries",
@@ -292,7 +292,7 @@ impl Routes {
             setup, changing, ..
         } = self;
         let (Some(it), Some(own)) = (changing, &setup.changes) else {
-            return Next::Over(cost);
+            return Next::Exit(cost);
         };
         let free = now + cost;
         let progress = &mut it.progress;
@@ -305,7 +305,7 @@ impl Routes {
         let since = std::iter::repeat_n(now, it.frees);
         progress.free_since.extend(since);
         let Some(next) = own.changes.get(progress.done) else {
-            return Next::Over(cost);
+            return Next::Exit(cost);
         };
         let (due, waits) = it.ready(next, free, own.grace);
         if waits > 0 {
@@ -391,9 +391,9 @@ impl Task for Routes {
             .with("late_longest", tally.late_longest)
             .with("grace_waits", tally.grace_waits)
             .with("grace_waited", tally.grace_waited)
-            .with("routes", it.ledger.routes() as u64)
-            .with("blocks", it.ledger.blocks() as u64)
-            .with("free_blocks", it.ledger.free_blocks() as u64);
+            .with("routes", it.fib.routes() as u64)
+            .with("blocks", it.fib.blocks() as u64)
+            .with("free_blocks", it.fib.free_blocks() as u64);
         vec![row]
     }
 
@@ -403,7 +403,7 @@ impl Task for Routes {
         };
         let Progress { done, tally, .. } = &it.progress;
         let mean = tally.took / (*done as u64).max(1);
-        let under_way = it.progress.current.map_or("", |_| ", one under way");
+        let under_way = it.progress.current.map_or("", |_| ", one in progress");
         vec![format!(
             "{done} of {} changes made{under_way}   {} added, {} changed, {} removed   {mean} cycles each, {} at most   {} routes",
             own.changes.len(),
@@ -411,7 +411,7 @@ impl Task for Routes {
             tally.redirected,
             tally.removed,
             tally.took_longest,
-            it.ledger.routes()
+            it.fib.routes()
         )]
     }
 }
@@ -450,7 +450,7 @@ impl StoredTask for Routes {
         let frees = progress.current.map_or(0, |_| changing.frees);
         let written = progress.current.map_or(0, |it| it.written);
         let known = progress.free_since.len() + frees;
-        if known > changing.ledger.free_blocks() || written > changing.writes.len() {
+        if known > changing.fib.free_blocks() || written > changing.writes.len() {
             return Err(other());
         }
         changing.progress = progress;

@@ -29,7 +29,7 @@ fn route(prefix: u32, length: u8, port: u8) -> Route {
 fn bench(blocks: u32, changes: &[(Cycle, Change)]) -> Result<Bench, LoadError> {
     let routes = vec![route(0, 0, 1)];
     let change = |&(at, change): &(Cycle, Change)| RouteChange { at, change };
-    let boot = Boot {
+    let boot = BootPlan {
         tasks: vec![Box::new(Routes::new(RoutesSetup {
             channel: 1,
             root: ROOT,
@@ -41,7 +41,7 @@ fn bench(blocks: u32, changes: &[(Cycle, Change)]) -> Result<Bench, LoadError> {
                 grace: GRACE,
             }),
         }))],
-        ..Boot::default()
+        ..BootPlan::default()
     };
     load(&boot)
 }

@@ -11,8 +11,8 @@ use std::num::NonZeroU16;
 
 use crate::Cycle;
 use crate::kernel::command::Slot;
-use crate::kernel::journal::Journal;
 use crate::kernel::target::Target;
+use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::Bus;
 
 use super::{Buses, CLUSTERS, Fifo, Held, note};
@@ -81,7 +81,7 @@ impl Buses {
         now: Cycle,
         me: u8,
         target: Target,
-        journal: &mut Journal,
+        trace: &mut TraceBuffer,
     ) -> Admission {
         let cluster = self.cluster_of(me);
         let state = &self.clusters[cluster];
@@ -94,7 +94,7 @@ impl Buses {
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
         {
-            return Admission::Arrives(self.depart((slot, now), cluster, target, journal));
+            return Admission::Arrives(self.depart((slot, now), cluster, target, trace));
         }
         self.waits += 1;
         Admission::Waits
@@ -299,7 +299,7 @@ impl Buses {
         &mut self,
         now: Cycle,
         cluster: usize,
-        journal: &mut Journal,
+        trace: &mut TraceBuffer,
     ) -> Option<Grant> {
         let state = &self.clusters[cluster % CLUSTERS];
         let slot = self.clock(now);
@@ -312,7 +312,7 @@ impl Buses {
         let me = self.choose(slot, cluster, state.holds.rotate_right(turn), turn)?;
         let held = self.fifos.get(me)?.first?;
         let grant = self.leave_fifo(slot, (cluster, me), &held);
-        self.depart((slot, held.since), cluster, held.target, journal);
+        self.depart((slot, held.since), cluster, held.target, trace);
         Some(grant)
     }
 
@@ -382,7 +382,7 @@ impl Buses {
         times: (Cycle, Cycle),
         cluster: usize,
         target: Target,
-        journal: &mut Journal,
+        trace: &mut TraceBuffer,
     ) -> Cycle {
         let promised = &mut self.promised[target.index()];
         if *promised == Some(cluster as u8) {
@@ -395,13 +395,13 @@ impl Buses {
         self.see_room(target);
         // No arbitration is posted now.
         self.see_cluster(cluster);
-        note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
+        note(Bus::Command(cluster as u8), end, self.bus_cycle, trace);
         times.0 + self.issue_to_inlet
     }
 
     /// The general-purpose core sends a command over the first cluster's bus,
     /// ahead of what waits there; gives how long it waited for the bus.
-    pub(crate) fn core_command(&mut self, now: Cycle, journal: &mut Journal) -> Cycle {
+    pub(crate) fn core_command(&mut self, now: Cycle, trace: &mut TraceBuffer) -> Cycle {
         let granted = self.clock(self.clusters[0].command_free.max(now));
         let cluster = &mut self.clusters[0];
         let end = granted + self.bus_cycle;
@@ -409,7 +409,7 @@ impl Buses {
         cluster.command.busy += self.bus_cycle;
         cluster.command.waiting += granted - now;
         self.see_cluster(0);
-        note(Bus::Command(0), end, self.bus_cycle, journal);
+        note(Bus::Command(0), end, self.bus_cycle, trace);
         granted - now
     }
 }

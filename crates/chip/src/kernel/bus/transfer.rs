@@ -10,7 +10,7 @@ use npsim_isa::CommandOp;
 
 use crate::Cycle;
 use crate::kernel::command::{BusCommand, TransferKind};
-use crate::kernel::journal::Journal;
+use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::Bus;
 
 use super::data_bus::{D_BUS, DATA_BUSES};
@@ -35,7 +35,7 @@ impl Buses {
         now: Cycle,
         (kind, way, me): (TransferKind, Way, u8),
         clocks: u8,
-        journal: Option<&mut Journal>,
+        trace: Option<&mut TraceBuffer>,
     ) -> Cycle {
         let at = usize::from(self.data_bus[kind as usize][usize::from(me) % MICROENGINES]);
         let buses = match way {
@@ -51,7 +51,7 @@ impl Buses {
         if way == Way::Push {
             self.see_push(end);
         }
-        if let Some(journal) = journal {
+        if let Some(trace) = trace {
             let cluster = self.cluster_of(me);
             let name = match (kind, way) {
                 (TransferKind::S, Way::Push) => Bus::SPush(cluster as u8),
@@ -59,7 +59,7 @@ impl Buses {
                 (TransferKind::D, Way::Push) => Bus::DPush,
                 (TransferKind::D, Way::Pull) => Bus::DPull,
             };
-            note(name, end, cycles, journal);
+            note(name, end, cycles, trace);
         }
         end
     }
@@ -79,10 +79,10 @@ impl Buses {
         now: Cycle,
         (kind, read): (TransferKind, bool),
         words: u8,
-        journal: &mut Journal,
+        trace: &mut TraceBuffer,
     ) {
         let way = if read { Way::Push } else { Way::Pull };
-        self.carry(now, (kind, way, 0), words, Some(journal));
+        self.carry(now, (kind, way, 0), words, Some(trace));
     }
 
     /// Whether no push bus is booked so far ahead that a unit has to wait for it. Where one
@@ -107,37 +107,37 @@ impl Buses {
     }
 
     /// Takes data from OUT registers, requested now and starting `lead` cycles
-    /// later; gives the cycle at which the last word is with the unit. A journal is there
+    /// later; gives the cycle at which the last word is with the unit. A trace buffer is there
     /// where somebody watches the buses.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Whether there is a journal is known where it is called.
+    #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
     pub(crate) fn pull(
         &mut self,
         now: Cycle,
         lead: Cycle,
         command: &BusCommand,
         words: u8,
-        journal: Option<&mut Journal>,
+        trace: Option<&mut TraceBuffer>,
     ) -> Cycle {
         let bus = (command.transfer_kind, Way::Pull, command.transfer_me);
-        self.carry(now, bus, words, journal) + lead + self.transfer_latency
+        self.carry(now, bus, words, trace) + lead + self.transfer_latency
     }
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
-    /// cycle at which the last word and the signal are there. A journal is there where
+    /// cycle at which the last word and the signal are there. A trace buffer is there where
     /// somebody watches the buses.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Whether there is a journal is known where it is called.
+    #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
     pub(crate) fn push(
         &mut self,
         now: Cycle,
         lead: Cycle,
         command: &BusCommand,
         words: u8,
-        journal: Option<&mut Journal>,
+        trace: Option<&mut TraceBuffer>,
     ) -> Cycle {
         let bus = (command.transfer_kind, Way::Push, command.transfer_me);
-        self.carry(now, bus, words, journal) + lead + self.transfer_latency
+        self.carry(now, bus, words, trace) + lead + self.transfer_latency
     }
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
@@ -147,10 +147,10 @@ impl Buses {
         now: Cycle,
         lead: Cycle,
         quadwords: u8,
-        journal: &mut Journal,
+        trace: &mut TraceBuffer,
     ) -> Cycle {
         let bus = (TransferKind::D, Way::Pull, 0);
-        self.carry(now, bus, quadwords, Some(journal)) + lead
+        self.carry(now, bus, quadwords, Some(trace)) + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
@@ -160,9 +160,9 @@ impl Buses {
         now: Cycle,
         lead: Cycle,
         quadwords: u8,
-        journal: &mut Journal,
+        trace: &mut TraceBuffer,
     ) -> Cycle {
         let bus = (TransferKind::D, Way::Push, 0);
-        self.carry(now, bus, quadwords, Some(journal)) + lead
+        self.carry(now, bus, quadwords, Some(trace)) + lead
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::command::Slot;
-use crate::kernel::raiser::Raiser;
+use crate::kernel::signal_source::SignalSource;
 use crate::kernel::target::Target;
 
 /// Queues of a bucket: one for data, one for units, one for signals and what else reaches a
@@ -35,7 +35,7 @@ pub enum Event {
         /// Signal number 1-15.
         signal: u8,
         /// Who raised it.
-        by: Raiser,
+        by: SignalSource,
     },
     /// A word reaches a microengine's next-neighbour ring (rank 1).
     NnPut {

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::command::Slot;
-use crate::kernel::raiser::Raiser;
+use crate::kernel::signal_source::SignalSource;
 
 /// The definition: what is the first by (time, rank, place, sequence).
 #[derive(Default)]
@@ -57,7 +57,7 @@ fn event(kind: u8, number: u32) -> Event {
             me: (number % 3) as u8,
             context: (number % 5) as u8,
             signal: 1 + (number % 2) as u8,
-            by: Raiser::at((number % 7) as u8, 0, 0),
+            by: SignalSource::at((number % 7) as u8, 0, 0),
         },
         _ => Event::Microengine((number % 16) as u8),
     }
@@ -115,7 +115,7 @@ fn ranks_order_one_cycle() {
             me: 0,
             context: 0,
             signal: 1,
-            by: Raiser::UNKNOWN,
+            by: SignalSource::UNKNOWN,
         },
     );
     queue.post(5, Event::Push(Slot(4), 0));

@@ -46,10 +46,10 @@ impl Fabric {
         let flight = &mut self.flights[slot];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
-        let journal = SPECIAL.then_some(&mut self.journal);
+        let trace = SPECIAL.then_some(&mut self.trace);
         let done = self
             .buses
-            .pull(self.now, lead, &flight.command, words, journal);
+            .pull(self.now, lead, &flight.command, words, trace);
         let me = flight.command.transfer_me;
         self.events.post(done, Event::Pull(slot, me));
     }
@@ -86,10 +86,10 @@ impl Fabric {
         let flight = &mut self.flights[slot];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
-        let journal = SPECIAL.then_some(&mut self.journal);
+        let trace = SPECIAL.then_some(&mut self.trace);
         let done = self
             .buses
-            .push(self.now, lead, &flight.command, words, journal);
+            .push(self.now, lead, &flight.command, words, trace);
         // What is late is what the microengine sees. The bus is booked as ever, so that
         // lateness moves no other command.
         let me = flight.command.transfer_me;

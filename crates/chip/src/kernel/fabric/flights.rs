@@ -10,7 +10,7 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{BusCommand, InFlight, Slot, TransferKind};
-use crate::kernel::lines::Tag;
+use crate::kernel::port_io::PacketTag;
 
 /// Room, a power of two. FIFOs, inlets and queues of the largest chip hold less than half
 /// as many commands, and threads that wait for frames have one each.
@@ -31,7 +31,7 @@ impl Default for Flights {
             data: [0; 32],
             words: 0,
             note: 0,
-            tag: Tag::default(),
+            tag: PacketTag::default(),
         };
         let all = vec![blank; MOST].try_into().expect("one for each place");
         Self { all, count: 0 }

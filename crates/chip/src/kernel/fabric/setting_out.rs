@@ -44,7 +44,7 @@ impl Fabric {
         command: &BusCommand,
         (target, address): (Target, u32),
     ) -> bool {
-        debug_assert_eq!(self.buses.is_watched(), self.journal.wants_commands());
+        debug_assert_eq!(self.buses.is_watched(), self.trace.wants_commands());
         let Some(free) = self.free.first() else {
             return false;
         };
@@ -99,9 +99,9 @@ impl Fabric {
             self.no_room(now, Some(command));
             return false;
         }
-        let admission = self.buses.admit(now, me, target, &mut self.journal);
+        let admission = self.buses.admit(now, me, target, &mut self.trace);
         let slot = self.place(command, address, now);
-        if self.journal.wants(Kind::Command) {
+        if self.trace.wants(Kind::Command) {
             self.tell_command(now, slot);
         }
         match admission {
@@ -119,8 +119,8 @@ impl Fabric {
     #[inline(never)]
     fn tell_command(&mut self, now: Cycle, slot: Slot) {
         let command = self.flight(slot).command;
-        self.journal
-            .tell(now, || TraceEvent::Command { slot, command });
+        self.trace
+            .record(now, || TraceEvent::Command { slot, command });
     }
 
     /// Opens a command that no microengine issued, for data that a unit pushes
@@ -238,7 +238,7 @@ impl Fabric {
     /// The same where something may be in the way of the next command, or more than it waits.
     #[inline(never)]
     fn arbitrate_rarely(&mut self, cluster: usize) {
-        if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
+        if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.trace) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if grant.stalls {
                 self.unstall(grant.me);

@@ -455,7 +455,7 @@ mod tests {
     use super::*;
     use crate::core::MeStats;
     use crate::gpp::Gpp;
-    use crate::gpp::boot::Boot;
+    use crate::gpp::boot::BootPlan;
     use crate::kernel::fabric::Fabric;
     use crate::profile::Profile;
     use crate::units::Units;
@@ -485,7 +485,7 @@ mod tests {
     #[test]
     fn names_that_say_what_numbers_are_occur() {
         let profile = Profile::load("ixp2400").unwrap();
-        let gpp = Gpp::new(&profile, &Boot::default());
+        let gpp = Gpp::new(&profile, &BootPlan::default());
         let units = Units::new(&profile, &MediaSetup::default());
         let fabric = Fabric::new(profile, Units::inlets);
         let core = CoreState {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::gpp::Gpp;
-use crate::gpp::boot::Boot;
-use crate::kernel::raiser::Raiser;
+use crate::gpp::boot::BootPlan;
+use crate::kernel::signal_source::SignalSource;
 use crate::units::Units;
 use crate::units::hash::{Hash, HashWidth};
 use crate::units::scratch::Scratch;
@@ -23,7 +23,7 @@ impl Bench {
             cap: Cap::new(&profile),
             scratch: Scratch::new(&profile),
             hash: Hash::new(&profile),
-            gpp: Gpp::new(&profile, &Boot::default()),
+            gpp: Gpp::new(&profile, &BootPlan::default()),
             fabric: Fabric::new(profile, Units::inlets),
             pushed: Vec::new(),
             signals: Vec::new(),
@@ -124,7 +124,7 @@ fn an_interthread_signal_reaches_another_microengine_in_its_time() {
                 me: 6,
                 context: 6,
                 signal: 9,
-                by: Raiser::at(5, 3, 0)
+                by: SignalSource::at(5, 3, 0)
             }
         )]
     );

@@ -3,8 +3,8 @@
 use super::{Dram, TAG_BLOCK, tell_pins};
 use crate::Cycle;
 use crate::kernel::fabric::{Fabric, TransferKind};
-use crate::kernel::lines::Tag;
-use crate::kernel::unit::Placed;
+use crate::kernel::port_io::PacketTag;
+use crate::kernel::unit::HasTarget;
 
 impl Dram {
     /// The core reads bytes now; gives how long it waits for bank and pins.
@@ -28,20 +28,20 @@ impl Dram {
         }
         let last = address + bytes.len() as u32 - 1;
         for block in address / TAG_BLOCK..=last / TAG_BLOCK {
-            let _ = self.tags.set(block as usize, Tag::default());
+            let _ = self.tags.set(block as usize, PacketTag::default());
         }
         Some(self.core_access(address, bytes.len() as u32, true, fabric))
     }
 
     fn core_access(&mut self, address: u32, bytes: u32, write: bool, fabric: &mut Fabric) -> Cycle {
-        let waited = fabric.buses.core_command(fabric.now, &mut fabric.journal);
+        let waited = fabric.buses.core_command(fabric.now, &mut fabric.trace);
         let (channel, local) = (self.channel_of(address), self.local_address(address));
         let words = (bytes / 4).min(32) as u8;
         fabric.buses.core_data(
             fabric.now,
             (TransferKind::D, !write),
             words,
-            &mut fabric.journal,
+            &mut fabric.trace,
         );
         let now = fabric.now + waited;
         let (at_bank, pins) = self.channels[channel].core_access(local, bytes, write, now);

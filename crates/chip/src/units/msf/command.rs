@@ -11,13 +11,13 @@ use crate::board::MediaBus;
 use crate::kernel::check::Check;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
-use crate::kernel::lines::Tag;
-use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::freelist_entry::{FreelistEntry, is_freelist};
+use crate::kernel::port_io::PacketTag;
 use crate::kernel::saved_memory::StateError;
+use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::target::{Inlet, Interleave};
-use crate::kernel::unit::{Lanes, Placed, Unit};
+use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
-use crate::kernel::waiter::{Waiter, is_freelist};
 use crate::profile::Profile;
 
 /// Remark of a write whose data has been pulled.
@@ -61,7 +61,7 @@ impl Msf {
         let address = fabric.flight(slot).command.media_address();
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
             self.last_activity = fabric.now;
-            if let Err(error) = self.write_window(address, data, Tag::default()) {
+            if let Err(error) = self.write_window(address, data, PacketTag::default()) {
                 fabric.fault(slot, None, format!("msf[write]: {error}"), None);
             }
         } else if (CONTROL..CONTROL_END).contains(&address) {
@@ -250,7 +250,7 @@ impl Msf {
         fabric: &mut Fabric,
         registers: &mut dyn TransferRegisters,
     ) {
-        match Waiter::from_register(data, &fabric.profile) {
+        match FreelistEntry::from_register(data, &fabric.profile) {
             Ok(waiter) => {
                 let command = &fabric.flight(slot).command;
                 if !waiter.claimed_by_issuer(command) {
@@ -333,7 +333,7 @@ pub fn may_list(
         _ => return false,
     };
     let is_meant = |data| {
-        Waiter::from_register(data, profile)
+        FreelistEntry::from_register(data, profile)
             .is_ok_and(|it| (it.me, it.context, it.signal) == (me, context, signal))
     };
     is_freelist(command.media_address()) && data.is_none_or(is_meant)
@@ -344,9 +344,9 @@ const DONE: u32 = msf_csr::RBUF_ELEMENT_DONE as u32;
 const FIRST_LIST: u32 = msf_csr::RX_THREAD_FREELIST_0 as u32;
 
 impl Unit for Msf {
-    const LANES: Lanes = Lanes::Directions;
+    const RESOURCES: Resources = Resources::Directions;
 
-    type Beside<'a> = &'a mut dyn TransferRegisters;
+    type Sideband<'a> = &'a mut dyn TransferRegisters;
 
     fn inlet(profile: &Profile) -> Inlet {
         Inlet {
@@ -410,7 +410,7 @@ impl Unit for Msf {
         fabric.ready_at(slot, fabric.now);
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Beside<'_>) {
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Sideband<'_>) {
         self.counters.went(fabric.now);
         let flight = fabric.flight(slot);
         let command = &flight.command;
@@ -441,7 +441,7 @@ impl Unit for Msf {
         Ok(())
     }
 
-    fn take_rest(&mut self, _: &mut Self) {
+    fn adopt_unsaved(&mut self, _: &mut Self) {
         self.complete_saved();
     }
 }

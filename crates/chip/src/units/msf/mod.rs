@@ -3,7 +3,7 @@
 //! a 16-bit SPI-4.2 bus each way on the IXP2800. Which one a chip has stands in
 //! its profile; microcode sees the difference in a few fields.
 //!
-//! In: [`Lines`] → MAC receive FIFO → receive bus → RBUF
+//! In: [`PortIo`] → MAC receive FIFO → receive bus → RBUF
 //! element → thread on `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict
 //! order → transmit bus → MAC transmit FIFO (store and forward) → line. Frames
 //! are without their check sequence inside the chip.
@@ -30,7 +30,7 @@ use crate::Cycle;
 use crate::board::MediaBus;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
-use crate::kernel::lines::{Lines, Tag};
+use crate::kernel::port_io::{PacketTag, PortIo};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use calendar::Calendar;
@@ -160,7 +160,7 @@ impl Msf {
     }
 
     /// Before which cycle the first bit of no frame has left or can leave but of
-    /// those that [were told](Lines::departed), if nothing is left to happen
+    /// those that [were told](PortIo::departed), if nothing is left to happen
     /// before `now`.
     #[must_use]
     pub fn departures_known(&self, now: Cycle) -> Cycle {
@@ -251,7 +251,7 @@ impl Msf {
     }
 
     /// Fetches the next frame from the lines if none is known.
-    pub(crate) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(crate) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn PortIo) {
         self.receive.refill(fabric, lines);
     }
 
@@ -259,7 +259,11 @@ impl Msf {
     ///
     /// # Errors
     /// The range is not in the window.
-    pub(super) fn read_window(&self, address: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
+    pub(super) fn read_window(
+        &self,
+        address: u32,
+        words: &mut [u32],
+    ) -> Result<PacketTag, MsfError> {
         self.receive.rbuf.read(window(address)?, words)
     }
 
@@ -271,14 +275,14 @@ impl Msf {
         &mut self,
         address: u32,
         words: &[u32],
-        tag: Tag,
+        tag: PacketTag,
     ) -> Result<(), MsfError> {
         self.transmit.tbuf.write(window(address)?, words, tag)
     }
 
     /// Handles a media event; says whether it had to do with frames, and not with
     /// threads alone that wait for one.
-    pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn Lines) -> bool {
+    pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn PortIo) -> bool {
         let (code, argument) = Code::of(code);
         let Some(code) = code else { return false };
         match code {

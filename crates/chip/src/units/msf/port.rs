@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::clock::{Clock, divided, divided_up};
 use crate::Cycle;
-use crate::kernel::lines::{Arrival, Tag};
+use crate::kernel::port_io::{Arrival, PacketTag};
 use crate::kernel::snapshot::bits;
 
 /// Preamble and start delimiter, bytes.
@@ -58,7 +58,7 @@ pub struct Outgoing {
     /// The frame.
     pub bytes: Vec<u8>,
     /// Packet tag of its first mpacket.
-    pub tag: Tag,
+    pub tag: PacketTag,
 }
 
 /// The frame on the line.
@@ -282,7 +282,7 @@ impl Port {
     }
 
     /// Drops the frame that is put together and gives its tag.
-    pub(crate) fn drop_partial(&mut self) -> Tag {
+    pub(crate) fn drop_partial(&mut self) -> PacketTag {
         self.held -= self.partial.bytes.len() as u64;
         self.partial.bytes.clear();
         std::mem::take(&mut self.partial.tag)
@@ -293,7 +293,7 @@ impl Port {
     pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
         let empty = Outgoing {
             bytes: self.spare.pop().unwrap_or_default(),
-            tag: Tag::default(),
+            tag: PacketTag::default(),
         };
         let mut frame = std::mem::replace(&mut self.partial, empty);
         let short = SHORTEST.saturating_sub(frame.bytes.len());

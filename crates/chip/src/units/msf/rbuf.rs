@@ -12,7 +12,7 @@ use crate::board::MediaBus;
 pub(super) const LEAST_ELEMENT: u16 = 64;
 /// Type field of the status word: the control word announced payload.
 const PAYLOAD_TYPE: u32 = 1 << 8;
-use crate::kernel::lines::Tag;
+use crate::kernel::port_io::PacketTag;
 
 /// Who has an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,7 +168,15 @@ impl Rbuf {
     }
 
     /// Closes an element with its mpacket and appends it to the full list.
-    pub fn close(&mut self, element: u8, mpacket: &[u8], port: u8, sop: bool, eop: bool, tag: Tag) {
+    pub fn close(
+        &mut self,
+        element: u8,
+        mpacket: &[u8],
+        port: u8,
+        sop: bool,
+        eop: bool,
+        tag: PacketTag,
+    ) {
         let start = element as usize * self.element_bytes as usize / 4;
         let checksum = fill(&mut self.words[start..], mpacket);
         self.elements[element as usize] = Element {
@@ -259,14 +267,14 @@ impl Rbuf {
     ///
     /// # Errors
     /// The range is not inside the buffer or not on longwords.
-    pub fn read(&self, offset: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
+    pub fn read(&self, offset: u32, words: &mut [u32]) -> Result<PacketTag, MsfError> {
         let range = longwords(self.words.len(), offset, words.len())?;
         let element = &self.elements[offset as usize / self.element_bytes as usize];
         words.copy_from_slice(&self.words[range]);
         Ok(if element.sop {
-            Tag::new(element.frame, element.arrived)
+            PacketTag::new(element.frame, element.arrived)
         } else {
-            Tag::default()
+            PacketTag::default()
         })
     }
 
@@ -366,7 +374,14 @@ mod tests {
         let mut rbuf = rbuf("ixp2800", 256, &[]);
         let elements = [rbuf.allocate(), rbuf.allocate()];
         assert_eq!(elements, [Some(0), Some(1)]);
-        rbuf.close(1, &[0x10, 0x20, 0x30], 0x25, true, true, Tag::new(7, 9));
+        rbuf.close(
+            1,
+            &[0x10, 0x20, 0x30],
+            0x25,
+            true,
+            true,
+            PacketTag::new(7, 9),
+        );
         // RPROT 0, element 4, three bytes, SOP, EOP, no error, type 1, ADR 0x25.
         assert_eq!(rbuf.status(1), [0x0403_c125, 0x4020]);
         assert_eq!(rbuf.element_of(4), Some(1));
@@ -388,10 +403,17 @@ mod tests {
         let mut rbuf = rbuf("ixp2400", 64, &[]);
         let element = rbuf.allocate().unwrap();
         assert_eq!(element, 0);
-        rbuf.close(0, &[0; 64], 2, true, false, Tag::new(7, 9));
+        rbuf.close(0, &[0; 64], 2, true, false, PacketTag::new(7, 9));
         assert_eq!(rbuf.status(0)[0], 0x0040_8002);
         let second = rbuf.allocate().unwrap();
-        rbuf.close(second, &[0x45, 0, 0x10], 1, false, true, Tag::new(7, 9));
+        rbuf.close(
+            second,
+            &[0x45, 0, 0x10],
+            1,
+            false,
+            true,
+            PacketTag::new(7, 9),
+        );
         assert_eq!(rbuf.status(1), [0x0103_4001, 0x5500]);
     }
 
@@ -399,7 +421,7 @@ mod tests {
     fn two_hundred_and_fifty_six_bytes_are_counted_as_zero() {
         let mut rbuf = rbuf("ixp2400", 256, &[0]);
         let element = rbuf.allocate().unwrap();
-        rbuf.close(element, &[0xff; 256], 0, true, true, Tag::new(0, 9));
+        rbuf.close(element, &[0xff; 256], 0, true, true, PacketTag::new(0, 9));
         assert_eq!(rbuf.status(element), [0x0100_c000, 0xffff]);
     }
 
@@ -408,7 +430,7 @@ mod tests {
         let mut rbuf = rbuf("ixp2400", 256, &[]);
         for _ in 0..32 {
             let element = rbuf.allocate().unwrap();
-            rbuf.close(element, &[1], 0, true, true, Tag::new(0, 9));
+            rbuf.close(element, &[1], 0, true, true, PacketTag::new(0, 9));
             rbuf.hand_out(0, 0, 5);
         }
         assert_eq!(rbuf.allocate(), None);
@@ -454,7 +476,7 @@ mod tests {
         assert_eq!(rbuf.free(), 127);
         let element = rbuf.allocate().unwrap();
         assert_eq!(rbuf.release(element), Err(Holder::Filling));
-        rbuf.close(element, &[1], 0, true, true, Tag::new(0, 9));
+        rbuf.close(element, &[1], 0, true, true, PacketTag::new(0, 9));
         assert_eq!(rbuf.release(element), Err(Holder::Full));
     }
 
@@ -462,9 +484,9 @@ mod tests {
     fn reads_outside_the_buffer_are_refused() {
         let mut rbuf = rbuf("ixp2400", 64, &[]);
         rbuf.allocate();
-        rbuf.close(0, &[1, 2, 3, 4, 5], 0, true, true, Tag::new(41, 9));
+        rbuf.close(0, &[1, 2, 3, 4, 5], 0, true, true, PacketTag::new(41, 9));
         let mut words = [0; 2];
-        assert_eq!(rbuf.read(0, &mut words), Ok(Tag::new(41, 9)));
+        assert_eq!(rbuf.read(0, &mut words), Ok(PacketTag::new(41, 9)));
         assert_eq!(words, [0x0102_0304, 0x0500_0000]);
         assert_eq!(rbuf.read(2, &mut words), Err(MsfError::Unaligned(2)));
         assert_eq!(

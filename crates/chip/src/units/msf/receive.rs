@@ -14,10 +14,10 @@ use super::rbuf::Rbuf;
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, TransferKind};
-use crate::kernel::lines::{Arrival, Lines, MediaDrop, Tag};
+use crate::kernel::freelist_entry::FreelistEntry;
+use crate::kernel::port_io::{Arrival, MediaDrop, PacketTag, PortIo};
 use crate::kernel::snapshot::{bits, count};
 use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
-use crate::kernel::waiter::Waiter;
 
 /// Number of thread freelists.
 pub(crate) const FREELISTS: usize = 3;
@@ -25,7 +25,7 @@ pub(crate) const FREELISTS: usize = 3;
 pub(crate) const NULL_STATUS: u32 = 1 << 9;
 
 /// What pushes the status word to a thread.
-fn push_to(waiter: Waiter) -> BusCommand {
+fn push_to(waiter: FreelistEntry) -> BusCommand {
     BusCommand {
         me: waiter.me,
         context: waiter.context,
@@ -44,7 +44,7 @@ fn push_to(waiter: Waiter) -> BusCommand {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Freelist {
-    waiters: VecDeque<Waiter>,
+    waiters: VecDeque<FreelistEntry>,
     /// Timeout in cycles, 0 for none.
     timeout: Cycle,
     /// When the countdown that runs is over.
@@ -122,12 +122,12 @@ impl Receive {
     }
 
     /// The threads that wait, list by list.
-    pub fn all_waiters(&self) -> impl Iterator<Item = &Waiter> {
+    pub fn all_waiters(&self) -> impl Iterator<Item = &FreelistEntry> {
         self.lists.iter().flat_map(|list| &list.waiters)
     }
 
     /// The threads that wait on each list, the next first.
-    pub fn waiting_threads(&self) -> impl Iterator<Item = &VecDeque<Waiter>> {
+    pub fn waiting_threads(&self) -> impl Iterator<Item = &VecDeque<FreelistEntry>> {
         self.lists.iter().map(|list| &list.waiters)
     }
 
@@ -151,7 +151,7 @@ impl Receive {
     }
 
     /// Fetches the next arrival if none is known.
-    pub(super) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(super) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn PortIo) {
         if self.next_arrival.is_some() {
             return;
         }
@@ -177,7 +177,7 @@ impl Receive {
         &mut self,
         ports: &mut [Port],
         fabric: &mut Fabric,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
         if let Some(arrival) = self.next_arrival.take() {
             self.accept(arrival, ports, fabric, lines);
@@ -190,10 +190,10 @@ impl Receive {
         arrival: Arrival,
         ports: &mut [Port],
         fabric: &mut Fabric,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
         let now = fabric.now;
-        fabric.journal.tell(now, || TraceEvent::Arrives {
+        fabric.trace.record(now, || TraceEvent::Arrives {
             port: arrival.port,
             frame: arrival.frame,
             bytes: arrival.bytes.len() as u32,
@@ -283,7 +283,7 @@ impl Receive {
             .link
             .book(frame.chunk(self.rbuf.element_bytes()) as u64, fabric.now);
         let from = self.link.begun;
-        fabric.journal.tell(from, || TraceEvent::Bus {
+        fabric.trace.record(from, || TraceEvent::Bus {
             bus: Bus::Receive,
             from,
             until: end,
@@ -320,7 +320,7 @@ impl Receive {
                 index as u8,
                 from == 0,
                 eop,
-                Tag::new(frame.arrival.frame, frame.arrival.end),
+                PacketTag::new(frame.arrival.frame, frame.arrival.end),
             );
             let step = RbufStep::Filled {
                 port: index as u8,
@@ -329,7 +329,7 @@ impl Receive {
                 eop,
             };
             let frame_number = frame.arrival.frame;
-            fabric.journal.tell(fabric.now, || TraceEvent::Rbuf {
+            fabric.trace.record(fabric.now, || TraceEvent::Rbuf {
                 element,
                 frame: frame_number,
                 step,
@@ -348,7 +348,7 @@ impl Receive {
     pub(super) fn enlist(
         &mut self,
         list: usize,
-        waiter: Waiter,
+        waiter: FreelistEntry,
         depth: usize,
         fabric: &mut Fabric,
     ) -> Result<(), String> {
@@ -385,7 +385,7 @@ impl Receive {
                 buffers.packets_come();
             }
             let frame = self.rbuf.elements()[usize::from(element)].frame;
-            fabric.journal.tell(fabric.now, || TraceEvent::Rbuf {
+            fabric.trace.record(fabric.now, || TraceEvent::Rbuf {
                 element,
                 frame,
                 step: RbufStep::Handed {
@@ -398,7 +398,7 @@ impl Receive {
         }
     }
 
-    fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
+    fn push(&self, waiter: FreelistEntry, status: [u32; 2], fabric: &mut Fabric) {
         // The status word takes the same push bus as the answers to commands, so a loaded bus
         // delays packets as well.
         let slot = fabric.open(push_to(waiter));
@@ -447,7 +447,7 @@ impl Receive {
 
 /// Tells observers that an arrival found no way in.
 fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
-    fabric.journal.tell(fabric.now, || TraceEvent::Dropped {
+    fabric.trace.record(fabric.now, || TraceEvent::Dropped {
         port: arrival.port,
         frame: Some(arrival.frame),
         reason,

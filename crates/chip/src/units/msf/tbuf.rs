@@ -8,7 +8,7 @@ use crate::Cycle;
 use serde::{Deserialize, Serialize};
 
 use crate::board::MediaBus;
-use crate::kernel::lines::Tag;
+use crate::kernel::port_io::PacketTag;
 
 /// Bytes of which a burst on SPI-4 is a multiple unless it ends a frame.
 const BURST_UNIT: u32 = 16;
@@ -95,7 +95,7 @@ pub struct Refusal {
 struct Element {
     control: [u32; 2],
     valid_since: Option<Cycle>,
-    tag: Tag,
+    tag: PacketTag,
 }
 
 /// The transmit buffer.
@@ -205,7 +205,7 @@ impl Tbuf {
     ///
     /// # Errors
     /// The range is not inside the buffer or not on longwords.
-    pub fn write(&mut self, offset: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
+    pub fn write(&mut self, offset: u32, words: &[u32], tag: PacketTag) -> Result<(), MsfError> {
         let range = longwords(self.words.len(), offset, words.len())?;
         if !tag.is_none() {
             self.elements[offset as usize / self.element_bytes as usize].tag = tag;
@@ -272,8 +272,10 @@ impl Tbuf {
 
     /// Packet tag of an element.
     #[must_use]
-    pub fn tag(&self, element: usize) -> Tag {
-        self.elements.get(element).map_or(Tag::default(), |e| e.tag)
+    pub fn tag(&self, element: usize) -> PacketTag {
+        self.elements
+            .get(element)
+            .map_or(PacketTag::default(), |e| e.tag)
     }
 
     /// The control words of an element.
@@ -361,7 +363,7 @@ impl Tbuf {
     pub fn release(&mut self, skipped: bool) {
         let element = &mut self.elements[self.head];
         element.valid_since = None;
-        element.tag = Tag::default();
+        element.tag = PacketTag::default();
         self.head = (self.head + 1) % self.elements.len();
         if skipped {
             self.skipped += 1;
@@ -399,7 +401,7 @@ mod tests {
         let words: Vec<u32> = (0..16)
             .map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]))
             .collect();
-        tbuf.write(0, &words, Tag::new(0, 0)).unwrap();
+        tbuf.write(0, &words, PacketTag::new(0, 0)).unwrap();
         // Bytes 2-6 prepended, payload from the next quadword (8) plus 3.
         tbuf.set_valid(0, [4 << 24 | 2 << 21 | 5 << 16 | 3 << 13 | 0x300, 0], 9)
             .unwrap();
@@ -412,7 +414,7 @@ mod tests {
         let words: Vec<u32> = (0..2048u32)
             .map(|at| at.wrapping_mul(0x0101_0203))
             .collect();
-        tbuf.write(0, &words, Tag::default()).unwrap();
+        tbuf.write(0, &words, PacketTag::default()).unwrap();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         for (element, length) in [(0, 256), (0, 64), (1, 60), (31, 63), (31, 65), (31, 256)] {
             tbuf.set_valid(element, [(length as u32 & 255) << 24 | 0x300, 0], 9)

@@ -12,8 +12,8 @@ use npsim_isa::{CommandOp, msf_csr};
 use super::*;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
-use crate::kernel::lines::{Arrival, Departure, MediaDrop, Tag};
-use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::port_io::{Arrival, Departure, MediaDrop, PacketTag};
+use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::unit::Unit;
 use crate::units::Units;
 
@@ -29,7 +29,7 @@ struct FakeLines {
     dropped: Vec<(Cycle, u8, Option<u64>, MediaDrop)>,
 }
 
-impl Lines for FakeLines {
+impl PortIo for FakeLines {
     fn next_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.pop_front()
     }
@@ -50,7 +50,7 @@ struct Mpacket {
     at: Cycle,
     status: u32,
     bytes: Vec<u8>,
-    tag: Tag,
+    tag: PacketTag,
 }
 
 /// The bench has no transfer registers to guard.
@@ -175,7 +175,7 @@ impl Bench {
             n => n as usize,
         };
         let mut words = vec![0; length.div_ceil(4)];
-        let mut tag = Tag::default();
+        let mut tag = PacketTag::default();
         if status & receive::NULL_STATUS == 0 {
             tag = self
                 .msf

@@ -2,15 +2,15 @@
 
 use super::{DATA_WINDOW, Msf};
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
-use crate::kernel::lines::Tag;
-use crate::kernel::neighbours::MediaBuffers;
+use crate::kernel::port_io::PacketTag;
+use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
 
 impl Msf {
     /// A command has freed an element.
     #[inline]
     pub(super) fn tell_rbuf_freed(&self, element: u8, slot: Slot, fabric: &mut Fabric) {
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             self.tell_rbuf_freed_now(element, slot, fabric);
         }
     }
@@ -28,7 +28,7 @@ impl Msf {
 
     fn tell_rbuf(&self, element: u8, step: RbufStep, fabric: &mut Fabric) {
         let frame = self.receive.rbuf.elements()[usize::from(element)].frame;
-        fabric.journal.tell(fabric.now, || TraceEvent::Rbuf {
+        fabric.trace.record(fabric.now, || TraceEvent::Rbuf {
             element,
             frame,
             step,
@@ -38,7 +38,7 @@ impl Msf {
     /// A command has made an element valid.
     #[inline]
     pub(super) fn tell_tbuf_valid(&self, element: usize, slot: Slot, fabric: &mut Fabric) {
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             self.tell_tbuf_valid_now(element, slot, fabric);
         }
     }
@@ -50,7 +50,7 @@ impl Msf {
         let tbuf = &self.transmit.tbuf;
         let port = tbuf.control(element).map_or(0, |words| words[0] as u8);
         let frame = tbuf.tag(element).frame();
-        fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
+        fabric.trace.record(fabric.now, || TraceEvent::Tbuf {
             element: element as u8,
             frame,
             step: TbufStep::Valid { me, context, port },
@@ -59,13 +59,13 @@ impl Msf {
 }
 
 impl MediaBuffers for Msf {
-    fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, String> {
+    fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<PacketTag, String> {
         self.read_window(address, words)
             .map_err(|error| error.to_string())
     }
 
     fn tell_rbuf_read(&self, address: u32, slot: Slot, fabric: &mut Fabric) {
-        if !fabric.journal.is_open() {
+        if !fabric.trace.is_open() {
             return;
         }
         let element = element_at(address, self.element_bytes());
@@ -77,20 +77,20 @@ impl MediaBuffers for Msf {
         self.tell_rbuf(element, step, fabric);
     }
 
-    fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), String> {
+    fn tbuf_write(&mut self, address: u32, words: &[u32], tag: PacketTag) -> Result<(), String> {
         self.write_window(address, words, tag)
             .map_err(|error| error.to_string())
     }
 
     fn tell_tbuf_written(&self, address: u32, slot: Slot, fabric: &mut Fabric) {
-        if !fabric.journal.is_open() {
+        if !fabric.trace.is_open() {
             return;
         }
         let element = element_at(address, self.transmit.tbuf.element_bytes());
         let flight = fabric.flight(slot);
         let BusCommand { me, context, .. } = flight.command;
         let frame = flight.tag.frame();
-        fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
+        fabric.trace.record(fabric.now, || TraceEvent::Tbuf {
             element,
             frame,
             step: TbufStep::Written { me, context },

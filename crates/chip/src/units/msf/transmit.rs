@@ -9,7 +9,7 @@ use super::tbuf::{Control, Refusal, Tbuf};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::lines::{Departure, Lines, MediaDrop, Tag};
+use crate::kernel::port_io::{Departure, MediaDrop, PacketTag, PortIo};
 use crate::kernel::trace_event::{Bus, TbufStep, TraceEvent};
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +99,7 @@ impl Transmit {
         &mut self,
         ports: &mut [Port],
         fabric: &mut Fabric,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
         while !self.busy {
             // Elements leave strictly in ring order. Threads may fill and validate them in any
@@ -113,7 +113,7 @@ impl Transmit {
                 return;
             }
             if control.skip() {
-                self.tell_sent(Tag::default(), fabric);
+                self.tell_sent(PacketTag::default(), fabric);
                 self.tbuf.release(true);
                 continue;
             }
@@ -152,7 +152,7 @@ impl Transmit {
             }
             let end = self.link.book(bytes, fabric.now);
             let from = self.link.begun;
-            fabric.journal.tell(from, || TraceEvent::Bus {
+            fabric.trace.record(from, || TraceEvent::Bus {
                 bus: Bus::Transmit,
                 from,
                 until: end,
@@ -169,7 +169,7 @@ impl Transmit {
         &mut self,
         ports: &mut [Port],
         fabric: &mut Fabric,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
         self.busy = false;
         if let Some((control, _)) = self.tbuf.head() {
@@ -191,12 +191,12 @@ impl Transmit {
         &mut self,
         control: Control,
         element: usize,
-        tag: Tag,
+        tag: PacketTag,
         port: &mut Port,
         fabric: &mut Fabric,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
-        let mut lose = |counter: &mut u64, tag: Tag, reason: MediaDrop| {
+        let mut lose = |counter: &mut u64, tag: PacketTag, reason: MediaDrop| {
             *counter += 1;
             lose_frame(lines, fabric, control.port(), tag, reason);
         };
@@ -244,14 +244,14 @@ impl Transmit {
         index: usize,
         ports: &mut [Port],
         fabric: &mut Fabric,
-        lines: &mut dyn Lines,
+        lines: &mut dyn PortIo,
     ) {
         let Some(port) = ports.get_mut(index) else {
             return;
         };
         if let Some((start, end, frame)) = port.left() {
             let (bytes, tag) = (frame.bytes.as_slice(), frame.tag);
-            fabric.journal.tell(end, || TraceEvent::Departed {
+            fabric.trace.record(end, || TraceEvent::Departed {
                 port: index as u8,
                 frame: tag.frame(),
                 bytes: bytes.len() as u32,
@@ -273,9 +273,9 @@ impl Transmit {
     }
 
     /// Tells observers that the head element is done with.
-    fn tell_sent(&self, tag: Tag, fabric: &mut Fabric) {
+    fn tell_sent(&self, tag: PacketTag, fabric: &mut Fabric) {
         let element = self.tbuf.next() as u8;
-        fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
+        fabric.trace.record(fabric.now, || TraceEvent::Tbuf {
             element,
             frame: tag.frame(),
             step: TbufStep::Sent,
@@ -290,7 +290,7 @@ impl Transmit {
 }
 
 /// A frame begins to leave, and ends at a cycle.
-fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn Lines) {
+fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn PortIo) {
     let over = Event::Media(Code::LineEnd.with(u32::from(index)));
     fabric.events.post(end, over);
     if let Some((start, frame)) = port.leaving() {
@@ -308,9 +308,15 @@ fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dy
 }
 
 /// Tells the lines, and observers, that a frame is lost.
-fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: Tag, reason: MediaDrop) {
+fn lose_frame(
+    lines: &mut dyn PortIo,
+    fabric: &mut Fabric,
+    port: u8,
+    tag: PacketTag,
+    reason: MediaDrop,
+) {
     let frame = tag.frame();
-    fabric.journal.tell(fabric.now, || TraceEvent::Dropped {
+    fabric.trace.record(fabric.now, || TraceEvent::Dropped {
         port,
         frame,
         reason,

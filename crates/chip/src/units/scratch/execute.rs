@@ -9,7 +9,7 @@ use crate::kernel::check::Check;
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::queue::references;
 use crate::kernel::trace_event::RingName;
-use crate::kernel::unit::Placed;
+use crate::kernel::unit::HasTarget;
 
 impl Scratch {
     /// Starts a command that has never stood in the pipe.

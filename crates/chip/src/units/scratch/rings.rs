@@ -167,8 +167,8 @@ impl Rings {
         let fill = self.all[ring].count;
         let name = RingName::Scratch(ring as u8);
         fabric
-            .journal
-            .tell(now, || TraceEvent::Ring { ring: name, fill });
+            .trace
+            .record(now, || TraceEvent::Ring { ring: name, fill });
         fabric
             .ring_lines
             .set(ring as u8, now, self.all[ring].status());

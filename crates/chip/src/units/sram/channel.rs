@@ -32,7 +32,7 @@ use crate::kernel::lock::Locks;
 use crate::kernel::memory::Paged;
 use crate::kernel::queue::{references, take_out};
 use crate::kernel::target::Target;
-use crate::kernel::unit::{Placed, Unit};
+use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 pub(super) use waiting::{Concern, Waiting};

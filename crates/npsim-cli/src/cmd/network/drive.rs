@@ -17,7 +17,7 @@ use crate::cmd::run::progress::Progress;
 /// Steps of a run between which Ctrl-C is looked at, and the bar moved.
 const STEPS: u64 = 1_000;
 
-/// A run under way.
+/// A run in progress.
 pub struct Driver<'a> {
     pub file: &'a NetworkFile,
     pub network: Network,

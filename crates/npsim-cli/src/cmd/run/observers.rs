@@ -14,7 +14,7 @@ use npsim::problem::Problem;
 use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::Arrival;
+use npsim_chip::kernel::port_io::Arrival;
 use npsim_net::order::identify::{Tuple, stamped};
 use npsim_session::text_table::TextTable;
 

@@ -13,7 +13,7 @@ use npsim::session::{Endpoints, Plan, Session, Snapshot};
 use npsim::simulation::{Ending, Settings};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
-use npsim_chip::kernel::disturb::{Lateness, Stall};
+use npsim_chip::kernel::fault_injection::{Lateness, Stall};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::lines::MediaDrop;
+use npsim_chip::kernel::port_io::MediaDrop;
 use npsim_chip::kernel::trace_event::{RbufStep, TbufStep};
 
 use super::Recorder;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 
 use super::told::Watcher;
 use super::view::{View, view_on_the_way};
@@ -24,7 +24,7 @@ struct Wire {
     latest: Cycle,
 }
 
-impl Lines for Wire {
+impl PortIo for Wire {
     fn next_arrival(&mut self) -> Option<Arrival> {
         let next = self.coming.front()?;
         (next.start <= self.known_to).then(|| self.coming.pop_front())?

@@ -450,7 +450,7 @@ fn access(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
     })
 }
 
-/// Whether it gives up the pipeline, which nothing may do in a defer slot.
+/// Whether it yields, which nothing may do in a defer slot.
 fn swaps(command: &Instruction) -> bool {
     let Instruction::Command(command) = command else {
         return false;

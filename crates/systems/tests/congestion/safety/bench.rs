@@ -7,8 +7,8 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::kernel::lines::NoTraffic;
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::NoTraffic;
 
 use crate::microcode::{Edit, changed, copy};
 use crate::project::assembled;

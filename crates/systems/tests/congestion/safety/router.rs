@@ -4,8 +4,8 @@
 use npsim::project::Overrides;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_net::load::{Arrivals, Generator, Load, Special};
 
 use super::bench::{Loaded, NO_LOCK, ensure, load};
@@ -46,7 +46,7 @@ fn code(bytes: &[u8]) -> Option<u8> {
     request.then(|| bytes[OPTION + 2])
 }
 
-impl Lines for Traffic {
+impl PortIo for Traffic {
     fn next_arrival(&mut self) -> Option<Arrival> {
         let arrival = self.arrivals.get(self.next).cloned();
         self.next += usize::from(arrival.is_some());

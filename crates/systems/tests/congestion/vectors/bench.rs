@@ -6,8 +6,8 @@ use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::gpp::exceptions::Exceptions;
-use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_protocols::checksum;
 
 use crate::microcode::shipped;
@@ -52,7 +52,7 @@ struct OneLine {
     left: Vec<(u64, u8, Vec<u8>)>,
 }
 
-impl Lines for OneLine {
+impl PortIo for OneLine {
     fn next_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.next()
     }

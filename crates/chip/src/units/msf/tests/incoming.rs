@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::super::port::Port;
 use super::Bench;
 use crate::Cycle;
-use crate::kernel::lines::{Arrival, MediaDrop};
+use crate::kernel::port_io::{Arrival, MediaDrop};
 
 #[test]
 fn frames_of_every_size_are_cut_and_joined_again() {

@@ -4,7 +4,7 @@ use npsim_isa::CommandOp;
 
 use super::super::{DATA_WINDOW, MsfError};
 use super::Bench;
-use crate::kernel::lines::{MediaDrop, Tag};
+use crate::kernel::port_io::{MediaDrop, PacketTag};
 
 /// Writes one mpacket to an element and makes it valid.
 fn send(bench: &mut Bench, element: u32, bytes: &[u8], flags: u32) {
@@ -64,7 +64,7 @@ fn mpackets_become_frames_again() {
 #[test]
 fn a_tag_follows_the_frame() {
     let mut bench = Bench::new(1, 64);
-    let tag = Tag::new(77, 5);
+    let tag = PacketTag::new(77, 5);
     bench.msf.write_window(DATA_WINDOW, &[0; 16], tag).unwrap();
     bench.write(0x1800, &[60 << 24 | SOP | EOP, 0]);
     bench.run();

@@ -3,7 +3,7 @@
 use npsim_isa::msf_csr;
 
 use super::Bench;
-use crate::kernel::lines::Arrival;
+use crate::kernel::port_io::Arrival;
 
 /// Cycles of 1.4 GHz that a bit takes at a gigabit, in fifths.
 const FIFTHS_A_BIT: u64 = 7;

@@ -16,7 +16,7 @@ impl Channel {
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Cycle {
-        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
+        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.trace);
         let start = if reads > 0 {
             self.read_free
         } else {
@@ -34,7 +34,7 @@ impl Channel {
                 fabric.now,
                 (TransferKind::S, read),
                 words,
-                &mut fabric.journal,
+                &mut fabric.trace,
             );
         }
         start - fabric.now

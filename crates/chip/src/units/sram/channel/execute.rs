@@ -9,7 +9,7 @@ use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
-use crate::kernel::unit::Placed;
+use crate::kernel::unit::HasTarget;
 use crate::kernel::unit_counters::Way;
 use crate::units::sram::atomic;
 use crate::units::sram::{Leads, Sram};
@@ -41,7 +41,7 @@ impl Channel {
             }
             _ => self.start_other(waiting, waited, fabric, leads),
         };
-        if fabric.journal.is_open() {
+        if fabric.trace.is_open() {
             self.tell(waiting.slot, waiting.marks, waiting.concern, fabric);
         }
         if done.is_err() {
@@ -85,7 +85,7 @@ impl Channel {
                 entry: entry as u8,
             };
             let fill = self.entries[entry].count();
-            fabric.journal.tell(now, || TraceEvent::Ring { ring, fill });
+            fabric.trace.record(now, || TraceEvent::Ring { ring, fill });
         }
     }
 
@@ -300,7 +300,7 @@ impl Channel {
             Op::SramJournal => {
                 self.use_write(now, count, leads);
                 let words = &fabric.flight(slot).data[..count as usize];
-                self.entries[number].journal(&mut self.memory, words)?;
+                self.entries[number].trace(&mut self.memory, words)?;
                 fabric.finish(slot);
             }
             Op::SramFastJournal => {
@@ -308,7 +308,7 @@ impl Channel {
                 let me = u32::from(fabric.profile.number_of(command.me));
                 let tagged = me << 27 | u32::from(command.context & 7) << 24 | address;
                 let word = command.immediate.unwrap_or(tagged);
-                self.entries[number].journal(&mut self.memory, &[word])?;
+                self.entries[number].trace(&mut self.memory, &[word])?;
                 fabric.finish(slot);
             }
             Op::SramWrQdesc | Op::SramWrQdescCount => {

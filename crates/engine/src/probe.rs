@@ -6,7 +6,7 @@ use npsim_isa::Operand;
 use crate::microengine::{DeferredTransfer, Microengine, slow};
 use crate::registers::NN;
 use npsim_chip::Cycle;
-use npsim_chip::core::{DeferSlots, IndexWrite, Inside, Owner};
+use npsim_chip::core::{CoreProbe, DeferSlots, IndexWrite, TransferOwner};
 use npsim_chip::kernel::fabric::Fabric;
 
 impl Microengine {
@@ -18,7 +18,7 @@ impl Microengine {
     }
 }
 
-impl Inside for Microengine {
+impl CoreProbe for Microengine {
     fn number(&self, register: Operand, context: u8) -> Option<u8> {
         let slot = self.slot_on(register, Direction::Read, context)?;
         Some((slot % 128) as u8)
@@ -29,7 +29,7 @@ impl Inside for Microengine {
         slot.is_some_and(|slot| self.initialised.has(slot))
     }
 
-    fn owner(&self, register: Operand, info: Direction, context: u8) -> Option<Owner> {
+    fn owner(&self, register: Operand, info: Direction, context: u8) -> Option<TransferOwner> {
         let slot = self.slot_on(register, info, context)?;
         let reservation = (slot < usize::from(NN)).then(|| self.scoreboard.of(slot))??;
         Some(reservation.owner())

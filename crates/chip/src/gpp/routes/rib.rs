@@ -46,8 +46,8 @@ pub fn needs(
     changes: &[RouteChange],
     room: usize,
 ) -> Result<Needs, (usize, ChangeError)> {
-    let mut book = Book::new(router).map_err(|error| (0, ChangeError::Route(error)))?;
-    let first = book.blocks();
+    let mut rib = Rib::new(router).map_err(|error| (0, ChangeError::Route(error)))?;
+    let first = rib.blocks();
     let mut needs = Needs {
         first_blocks: first,
         most_blocks: first,
@@ -60,22 +60,22 @@ pub fn needs(
             return Err((place, ChangeError::Early));
         }
         before = *at;
-        let takes = book.takes(change);
-        let needed = book.blocks() + takes;
-        book.enter(change).map_err(|error| (place, error))?;
+        let takes = rib.takes(change);
+        let needed = rib.blocks() + takes;
+        rib.enter(change).map_err(|error| (place, error))?;
         if needed > room {
             return Err((place, ChangeError::Full { needed, room }));
         }
         needs.most_blocks = needs.most_blocks.max(needed);
         needs.all_blocks += takes;
     }
-    needs.next_hops = book.hops.len();
+    needs.next_hops = rib.hops.len();
     Ok(needs)
 }
 
 /// The routes, without a table.
 #[derive(Clone, Debug)]
-pub(super) struct Book {
+pub(super) struct Rib {
     /// Index of the next hop by length and prefix.
     pub(super) routes: BTreeMap<(u8, u32), u16>,
     hops: BTreeMap<NextHop, u16>,
@@ -92,27 +92,27 @@ pub(super) struct Entered {
     pub(super) new_hop: Option<NextHop>,
 }
 
-impl Book {
+impl Rib {
     pub(super) fn new(router: &RouterRoutes) -> Result<Self, RouteError> {
         let routes = router.routes();
-        let mut book = Self {
+        let mut rib = Self {
             routes: BTreeMap::new(),
             hops: RouteTable::numbered(routes, router.reserved())?,
             deeper: BTreeMap::new(),
         };
         for route in routes {
             let network = route.network();
-            let hop = book.hops.get(&route.next_hop).copied().unwrap_or(0);
+            let hop = rib.hops.get(&route.next_hop).copied().unwrap_or(0);
             // One that is given twice with the same next hop counts once.
-            if book
+            if rib
                 .routes
                 .insert((route.length, route.prefix), hop)
                 .is_none()
             {
-                book.count(network, true);
+                rib.count(network, true);
             }
         }
-        Ok(book)
+        Ok(rib)
     }
 
     /// Blocks in use.

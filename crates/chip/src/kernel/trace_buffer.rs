@@ -1,8 +1,8 @@
-//! What microengines, units and buses tell of a run, put in order.
+//! The trace events of a run, put in order.
 //!
-//! They need not know who watches: they write into the journal, in whatever
-//! order the simulation comes to it, and the chip hands on what can no longer be
-//! preceded by anything.
+//! Microengines, units and buses record events in whatever order the simulation
+//! comes to them, without knowing which observers there are. The chip flushes the
+//! events that no later one can precede.
 
 use crate::Cycle;
 use crate::kernel::observer::{Batch, Observer};
@@ -19,64 +19,64 @@ const COUNTED: Cycle = 1 << 15;
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// The journal. It is closed, and costs a test, unless somebody watches the run.
+/// The trace buffer. Without an observer it is closed and costs a test.
 #[derive(Clone, Debug)]
-pub struct Journal {
+pub struct TraceBuffer {
     /// What is written down; nothing in a closed one.
     wanted: Kinds,
-    told: Vec<(Cycle, TraceEvent)>,
-    /// The place of the stretch of instructions that the microengine whose turn it is may
-    /// still go on with, if it is there.
-    stretch: u32,
+    events: Vec<(Cycle, TraceEvent)>,
+    /// Index of the run of instructions that the microengine whose turn it is may still
+    /// extend; [`NONE`] without one.
+    open_run: u32,
     /// From how many events on they are put in order.
     enough: usize,
-    /// All before this cycle is handed on.
-    sure: Cycle,
+    /// Every event before this cycle has been flushed.
+    flushed_to: Cycle,
     /// Kept for its memory.
     sorting: Sorting,
 }
 
-impl Default for Journal {
+impl Default for TraceBuffer {
     fn default() -> Self {
         Self {
             wanted: Kinds::NONE,
-            told: Vec::new(),
-            stretch: NONE,
+            events: Vec::new(),
+            open_run: NONE,
             enough: 0,
-            sure: 0,
+            flushed_to: 0,
             sorting: Sorting::default(),
         }
     }
 }
 
-impl Journal {
+impl TraceBuffer {
     /// Opens it for events of these kinds; without any, closes and empties it.
     pub fn set(&mut self, wanted: Kinds) {
         self.wanted = wanted;
         if self.is_open() {
             self.enough = self.enough.max(BATCH);
         } else {
-            self.told.clear();
-            self.stretch = NONE;
-            self.sure = 0;
+            self.events.clear();
+            self.open_run = NONE;
+            self.flushed_to = 0;
         }
     }
 
-    /// Whether anyone watches.
+    /// Whether an observer wants any event.
     #[must_use]
     #[inline]
     pub const fn is_open(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// Whether anyone wants events of a kind.
+    /// Whether an observer wants events of a kind.
     #[must_use]
     #[inline]
     pub const fn wants(&self, kind: Kind) -> bool {
         self.wanted.has(kind)
     }
 
-    /// Whether anyone wants what is told of commands on their way: of them and of their buses.
+    /// Whether an observer wants events of commands in flight or of their buses.
     #[must_use]
     pub(crate) const fn wants_commands(&self) -> bool {
         self.wants(Kind::Command) || self.wants(Kind::Bus)
@@ -84,7 +84,7 @@ impl Journal {
 
     /// Writes down what happens at a cycle.
     #[inline]
-    pub fn tell(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
+    pub fn record(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
         if self.is_open() {
             self.write(at, what);
         }
@@ -110,19 +110,19 @@ impl Journal {
                 count,
             } => return self.issued(at, (me, context), pc, count),
             // What a context does before and after it changed its state stays apart.
-            TraceEvent::Context { .. } => self.stretch = NONE,
+            TraceEvent::Context { .. } => self.open_run = NONE,
             _ => {}
         }
         if self.wanted.has(event.kind()) {
-            self.told.push((at, event));
+            self.events.push((at, event));
         }
     }
 
-    /// A microengine's turn begins. Where one stretch of instructions ends and the
+    /// A microengine's turn begins. Where one run of instructions ends and the
     /// next begins is thus the same however the run is cut into parts.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
-        self.stretch = NONE;
+        self.open_run = NONE;
     }
 
     /// Writes down instructions, in one with those before that they follow in line.
@@ -136,7 +136,7 @@ impl Journal {
                 pc: first,
                 count: all,
             },
-        )) = self.told.get_mut(self.stretch as usize)
+        )) = self.events.get_mut(self.open_run as usize)
             && at == *from + Cycle::from(*all)
             && u32::from(pc) == u32::from(*first) + u32::from(*all)
             && who == (*me, *context)
@@ -149,10 +149,10 @@ impl Journal {
             return;
         }
         // Last, so that nothing has to be kept over the call.
-        if self.told.len() == self.told.capacity() {
+        if self.events.len() == self.events.capacity() {
             return self.issued_beyond(at, who, pc, count);
         }
-        self.stretch = self.told.len() as u32;
+        self.open_run = self.events.len() as u32;
         let (me, context) = who;
         let issued = TraceEvent::Issued {
             me,
@@ -160,14 +160,14 @@ impl Journal {
             pc,
             count,
         };
-        self.told.push((at, issued));
+        self.events.push((at, issued));
     }
 
     /// The same where there is no room left for it.
     #[cold]
     #[inline(never)]
     fn issued_beyond(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
-        self.told.reserve(BATCH);
+        self.events.reserve(BATCH);
         self.issued(at, who, pc, count);
     }
 
@@ -175,54 +175,56 @@ impl Journal {
     #[must_use]
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.told.len() >= self.enough
+        self.events.len() >= self.enough
     }
 
     /// Hands on, in order, what lies before a cycle. Nothing earlier than that
-    /// may be told from now on.
-    pub fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
-        let Self { told, sorting, .. } = self;
+    /// may be events from now on.
+    pub fn flush(&mut self, before: Cycle, observer: &mut dyn Observer) {
+        let Self {
+            events, sorting, ..
+        } = self;
         debug_assert!(
-            told.iter().all(|it| it.0 >= self.sure),
-            "an event is told too late"
+            events.iter().all(|it| it.0 >= self.flushed_to),
+            "an event is recorded too late"
         );
         if observer.needs_order() {
-            let at = told.iter().map(|it| it.0);
+            let at = events.iter().map(|it| it.0);
             let (first, last) = at.fold((Cycle::MAX, 0), |(first, last), at| {
                 (first.min(at), last.max(at))
             });
             if first < before {
-                let which = Ok(sorting.in_order(told, (first, last.min(before - 1))));
-                observer.see_all(&Batch { told, which });
+                let which = Ok(sorting.in_order(events, (first, last.min(before - 1))));
+                observer.see_all(&Batch { events, which });
             }
         } else {
             let which = Err(before);
-            observer.see_all(&Batch { told, which });
+            observer.see_all(&Batch { events, which });
         }
-        told.retain(|(at, _)| *at >= before);
-        self.stretch = NONE;
+        events.retain(|(at, _)| *at >= before);
+        self.open_run = NONE;
         // To hand on all there is says nothing of what is to come.
         if before != Cycle::MAX {
-            self.sure = self.sure.max(before);
+            self.flushed_to = self.flushed_to.max(before);
         }
-        self.enough = (2 * self.told.len()).max(BATCH);
+        self.enough = (2 * self.events.len()).max(BATCH);
     }
 
     /// Time has passed in which the same happened again and again: what is written
     /// down and not handed on happens so many cycles later, and all before `sure` is
     /// handed on.
-    pub(crate) fn pass(&mut self, by: Cycle, sure: Cycle) {
-        for (at, event) in &mut self.told {
+    pub(crate) fn pass(&mut self, by: Cycle, flushed_to: Cycle) {
+        for (at, event) in &mut self.events {
             *at += by;
             *event = event.later(by);
         }
-        self.sure = sure;
+        self.flushed_to = flushed_to;
     }
 
     /// Forgets what was not handed on: the run has ended before it.
-    pub(crate) fn leave_out_the_rest(&mut self) {
-        self.told.clear();
-        self.stretch = NONE;
+    pub(crate) fn discard_rest(&mut self) {
+        self.events.clear();
+        self.open_run = NONE;
     }
 }
 
@@ -241,8 +243,12 @@ struct Sorting {
 
 impl Sorting {
     /// The places of the events of these cycles, the first and the last: by cycle and
-    /// rank, and as they were told where both are the same.
-    fn in_order(&mut self, told: &[(Cycle, TraceEvent)], (first, last): (Cycle, Cycle)) -> &[u32] {
+    /// rank, and in the order of recording where both are equal.
+    fn in_order(
+        &mut self,
+        events: &[(Cycle, TraceEvent)],
+        (first, last): (Cycle, Cycle),
+    ) -> &[u32] {
         let Self {
             heads,
             links,
@@ -252,7 +258,7 @@ impl Sorting {
         ordered.clear();
         if last - first >= COUNTED {
             compared.clear();
-            let all = (0..).zip(told);
+            let all = (0..).zip(events);
             let all = all.map(|(place, (at, event))| (*at, event.rank(), place));
             compared.extend(all.filter(|it| it.0 <= last));
             compared.sort_unstable();
@@ -260,17 +266,17 @@ impl Sorting {
             return ordered;
         }
         // One list a cycle, made from the last event to the first so that it has them as
-        // they were told; most hold one to four.
+        // recording; most hold one to four.
         heads.clear();
         heads.resize((last - first) as usize + 1, NONE);
-        links.resize(told.len().max(links.len()), NONE);
-        for (place, (at, _)) in (0..told.len() as u32).zip(told).rev() {
+        links.resize(events.len().max(links.len()), NONE);
+        for (place, (at, _)) in (0..events.len() as u32).zip(events).rev() {
             if *at <= last {
                 let head = &mut heads[(at - first) as usize];
                 links[place as usize] = std::mem::replace(head, place);
             }
         }
-        let rank = |place: u32| told[place as usize].1.rank();
+        let rank = |place: u32| events[place as usize].1.rank();
         for &head in &*heads {
             if head == NONE {
                 continue;
@@ -296,7 +302,7 @@ impl Sorting {
 
 #[cfg(test)]
 mod tests {
-    use super::Journal;
+    use super::TraceBuffer;
     use crate::Cycle;
     use crate::kernel::observer::Observer;
     use crate::kernel::trace_event::{Bus, ContextState, Kind, Kinds, TraceEvent};
@@ -333,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_by_cycle_then_by_rank_then_as_they_were_told() {
+    fn events_come_by_cycle_then_by_rank_then_in_order_of_recording() {
         for far in [0, 1 << 40] {
             in_order(far);
         }
@@ -341,8 +347,8 @@ mod tests {
 
     /// With what lies far ahead they are compared, else counted.
     fn in_order(far: Cycle) {
-        let mut journal = Journal::default();
-        journal.set(Kinds::ALL);
+        let mut trace = TraceBuffer::default();
+        trace.set(Kinds::ALL);
         for (at, event) in [
             (9, context(1, 1)),
             (9, context(0, 2)),
@@ -351,20 +357,20 @@ mod tests {
             (9, context(0, 5)),
             (7, bus(6)),
         ] {
-            journal.tell(at, || event);
+            trace.record(at, || event);
         }
         let mut seen = Seen::default();
-        journal.hand_on(9, &mut seen);
+        trace.flush(9, &mut seen);
         assert_eq!(seen.0, [(5, 4, 3), (7, 0, 6)]);
-        journal.tell(9, || context(0, 7));
-        journal.tell(20 + far, || bus(8));
-        journal.tell(21 + far, || bus(9));
-        journal.hand_on(21 + far, &mut seen);
+        trace.record(9, || context(0, 7));
+        trace.record(20 + far, || bus(8));
+        trace.record(21 + far, || bus(9));
+        trace.flush(21 + far, &mut seen);
         let now = [(9, 0, 4), (9, 1, 2), (9, 1, 5), (9, 1, 7), (9, 2, 1)];
         assert_eq!(seen.0[2..7], now);
         assert_eq!(seen.0[7..], [(20 + far, 0, 8)]);
-        journal.leave_out_the_rest();
-        journal.hand_on(Cycle::MAX, &mut seen);
+        trace.discard_rest();
+        trace.flush(Cycle::MAX, &mut seen);
         assert_eq!(seen.0.len(), 8);
     }
 
@@ -391,21 +397,21 @@ mod tests {
             pc,
             count,
         };
-        let mut journal = Journal::default();
-        journal.set(Kinds::ALL);
-        journal.put(10, issued(0, 4, 2));
-        journal.put(12, issued(0, 6, 3));
-        journal.put(15, context(0, 9));
-        journal.put(15, issued(0, 9, 1));
-        journal.begin_turn();
-        journal.put(16, issued(0, 10, 1));
-        journal.put(17, issued(1, 11, 1));
-        journal.put(19, issued(1, 12, 1));
-        journal.put(20, issued(1, 14, u16::MAX));
+        let mut trace = TraceBuffer::default();
+        trace.set(Kinds::ALL);
+        trace.put(10, issued(0, 4, 2));
+        trace.put(12, issued(0, 6, 3));
+        trace.put(15, context(0, 9));
+        trace.put(15, issued(0, 9, 1));
+        trace.begin_turn();
+        trace.put(16, issued(0, 10, 1));
+        trace.put(17, issued(1, 11, 1));
+        trace.put(19, issued(1, 12, 1));
+        trace.put(20, issued(1, 14, u16::MAX));
         let long = 20 + Cycle::from(u16::MAX);
-        journal.put(long, issued(1, 13, 1));
+        trace.put(long, issued(1, 13, 1));
         let mut seen = Stretches::default();
-        journal.hand_on(20, &mut seen);
+        trace.flush(20, &mut seen);
         let first = [
             (10, 4, 5),
             (15, 9, 1),
@@ -415,30 +421,30 @@ mod tests {
         ];
         assert_eq!(seen.0, first);
         // What is kept is not gone on with.
-        journal.put(long + 1, issued(1, 14, 1));
-        journal.hand_on(Cycle::MAX, &mut seen);
+        trace.put(long + 1, issued(1, 14, 1));
+        trace.flush(Cycle::MAX, &mut seen);
         let rest = [(20, 14, u16::MAX), (long, 13, 1), (long + 1, 14, 1)];
         assert_eq!(seen.0[5..], rest);
         // Whatever room there is.
         for n in 0..3 * super::BATCH as Cycle {
-            journal.put(long + 2 + 2 * n, issued(0, 0, 1));
+            trace.put(long + 2 + 2 * n, issued(0, 0, 1));
         }
         let mut seen = Stretches::default();
-        journal.hand_on(Cycle::MAX, &mut seen);
+        trace.flush(Cycle::MAX, &mut seen);
         assert_eq!(seen.0.len(), 3 * super::BATCH);
     }
 
     #[test]
     fn what_nobody_wants_is_not_written_down() {
-        let mut journal = Journal::default();
-        journal.set(Kinds::of(&[Kind::Context]));
-        journal.tell(3, || bus(4));
-        journal.tell(4, || context(0, 7));
-        journal.put(5, bus(6));
+        let mut trace = TraceBuffer::default();
+        trace.set(Kinds::of(&[Kind::Context]));
+        trace.record(3, || bus(4));
+        trace.record(4, || context(0, 7));
+        trace.put(5, bus(6));
         let mut seen = Seen::default();
-        journal.hand_on(9, &mut seen);
+        trace.flush(9, &mut seen);
         assert_eq!(seen.0, [(4, 1, 7)]);
-        journal.set(Kinds::NONE);
-        assert!(!journal.is_open());
+        trace.set(Kinds::NONE);
+        assert!(!trace.is_open());
     }
 }

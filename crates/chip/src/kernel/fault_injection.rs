@@ -1,4 +1,4 @@
-//! Disturbances of a run, none of which a real chip has of its own: contexts that
+//! Perturbations of a run, none of which a real chip has of its own: contexts that
 //! hang for a while, and units whose answers come late. They show whether microcode
 //! relies on timing where it must not.
 //!
@@ -19,14 +19,14 @@ pub(crate) const MOST_LINES: usize = 8;
 
 /// What disturbs a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Disturbances {
+pub struct Perturbations {
     /// Units that answer late.
     pub late: Lateness,
     /// Contexts that hang, in the order given.
     pub stalls: Vec<Stall>,
 }
 
-impl Disturbances {
+impl Perturbations {
     /// Whether there are none.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -51,7 +51,7 @@ impl Disturbances {
             })
     }
 
-    /// In words, a line for each: what is late, then who hangs when, up to
+    /// In words, a line for each: what is late, then which contexts are stalled when, up to
     /// eight of them. Contexts that hang together share a line.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
@@ -72,9 +72,8 @@ impl Disturbances {
         for (stall, mut contexts) in together.into_iter().take(MOST_LINES) {
             contexts.sort_unstable();
             contexts.dedup();
-            let hang = if contexts.len() == 1 { "hangs" } else { "hang" };
             lines.push(format!(
-                "microengine {} {} {hang} from cycle {} until {}",
+                "microengine {} {} stalled from cycle {} until {}",
                 stall.me,
                 numbered(&contexts),
                 stall.from,
@@ -89,8 +88,8 @@ impl Disturbances {
 }
 
 /// A context that is not run for a while. It does not get the pipeline from `from`
-/// until before `until`; if it has the pipeline at `from` it keeps it until it gives
-/// it up, since a microengine takes it from no context. Its signals and transfers
+/// until before `until`; if it has the pipeline at `from` it keeps it until it yields,
+/// since a microengine preempts no context. Its signals and transfers
 /// arrive all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
@@ -177,14 +176,14 @@ pub fn numbered(contexts: &[u8]) -> String {
 
 /// Draws how late completions are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Latecomers {
+pub(crate) struct DelayedCompletions {
     most: Lateness,
     on: bool,
     /// State of a `SplitMix64`.
     state: u64,
 }
 
-impl Latecomers {
+impl DelayedCompletions {
     pub fn new(most: Lateness) -> Self {
         Self {
             most,
@@ -222,11 +221,11 @@ impl Latecomers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disturbances, Latecomers, Lateness, Stall, numbered};
+    use super::{DelayedCompletions, Lateness, Perturbations, Stall, numbered};
     use npsim_isa::Unit;
 
     fn drawn(seed: u64, unit: Unit) -> Vec<u64> {
-        let mut late = Latecomers::new(Lateness {
+        let mut late = DelayedCompletions::new(Lateness {
             seed,
             dram: 3,
             sram: u32::MAX,
@@ -272,15 +271,15 @@ mod tests {
             from: 10,
             until: 90,
         };
-        let mut all = Disturbances {
+        let mut all = Perturbations {
             late,
             stalls: vec![stall(2), stall(0), stall(3)],
         };
         assert_eq!(
             all.lines()[1..],
             [
-                "microengine 0 contexts 0 and 2 hang from cycle 10 until 90",
-                "microengine 1 context 3 hangs from cycle 10 until 90",
+                "microengine 0 contexts 0 and 2 stalled from cycle 10 until 90",
+                "microengine 1 context 3 stalled from cycle 10 until 90",
             ]
         );
         assert!(!all.is_none());
@@ -288,8 +287,8 @@ mod tests {
         all.stalls.extend((11..20).map(later));
         assert_eq!(all.lines().len(), 10);
         assert_eq!(all.lines()[9], "and 3 more stalls");
-        assert!(Disturbances::default().is_none());
-        assert!(Disturbances::default().lines().is_empty());
+        assert!(Perturbations::default().is_none());
+        assert!(Perturbations::default().lines().is_empty());
     }
 
     #[test]
@@ -300,14 +299,14 @@ mod tests {
             from,
             until,
         };
-        let some = |late, stalls| Disturbances {
+        let some = |late, stalls| Perturbations {
             late: Lateness {
                 dram: late,
                 ..Lateness::default()
             },
             stalls,
         };
-        assert_eq!(Disturbances::default().undisturbed_after(50, 10), 50);
+        assert_eq!(Perturbations::default().undisturbed_after(50, 10), 50);
         assert_eq!(some(7, vec![]).undisturbed_after(50, 10), 57);
         // The second begins while the first is waited for, the third after the rest.
         let stalls = vec![stall(215, 300), stall(55, 210), stall(400, 900)];

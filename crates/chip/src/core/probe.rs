@@ -1,4 +1,4 @@
-//! What a core can tell of its inside to whoever looks: a debugger, a report. None of it
+//! What a core shows of its state to a debugger or a report. None of it
 //! changes anything, and a core that is not asked pays nothing.
 
 use npsim_image::Direction;
@@ -9,7 +9,7 @@ use crate::kernel::fabric::{Fabric, TransferKind};
 
 /// Who has transfer registers: a command that will fill or empty them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct TransferOwner {
     /// The command that will fill or empty them, or that put their thread on a receive freelist;
     /// `None` where another microengine did that. The fields below say nothing then.
     pub op: Option<CommandOp>,
@@ -29,7 +29,7 @@ pub struct Owner {
     pub words: u8,
 }
 
-impl Owner {
+impl TransferOwner {
     /// Whether the command put their thread on a receive freelist, and the media interface
     /// fills them.
     #[must_use]
@@ -73,13 +73,13 @@ pub struct DeferSlots {
     /// Where the context goes on after the last: behind a branch at once, after a
     /// `ctx_arb` when it runs again. None where it then goes on behind the slots.
     pub then: Option<u16>,
-    /// It gives up the pipeline after the last.
+    /// It yields after the last.
     pub swaps: bool,
 }
 
-/// What a core tells of its inside. Registers are given as an instruction of a context
+/// What a core shows of its state. Registers are given as an instruction of a context
 /// names them, with the side of a transfer register: `Read` for IN, `Write` for OUT.
-pub trait Inside {
+pub trait CoreProbe {
     /// The number of a register among the 128 of its file, for a context; `None` for
     /// an operand that is no register.
     fn number(&self, register: Operand, context: u8) -> Option<u8>;
@@ -88,7 +88,7 @@ pub trait Inside {
     fn initialised(&self, register: Operand, side: Direction, context: u8) -> bool;
 
     /// Who has a transfer register now.
-    fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<Owner>;
+    fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<TransferOwner>;
 
     /// The local memory pointers of a context, in longwords, without writes on their
     /// way.

@@ -1,4 +1,4 @@
-//! The lines at the chip's ports: where frames come from and go to.
+//! What is attached to the chip's ports: where frames come from and go to.
 
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
@@ -39,13 +39,13 @@ pub struct Departure<'a> {
 /// What follows a frame's first mpacket through RBUF, DRAM and TBUF: which
 /// arrival it came from. The default is that of data from no arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tag {
+pub struct PacketTag {
     /// The frame's number plus one, 0 for none.
     number: u64,
     end: Cycle,
 }
 
-impl Tag {
+impl PacketTag {
     /// The tag as two numbers, for a saved state.
     pub(crate) const fn numbers(self) -> [u64; 2] {
         [self.number, self.end]
@@ -131,7 +131,7 @@ impl MediaDrop {
 }
 
 /// The outside of the chip.
-pub trait Lines {
+pub trait PortIo {
     /// The next arrival in order of `start`; `None` when no more will come.
     fn next_arrival(&mut self) -> Option<Arrival>;
 
@@ -159,7 +159,7 @@ pub trait Lines {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTraffic;
 
-impl Lines for NoTraffic {
+impl PortIo for NoTraffic {
     fn next_arrival(&mut self) -> Option<Arrival> {
         None
     }

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 /// A core that executes ahead of the chip must be at the chip's present where it uses what is
 /// exposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exposure {
+pub struct RemoteAccess {
     /// Others fill IN registers.
     pub incoming: bool,
     /// Others read OUT registers.
     pub outgoing: bool,
 }
 
-impl Exposure {
+impl RemoteAccess {
     /// What an instruction can do. Which microengine it does that to is known only when it runs.
     #[must_use]
     pub fn by(instruction: &Instruction) -> Self {
@@ -39,7 +39,7 @@ impl Exposure {
     }
 }
 
-impl BitOr for Exposure {
+impl BitOr for RemoteAccess {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -56,7 +56,7 @@ mod tests {
     use npsim_isa::{Command, Completion, Operand};
 
     fn by(op: CommandOp, transfer: TransferRegister, indirect: bool) -> (bool, bool) {
-        let exposed = Exposure::by(&Instruction::Command(Command {
+        let exposed = RemoteAccess::by(&Instruction::Command(Command {
             op,
             transfer,
             a: Operand::Constant(0),
@@ -79,6 +79,6 @@ mod tests {
         assert_eq!(by(CommandOp::SramWrite, s, true), (false, true));
         assert_eq!(by(CommandOp::SramSwap, s, true), (true, true));
         assert_eq!(by(CommandOp::DramRbufRd, none, true), (false, false));
-        assert_eq!(Exposure::by(&Instruction::Nop), Exposure::default());
+        assert_eq!(RemoteAccess::by(&Instruction::Nop), RemoteAccess::default());
     }
 }

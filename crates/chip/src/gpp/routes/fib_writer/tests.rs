@@ -2,8 +2,8 @@
 //! to end.
 
 use super::*;
-use crate::gpp::routes::book::needs;
 use crate::gpp::routes::changes::RouteChange;
+use crate::gpp::routes::rib::needs;
 use crate::gpp::routes::{NextHop, Route, RouteTable};
 
 /// Numbers without a pattern: xorshift of 64 bits.
@@ -105,7 +105,7 @@ impl Memory {
     }
 }
 
-/// A lookup under way.
+/// A lookup in progress.
 struct Reader {
     address: u32,
     /// The next entry to read, and the bits of the address behind it.
@@ -180,17 +180,17 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
     let (mut random, mut list) = (Random(seed), List::default());
     // Few blocks, so that they are used again at once.
     let room = 8;
-    let mut ledger = Ledger::new(&router(&[]), room).unwrap();
+    let mut fib = FibWriter::new(&router(&[]), room).unwrap();
     let mut memory = Memory {
-        trie: ledger.trie().to_vec(),
+        trie: fib.trie().to_vec(),
         hops: vec![0; (changes as usize + 2) * NEXT_HOP_LONGWORDS],
     };
     let (mut readers, mut writes) = (Vec::<Reader>::new(), Vec::new());
     let (mut ended, mut wrong) = (0, 0);
     for version in 1..=changes {
         let change = list.change(&mut random, version);
-        let takes = ledger.takes(&change);
-        if takes > ledger.free_blocks() {
+        let takes = fib.takes(&change);
+        if takes > fib.free_blocks() {
             continue;
         }
         if takes > 0 && plant != Plant::NoGrace {
@@ -206,7 +206,7 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
             }
         }
         writes.clear();
-        ledger.apply(&change, &mut writes).unwrap();
+        fib.apply(&change, &mut writes).unwrap();
         let before = list.clone();
         list.make(&change);
         for reader in &mut readers {
@@ -235,15 +235,12 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
             }
             memory.make(write);
         }
-        assert!(
-            version % 64 > 0 || memory.trie == ledger.trie(),
-            "{change:?}"
-        );
+        assert!(version % 64 > 0 || memory.trie == fib.trie(), "{change:?}");
     }
     let table = RouteTable::build(&list.0).unwrap();
     let in_table = (table.trie().len() - ROOT_ENTRIES) / BLOCK_ENTRIES;
-    assert_eq!((ledger.blocks(), ledger.routes()), (in_table, list.0.len()));
-    assert_eq!(ledger.blocks() + ledger.free_blocks(), room);
+    assert_eq!((fib.blocks(), fib.routes()), (in_table, list.0.len()));
+    assert_eq!(fib.blocks() + fib.free_blocks(), room);
     (ended, wrong)
 }
 

@@ -12,7 +12,7 @@
 //!   only then takes other entries. A next hop is never used for anything else: packets
 //!   keep its number while they wait in queues.
 //!
-//! [`Ledger`] is the core's own copy of the table. It gives the writes of a change in
+//! [`FibWriter`] is the core's own copy of the table. It gives the writes of a change in
 //! their order; [`super::Routes`] makes them, one access at a time. Free blocks are used
 //! in the order in which they became free, so that which block is where follows from the
 //! changes alone and not from when they were made.
@@ -20,8 +20,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::book::{Book, Entered, Entry, ROOT_BITS, SECOND_BITS};
 use super::changes::{Change, ChangeError, Network};
+use super::rib::{Entered, Entry, ROOT_BITS, Rib, SECOND_BITS};
 use super::{BLOCK_ENTRIES, MORE, NEXT_HOP_LONGWORDS, ROOT_ENTRIES, RouteError, mask};
 use crate::gpp::boot::RouterRoutes;
 
@@ -81,8 +81,8 @@ impl Write {
 
 /// The table as the core keeps it beside the one in SRAM.
 #[derive(Clone, Debug)]
-pub struct Ledger {
-    book: Book,
+pub struct FibWriter {
+    rib: Rib,
     /// As it stands in SRAM.
     trie: Vec<u32>,
     /// Of each longword of the trie 1 + the length of the route that it has, or 0.
@@ -92,7 +92,7 @@ pub struct Ledger {
     free: VecDeque<usize>,
 }
 
-impl Ledger {
+impl FibWriter {
     /// The table of a router's routes, with room for so many blocks in all, at least those of
     /// the routes.
     ///
@@ -104,8 +104,8 @@ impl Ledger {
         let mut trie = router.table().trie().to_vec();
         let used = trie.len();
         trie.resize(used.max(ROOT_ENTRIES + room * BLOCK_ENTRIES), 0);
-        let mut ledger = Self {
-            book: Book::new(router)?,
+        let mut fib = Self {
+            rib: Rib::new(router)?,
             owners: vec![0; trie.len()],
             free: (used..trie.len()).step_by(BLOCK_ENTRIES).collect(),
             trie,
@@ -113,16 +113,16 @@ impl Ledger {
         // Shorter prefixes first: a longer one then overwrites its part.
         for route in &sorted {
             let network = route.network();
-            let hop = ledger.book.best(route.prefix, route.length).word as u16;
-            let (entry, entries) = (Entry::of(route.length, hop), ledger.entries(network));
-            ledger.cover(
+            let hop = fib.rib.best(route.prefix, route.length).word as u16;
+            let (entry, entries) = (Entry::of(route.length, hop), fib.entries(network));
+            fib.cover(
                 entries,
                 |owner| owner <= entry.owner,
                 entry,
                 &mut Vec::new(),
             );
         }
-        Ok(ledger)
+        Ok(fib)
     }
 
     /// The trie as it is, or will be when all writes are made.
@@ -134,13 +134,13 @@ impl Ledger {
     /// How many routes there are.
     #[must_use]
     pub fn routes(&self) -> usize {
-        self.book.routes.len()
+        self.rib.routes.len()
     }
 
     /// How many blocks are in use.
     #[must_use]
     pub fn blocks(&self) -> usize {
-        self.book.blocks()
+        self.rib.blocks()
     }
 
     /// How many blocks nothing leads to.
@@ -152,7 +152,7 @@ impl Ledger {
     /// How many free blocks a change takes into use, the ones that became free first.
     #[must_use]
     pub fn takes(&self, change: &Change) -> usize {
-        self.book.takes(change)
+        self.rib.takes(change)
     }
 
     /// Makes a change: puts its writes behind `writes`, in the order in which they have
@@ -165,14 +165,14 @@ impl Ledger {
         change: &Change,
         writes: &mut Vec<Write>,
     ) -> Result<usize, ChangeError> {
-        let takes = self.book.takes(change);
+        let takes = self.rib.takes(change);
         if takes > self.free.len() {
             return Err(ChangeError::Full {
                 needed: self.blocks() + takes,
                 room: self.blocks() + self.free.len(),
             });
         }
-        let Entered { hop, new_hop } = self.book.enter(change)?;
+        let Entered { hop, new_hop } = self.rib.enter(change)?;
         if let Some(next_hop) = new_hop {
             let first = usize::from(hop) * NEXT_HOP_LONGWORDS;
             writes.push(Write::new(Table::NextHops, first, &next_hop.words()));
@@ -245,9 +245,9 @@ impl Ledger {
             let Some(below) = self.block_at(at) else {
                 return 0;
             };
-            if !self.book.deeper.contains_key(&needed) {
+            if !self.rib.deeper.contains_key(&needed) {
                 // Readers may still be in the blocks: they stay as they are.
-                let entry = self.book.best(network.prefix, bits);
+                let entry = self.rib.best(network.prefix, bits);
                 let deeper = (network.length > SECOND_BITS && bits == ROOT_BITS)
                     .then(|| self.block_at(below + place(network.prefix, SECOND_BITS)))
                     .flatten();
@@ -263,7 +263,7 @@ impl Ledger {
         // Everything that the route had falls to the next shorter one.
         let heir = match network.length {
             0 => Entry::default(),
-            length => self.book.best(network.prefix, length - 1),
+            length => self.rib.best(network.prefix, length - 1),
         };
         let entries = covered(block, network, bits);
         let owned = network.length + 1;

@@ -17,7 +17,7 @@ pub const fn is_freelist(address: u32) -> bool {
 
 /// A thread that waits for an mpacket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiter {
+pub struct FreelistEntry {
     /// Index of the microengine.
     pub me: u8,
     /// Context.
@@ -28,7 +28,7 @@ pub struct Waiter {
     pub signal: u8,
 }
 
-impl Waiter {
+impl FreelistEntry {
     /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
     /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
     /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
@@ -91,10 +91,10 @@ mod tests {
         let profile = Profile::load("ixp2400").unwrap();
         // Signal 3, cluster 1, microengine 2 of it, context 5, register 4.
         let waiter =
-            Waiter::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
+            FreelistEntry::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
         assert_eq!(
             waiter,
-            Waiter {
+            FreelistEntry {
                 me: 6,
                 context: 5,
                 register: 4,
@@ -102,14 +102,15 @@ mod tests {
             }
         );
         assert_eq!(waiter.absolute_register(), 84);
-        let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
+        let text = FreelistEntry::from_register(0x10 << 7, &profile).unwrap_err();
         assert!(text.contains("field 16"), "{text}");
     }
 
     #[test]
     fn the_ixp2800_names_microengines_by_their_number() {
         let profile = Profile::load("ixp2800").unwrap();
-        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
+        let me =
+            |number: u32| FreelistEntry::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
         for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
             let waiter = me(number).unwrap();
             assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));

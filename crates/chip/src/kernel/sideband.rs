@@ -4,7 +4,7 @@
 
 use crate::kernel::command::Slot;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::lines::Tag;
+use crate::kernel::port_io::PacketTag;
 
 /// The buffers of the media interface, as the DRAM controllers reach them over
 /// the D buses.
@@ -14,7 +14,7 @@ pub trait MediaBuffers {
     ///
     /// # Errors
     /// The range is not in the buffer, of which nothing is read; says why.
-    fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, String>;
+    fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<PacketTag, String>;
 
     /// Tells observers that a command has read there.
     fn tell_rbuf_read(&self, address: u32, slot: Slot, fabric: &mut Fabric);
@@ -23,7 +23,7 @@ pub trait MediaBuffers {
     ///
     /// # Errors
     /// The range is not in the buffer; says why.
-    fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), String>;
+    fn tbuf_write(&mut self, address: u32, words: &[u32], tag: PacketTag) -> Result<(), String>;
 
     /// Tells observers that a command has written there.
     fn tell_tbuf_written(&self, address: u32, slot: Slot, fabric: &mut Fabric);
@@ -34,7 +34,7 @@ pub trait MediaBuffers {
 pub trait TransferRegisters {
     /// The media interface will fill `words` IN registers of a microengine from one on, which
     /// has not claimed them itself when the thread was put on a freelist
-    /// ([`claimed_by_issuer`](super::waiter::Waiter::claimed_by_issuer)): what is read there
+    /// ([`claimed_by_issuer`](super::freelist_entry::FreelistEntry::claimed_by_issuer)): what is read there
     /// before the signal is a fault. A microengine that the chip lacks has none.
     fn give_away(&mut self, me: u8, register: u8, words: u8);
 }

@@ -19,11 +19,11 @@ use crate::kernel::trace_event::Cause;
 /// (3), address (14), and one more than the number of a command's operation (7). Without a
 /// microengine it is one of those below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Raiser(u32);
+pub struct SignalSource(u32);
 
 const _: () = assert!(CommandOp::ALL.len() < 0x7f);
 
-impl Raiser {
+impl SignalSource {
     /// Nobody knows.
     pub const UNKNOWN: Self = Self(0);
     /// The context's timer.
@@ -113,26 +113,26 @@ type Signal = (u8, u8, u8);
 
 /// The last two raisers of all signals that no command raises.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Raisers {
-    all: Vec<[Raiser; 2]>,
+pub struct SignalSources {
+    all: Vec<[SignalSource; 2]>,
     /// When something was noted last, and the place of which signal.
     noted: (Cycle, u16),
 }
 
-impl Raisers {
+impl SignalSources {
     /// Nobody has raised anything.
     #[must_use]
     pub fn new(microengines: u8) -> Self {
         let count = usize::from(microengines) * OF_MICROENGINE;
         Self {
-            all: vec![[Raiser::UNKNOWN; 2]; count],
+            all: vec![[SignalSource::UNKNOWN; 2]; count],
             noted: (Cycle::MAX, 0),
         }
     }
 
     /// A signal is about to be raised, by no command.
     #[inline]
-    pub fn note(&mut self, now: Cycle, signal: Signal, by: Raiser) {
+    pub fn note(&mut self, now: Cycle, signal: Signal, by: SignalSource) {
         let place = place(signal);
         self.noted = (now, place as u16);
         if let Some([last, before]) = self.all.get_mut(place) {
@@ -142,7 +142,7 @@ impl Raisers {
 
     /// Who raised a signal last, and who before.
     #[must_use]
-    pub fn of(&self, signal: Signal) -> [Raiser; 2] {
+    pub fn of(&self, signal: Signal) -> [SignalSource; 2] {
         self.all.get(place(signal)).copied().unwrap_or_default()
     }
 
@@ -204,14 +204,14 @@ fn place((me, context, signal): Signal) -> usize {
 mod tests {
     use npsim_isa::CommandOp;
 
-    use super::{Cause, Raiser, Raisers};
+    use super::{Cause, SignalSource, SignalSources};
     use crate::kernel::command::{BusCommand, TransferKind};
 
     #[test]
     fn what_is_packed_comes_out() {
         let (me, context) = (254, 7);
         for pc in [0, 16383] {
-            let thread = Raiser::at(me, context, pc);
+            let thread = SignalSource::at(me, context, pc);
             assert_eq!(thread.place(), Some((me, context, pc)));
             assert_eq!(thread.cause(), Cause::Thread { me, context, pc });
             for op in CommandOp::ALL {
@@ -221,26 +221,26 @@ mod tests {
                     pc,
                     ..BusCommand::blank(op, TransferKind::S)
                 };
-                assert_eq!(Raiser::of(&command).place(), Some((me, context, pc)));
-                assert_eq!(Raiser::of(&command).cause(), Cause::of(&command));
+                assert_eq!(SignalSource::of(&command).place(), Some((me, context, pc)));
+                assert_eq!(SignalSource::of(&command).cause(), Cause::of(&command));
             }
         }
-        assert_eq!(Raiser::TIMER.cause(), Cause::Timer);
+        assert_eq!(SignalSource::TIMER.cause(), Cause::Timer);
     }
 
     #[test]
     fn the_last_two_are_known() {
-        let mut raisers = Raisers::new(2);
-        let (first, second) = (Raiser::at(0, 7, 300), Raiser::at(1, 0, 0));
-        assert_eq!(raisers.of((1, 3, 5)), [Raiser::UNKNOWN; 2]);
+        let mut raisers = SignalSources::new(2);
+        let (first, second) = (SignalSource::at(0, 7, 300), SignalSource::at(1, 0, 0));
+        assert_eq!(raisers.of((1, 3, 5)), [SignalSource::UNKNOWN; 2]);
         raisers.note(10, (1, 3, 5), first);
         assert!(raisers.has_just_noted(10, (1, 3, 5)));
         raisers.note(12, (1, 3, 5), second);
         assert!(!raisers.has_just_noted(10, (1, 3, 5)));
         assert_eq!(raisers.of((1, 3, 5)), [second, first]);
-        assert_eq!(raisers.of((1, 3, 6)), [Raiser::UNKNOWN; 2]);
+        assert_eq!(raisers.of((1, 3, 6)), [SignalSource::UNKNOWN; 2]);
         assert_eq!(
-            (first.place(), Raiser::TIMER.place()),
+            (first.place(), SignalSource::TIMER.place()),
             (Some((0, 7, 300)), None)
         );
         // There is no such microengine.
