@@ -170,10 +170,12 @@ impl<'de> de::Deserializer<'de> for &mut StateReader<'_> {
         visitor.visit_u128(low | u128::from(self.next()?) << 64)
     }
 
+    #[expect(clippy::disallowed_types, reason = "state of embedders\' tasks")]
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SnapshotError> {
         visitor.visit_f32(f32::from_bits(self.next()? as u32))
     }
 
+    #[expect(clippy::disallowed_types, reason = "state of embedders\' tasks")]
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SnapshotError> {
         visitor.visit_f64(f64::from_bits(self.next()?))
     }

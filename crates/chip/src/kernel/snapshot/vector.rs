@@ -235,11 +235,13 @@ impl ser::Serializer for &mut StateVector {
         Ok(())
     }
 
+    #[expect(clippy::disallowed_types, reason = "state of embedders\' tasks")]
     fn serialize_f32(self, v: f32) -> Result<(), SnapshotError> {
         self.value(v.to_bits().into());
         Ok(())
     }
 
+    #[expect(clippy::disallowed_types, reason = "state of embedders\' tasks")]
     fn serialize_f64(self, v: f64) -> Result<(), SnapshotError> {
         self.value(v.to_bits());
         Ok(())
