@@ -11,8 +11,8 @@ use npsim_isa::csr;
 use serde::{Deserialize, Serialize};
 
 use crate::aborted_slots::AbortedSlots;
+use crate::csr_order::only_posts;
 use crate::operation::{DecodeInfo, FlagEffect, Op};
-use crate::posted_writes::only_posts;
 use crate::uop::{Handler, Kind};
 
 /// Whether what an operation leaves beside its destination is read when the next word follows it.

@@ -28,3 +28,21 @@ pub(crate) fn csr_is_sync_point(address: u16, write: bool) -> bool {
         _ => false,
     }
 }
+
+/// Whether a write of a local CSR that is a [synchronisation point](csr_is_sync_point) only sets a
+/// timer of the running context or raises a signal: it posts an event and does nothing else.
+pub(crate) const fn only_posts(address: u16) -> bool {
+    sets_timer(address)
+        || matches!(
+            address,
+            csr::NEXT_NEIGHBOR_SIGNAL | csr::PREV_NEIGHBOR_SIGNAL | csr::SAME_ME_SIGNAL
+        )
+}
+
+/// Whether a write of a local CSR sets a timer of the running context.
+pub(crate) const fn sets_timer(address: u16) -> bool {
+    matches!(
+        address,
+        csr::ACTIVE_CTX_FUTURE_COUNT | csr::ACTIVE_FUTURE_COUNT_SIGNAL
+    )
+}

@@ -24,14 +24,14 @@ use npsim_chip::kernel::trace_event;
 use npsim_isa::csr;
 
 use crate::datapath::{Datapath, result_of};
-use crate::local_csr::timestamp_at;
 use crate::local_memory::Index;
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::operation::Op;
 use crate::posted_writes::PostedWrite;
 use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
 use crate::scoreboard::Scoreboard;
-use crate::sync_point::{SyncOp, SyncPoint};
+use crate::sync_op::{SyncOp, SyncPoint};
+use crate::timing::timestamp_at;
 use crate::uop::{Handler, Kind, Slot, with_uops};
 
 /// How the blocks that were run ended.

@@ -22,6 +22,7 @@
 #![allow(clippy::inline_always)]
 
 mod aborted_slots;
+mod arbiter;
 mod block;
 mod bound_program;
 mod cam;
@@ -51,7 +52,8 @@ mod registers;
 mod scoreboard;
 mod seam;
 mod slow_path;
-mod stall;
+mod stalls;
+mod sync_op;
 mod sync_point;
 mod template;
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use npsim_image::ContextMode;
 use npsim_isa::csr;
 
+use crate::csr_order::only_posts;
 use crate::local_memory::Index;
 use crate::microengine::{LoopExit, Microengine, slow};
-use crate::posted_writes::only_posts;
 use crate::random;
+use crate::timing::timestamp_at;
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::check::PATIENCE;
@@ -25,12 +26,6 @@ mod enables {
 
 /// The bit of `CC_ENABLE` that lets the codes change.
 const CODES_ENABLE: u32 = 1 << 13;
-
-/// The timestamp at a cycle, which counts every so many of them since it was set.
-#[inline]
-pub(crate) fn timestamp_at((value, set): (u64, Cycle), now: Cycle, divider: Cycle) -> u64 {
-    value + now.saturating_sub(set) / divider
-}
 
 impl Microengine {
     /// The context whose register a CSR is when a context names it: another one's in

@@ -19,8 +19,8 @@ use crate::local_memory::LocalMemory;
 use crate::predecoded::Predecoded;
 use crate::registers::{self, Initialised, RELATIVE, resolve};
 use crate::scoreboard::Scoreboard;
-use crate::stall::Stalls;
-use crate::sync_point::SyncPoint;
+use crate::stalls::Stalls;
+use crate::sync_op::SyncPoint;
 use crate::timing::Timing;
 
 /// What the microengine does in its next turn.

@@ -6,30 +6,13 @@ use npsim_image::ContextMode;
 use npsim_isa::csr;
 
 use crate::context::Context;
-use crate::local_csr::timestamp_at;
+use crate::csr_order::sets_timer;
 use crate::microengine::Microengine;
+use crate::timing::timestamp_at;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::signal_source::SignalSource;
-
-/// Whether a write of a local CSR, which is a
-/// [synchronisation point](crate::csr_order::csr_is_sync_point), does nothing but set a timer of the running context or raise
-/// a signal.
-pub(crate) const fn only_posts(csr: u16) -> bool {
-    sets_timer(csr)
-        || matches!(
-            csr,
-            csr::NEXT_NEIGHBOR_SIGNAL | csr::PREV_NEIGHBOR_SIGNAL | csr::SAME_ME_SIGNAL
-        )
-}
-
-const fn sets_timer(csr: u16) -> bool {
-    matches!(
-        csr,
-        csr::ACTIVE_CTX_FUTURE_COUNT | csr::ACTIVE_FUTURE_COUNT_SIGNAL
-    )
-}
 
 /// A context that executes such a write.
 pub(crate) struct PostedWrite<'a> {
@@ -47,9 +30,9 @@ pub(crate) struct PostedWrite<'a> {
 }
 
 impl PostedWrite<'_> {
-    /// [`Self::write`] ahead of the chip; false, and nothing done, if it sets a timer anew that may have
-    /// come before, if its signal would come at once, when it matters who of the microengines had
-    /// their turns in that cycle, or if it lies too far ahead.
+    /// [`Self::write`] ahead of the chip. False, with nothing written, in three cases: the write
+    /// sets a timer anew that may fire before; its signal would arrive in the present cycle, where
+    /// the order of the microengines' turns decides; or the event would lie too far ahead.
     #[inline(never)]
     pub fn post_early(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
         let due = self.context.timer_due;
@@ -66,7 +49,7 @@ impl PostedWrite<'_> {
         goes
     }
 
-    /// Writes a CSR that [only sends](only_posts), at an address.
+    /// Writes a CSR that [only posts](crate::csr_order::only_posts), at an address.
     #[inline(always)]
     pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
         let to = match csr {

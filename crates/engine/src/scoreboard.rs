@@ -5,11 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::Op;
 use crate::registers::{D_IN, D_OUT, NN, S_IN, S_OUT, SLOTS, SlotMask, TRANSFER_FILE};
-use crate::template::RegisterRange;
 use npsim_chip::Cycle;
 use npsim_chip::core::TransferOwner;
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::remote_access::RemoteAccess;
+
+/// The transfer registers that a command moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegisterRange {
+    /// What the unit reserves, but for the cycle; without words if the command moves none.
+    pub reservation: Reservation,
+    /// Its slots, if they fit; empty if the command moves none.
+    pub here: SlotMask,
+}
 
 /// Transfer registers that a unit owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -198,7 +198,7 @@ impl Core for Microengine {
     }
 
     fn stalls(&self) -> &[Stall] {
-        self.stalls.all()
+        &self.stalls.all
     }
 
     fn stall_over(&mut self, fabric: &mut Fabric) {

@@ -9,32 +9,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::operation::Op;
 use crate::registers::{TEMP_A, TEMP_B};
-
-/// What a synchronisation point does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)] // As wide as what is beside it: else what lies between is copied by bytes.
-pub(crate) enum SyncOp {
-    /// It issues a command: its number in the program, and the address.
-    Command,
-    /// The context yields: [`Op::x`] of a [`Kind::Arb`](crate::uop::Kind::Arb), and its defer
-    /// slots.
-    Yield,
-    /// It writes a local CSR: which, and the value.
-    CsrWrite,
-    /// It puts a word on a next-neighbour ring or takes one off.
-    Ring,
-    /// It is seldom, and takes what it needs when it executes.
-    Other,
-}
-
-/// A synchronisation point with all that it takes from registers, which do not change before it
-/// executes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SyncPoint {
-    pub does: SyncOp,
-    pub what: u32,
-    pub with: u32,
-}
+use crate::sync_op::{SyncOp, SyncPoint};
 
 impl Microengine {
     /// Whether the present instruction, a synchronisation point, may execute; then what is due in

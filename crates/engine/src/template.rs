@@ -8,7 +8,7 @@ use npsim_isa::{
 };
 
 use crate::registers::{SlotMask, transfer_file};
-use crate::scoreboard::Reservation;
+use crate::scoreboard::{RegisterRange, Reservation};
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
 
 /// What of a command is open until it is issued, beside its address.
@@ -86,15 +86,6 @@ impl BoundCommand {
         let moves = self.pulled.reservation.words != 0 || self.pushed.reservation.words != 0;
         self.open.data && !self.open.overridden && !moves && self.swap.is_none()
     }
-}
-
-/// The transfer registers that a command moves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RegisterRange {
-    /// What the unit reserves, but for when; of no words if there are none.
-    pub reservation: Reservation,
-    /// Its slots, if they fit; none if there are none.
-    pub here: SlotMask,
 }
 
 /// Longwords that a command pulls and pushes.

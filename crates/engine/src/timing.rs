@@ -1,4 +1,4 @@
-//! The parameters of the profile that a microengine uses, at hand.
+//! The parameters of the profile that a microengine uses, at hand, and `TIMESTAMP` by them.
 
 use npsim_chip::Cycle;
 use npsim_chip::profile::Profile;
@@ -46,4 +46,10 @@ impl Timing {
             local_memory_words: profile.local_memory_words(),
         }
     }
+}
+
+/// `TIMESTAMP` at a cycle: it had a value when it was set, and counts once every `divider` cycles.
+#[inline]
+pub(crate) fn timestamp_at((value, set): (u64, Cycle), now: Cycle, divider: Cycle) -> u64 {
+    value + now.saturating_sub(set) / divider
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     Access, ByteOrder, CapAccess, CapCsr, CommandOp, Condition, Evidence, Flow, Form, FormOperand,
-    Format, Generation, Instruction, Leaves, Operand, OperandInfo, OperandRole, Sequence, Takes,
-    UnaryOp,
+    Format, Generation, Instruction, Leaves, NewerInstruction, Operand, OperandInfo, OperandRole,
+    Sequence, Takes, UnaryOp,
 };
 
 /// A mnemonic.
@@ -75,6 +75,23 @@ impl MnemonicInfo {
     /// Its name and aliases.
     pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
+
+impl Generation {
+    /// Whether its microengines have the instruction of a row.
+    ///
+    /// # Errors
+    /// The instruction is of a later generation.
+    pub fn check(self, row: &MnemonicInfo) -> Result<(), NewerInstruction> {
+        if row.since <= self {
+            return Ok(());
+        }
+        Err(NewerInstruction {
+            mnemonic: row.name,
+            since: row.since,
+            generation: self,
+        })
     }
 }
 

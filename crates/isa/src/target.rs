@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Evidence, MnemonicInfo};
+use crate::Evidence;
 
 /// The table row of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,21 +27,6 @@ impl Generation {
     pub fn from_name(name: &str) -> Option<Self> {
         let named = |it: &Self| it.info().name.eq_ignore_ascii_case(name);
         Self::ALL.into_iter().find(named)
-    }
-
-    /// Whether its microengines have the instruction of a row.
-    ///
-    /// # Errors
-    /// The instruction is of a later generation.
-    pub fn check(self, row: &MnemonicInfo) -> Result<(), NewerInstruction> {
-        if row.since <= self {
-            return Ok(());
-        }
-        Err(NewerInstruction {
-            mnemonic: row.name,
-            since: row.since,
-            generation: self,
-        })
     }
 }
 
@@ -155,6 +140,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MnemonicInfo;
     use crate::{
         DecodeReason, EncodeErrorKind, Instruction, decode_in, decode_lenient_in, encode_in,
         mnemonic,

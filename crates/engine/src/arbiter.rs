@@ -1,10 +1,8 @@
-//! Contexts that hang: a disturbance of the run that the user asks for.
+//! Which context gets the pipeline next: the next ready one, unless a stall holds it back.
 //!
-//! Whether a context hangs depends on the cycle at which the arbiter looks. Nothing
-//! is pending for a stall unless a context could run but for it: then the
-//! microengine is woken when the stall is over.
-
-use serde::{Deserialize, Serialize};
+//! Whether a stall holds a context back depends on the cycle at which the arbiter chooses. No
+//! event is pending for a stall unless a context could run but for it: then the microengine is
+//! woken at the end of the stall.
 
 use crate::microengine::{Microengine, Phase};
 use npsim_chip::Cycle;
@@ -12,37 +10,6 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::Stall;
-
-/// The stalls of a microengine.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Stalls {
-    all: Vec<Stall>,
-    /// When the microengine is woken next for the end of one.
-    due: Cycle,
-}
-
-impl Stalls {
-    pub const fn none() -> Self {
-        Self {
-            all: Vec::new(),
-            due: Cycle::MAX,
-        }
-    }
-
-    pub fn all(&self) -> &[Stall] {
-        &self.all
-    }
-
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
-    fn at(&self, at: Cycle) -> impl Iterator<Item = &Stall> {
-        let there = move |stall: &&Stall| (stall.from..stall.until).contains(&at);
-        self.all.iter().filter(there)
-    }
-}
 
 impl Microengine {
     pub(crate) fn add_stall(&mut self, stall: Stall) -> bool {
@@ -66,19 +33,19 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn choose_around_stalls(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
-        let hung = self
+        let stalled = self
             .stalls
             .at(at)
-            .fold(0, |hung, it| hung | 1 << (it.context & 7));
-        let next = self.contexts.next_ready(last, !hung);
+            .fold(0, |stalled, it| stalled | 1 << (it.context & 7));
+        let next = self.contexts.next_ready(last, !stalled);
         if next.is_none() {
             self.wait_for_a_stall(at, fabric);
         }
         next
     }
 
-    /// Nothing else can run: the first stall's end among those that hold back a
-    /// context must not be missed.
+    /// No other context can run: wakes the microengine at the end of the first stall that
+    /// holds a ready context back.
     fn wait_for_a_stall(&mut self, at: Cycle, fabric: &mut Fabric) {
         let contexts = &self.contexts;
         let ready = |it: &&Stall| contexts[it.context].state() == ContextPhase::Ready;

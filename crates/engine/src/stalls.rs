@@ -1,0 +1,35 @@
+//! The stalls of a microengine: faults that the user injects, which keep the pipeline from a
+//! context for a while.
+
+use serde::{Deserialize, Serialize};
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::fault_injection::Stall;
+
+/// The stalls of a microengine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stalls {
+    pub all: Vec<Stall>,
+    /// When the microengine is woken for the end of a stall; [`Cycle::MAX`] if it is not.
+    pub due: Cycle,
+}
+
+impl Stalls {
+    pub const fn none() -> Self {
+        Self {
+            all: Vec::new(),
+            due: Cycle::MAX,
+        }
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The stalls that hold at a cycle.
+    pub fn at(&self, at: Cycle) -> impl Iterator<Item = &Stall> {
+        let there = move |stall: &&Stall| (stall.from..stall.until).contains(&at);
+        self.all.iter().filter(there)
+    }
+}
