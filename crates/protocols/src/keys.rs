@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use npsim_project::resolve::{PortGroups, Resolver};
+use npsim_chip::gpp::Place;
+use npsim_project::keys::Spanned;
+use npsim_project::resolve::{PortAddress, PortGroups, Resolver};
 
 use crate::ParameterError;
 
@@ -24,19 +26,24 @@ macro_rules! places {
 
 pub(crate) use places;
 
-/// The law of each group of ports: what `law` makes of its capacity in bytes per
-/// second. If it refuses a parameter the mistake is where the key stands, or in the
-/// section if that was left out.
-pub(crate) fn laws<Law>(
+/// The law of each group of ports, what `law` makes of its capacity in bytes per second, with the
+/// places of its queues' counters; nothing if there was a mistake since there were `before`. A
+/// parameter that `law` refuses is reported where its key stands, or at the section if it was left
+/// out.
+pub(crate) fn group_laws<Law>(
     resolver: &mut Resolver<'_>,
+    before: usize,
     groups: &PortGroups,
+    queues: Option<&Spanned<String>>,
     law: impl Fn(u64) -> Result<Law, ParameterError>,
     places: &[(&str, Option<Range<usize>>)],
     section: &Range<usize>,
-) -> Option<Vec<Law>> {
+) -> Option<impl Iterator<Item = (Law, Vec<Place>)>> {
+    let queues = resolver.queue_places(section, queues, &groups.ports);
+    (resolver.mistakes() == before).then_some(())?;
     let laws = groups.capacity.iter().map(|bits| law(bits / 8));
-    match laws.collect() {
-        Ok(laws) => Some(laws),
+    match laws.collect::<Result<Vec<Law>, _>>() {
+        Ok(laws) => Some(laws.into_iter().zip(queues)),
         Err(ParameterError { name, allowed }) => {
             let typed = places.iter().find(|(key, _)| *key == name);
             let place = typed.and_then(|(_, place)| place.clone());
@@ -46,4 +53,31 @@ pub(crate) fn laws<Law>(
             None
         }
     }
+}
+
+/// What happened at all, of counts and their names, as parts of a summary.
+pub(crate) fn occurred(counts: &[(u64, &str)]) -> Vec<String> {
+    let occurred = counts.iter().filter(|(count, _)| *count > 0);
+    occurred
+        .map(|(count, what)| format!("{what} {count}"))
+        .collect()
+}
+
+/// The router's own addresses of each port. A port without one is a mistake of the `section`: there
+/// is none `purpose`.
+pub(crate) fn port_addresses(
+    resolver: &mut Resolver<'_>,
+    section: &Range<usize>,
+    purpose: &str,
+) -> Vec<Vec<PortAddress>> {
+    let addresses = resolver.addresses().to_vec();
+    if let Some(port) = addresses.iter().position(Vec::is_empty) {
+        resolver.fail(
+            section.clone(),
+            format!("port {port} has no address {purpose}"),
+            "",
+            "add `address` to each [[port]], such as `address = \"10.1.0.1/16\"`",
+        );
+    }
+    addresses
 }

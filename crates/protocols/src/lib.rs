@@ -5,8 +5,8 @@
 //! Each protocol is one folder: the reference model (what a router does to a packet, and what its
 //! slow path computes between packets), the slow-path task that runs it on the chip's core, the
 //! module of the [feedback coprocessor](feedback), the keys of project files, and its words in
-//! summaries. [`registry`] gives all of them to whoever loads projects.
-//! Another one is another folder, its `pub mod` and a line of [`registry`].
+//! summaries. [`registry`] has all of them, for loading projects. Another protocol is another
+//! folder, its `pub mod` and a line of [`registry`].
 //!
 //! The models know no chip, and everything in them is integers, so results are the same on every
 //! machine; microcode, tasks and the coprocessor are held against them. Where a law has fractions,
@@ -29,6 +29,7 @@ pub mod arp;
 pub mod checksum;
 pub mod feedback;
 pub mod icmp;
+mod job;
 mod keys;
 mod parameter;
 mod queue_lengths;
@@ -36,6 +37,7 @@ pub mod quick_start;
 pub mod rcp;
 pub mod round_trip;
 pub mod srp;
+pub mod thread_counters;
 pub mod time;
 pub mod xcp;
 

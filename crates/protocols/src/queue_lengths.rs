@@ -1,17 +1,17 @@
 //! Lengths of packet queues, from what the microcode counts into and out of them.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::{Access, Place};
+use npsim_chip::gpp::{Access, LoadError, Place, Start};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a queue's counters.
-pub(crate) const QUEUE_BYTES: u32 = 32;
+const QUEUE_BYTES: u32 = 32;
 
 /// Where the low longword of the bytes that came in stands among the eight that
 /// are read; before it packets and bytes in, after it packets and bytes out, all 64
 /// bits with the high half first.
 const BYTES_IN: usize = 3;
-/// The same for the bytes that went out.
+/// Where the low longword of the bytes that went out stands.
 const BYTES_OUT: usize = 7;
 
 /// The queues of one group, read one after the other: an access each.
@@ -30,6 +30,12 @@ impl QueueLengths {
             next: 0,
             bytes: 0,
         }
+    }
+
+    /// Checks that the counters are in memory.
+    pub fn check(&self, start: &Start<'_>) -> Result<(), LoadError> {
+        let mut queues = self.queues.iter();
+        queues.try_for_each(|queue| start.check(*queue, QUEUE_BYTES))
     }
 
     /// Whether the group has no queues to read.
@@ -58,11 +64,4 @@ impl QueueLengths {
         self.next = 0;
         (cost, Some(std::mem::take(&mut self.bytes)))
     }
-}
-
-/// Bytes of what each of `groups` groups and each thread has, where threads that
-/// are left out have room as well.
-pub(crate) fn per_thread(threads: &[u16], groups: usize, stride: u32) -> u32 {
-    let count = threads.iter().max().map_or(0, |last| u32::from(*last) + 1);
-    count * groups as u32 * stride
 }

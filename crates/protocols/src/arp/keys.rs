@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::task::{Arp, ArpEntry, ArpPort, ArpSetup};
+use crate::keys::port_addresses;
 
 /// Time from one request to the next if not given.
 const RETRY: &str = "1s";
@@ -21,7 +22,7 @@ pub(crate) struct ArpSection {
     pub ring: Spanned<String>,
     /// The microcode's reason code of frames that are not IPv4.
     pub arp_reason: Spanned<u8>,
-    /// That of packets for the router itself; needed for next hops by address.
+    /// The reason code of packets for the router itself; needed for next hops by address.
     pub local_reason: Option<Spanned<u8>>,
     /// Time from one request for a next hop to the next; `1s` if not given.
     pub retry: Option<Spanned<String>>,
@@ -51,20 +52,13 @@ impl TaskKind for ArpKind {
         let arp_reason = resolver.reason(&keys.arp_reason);
         let local_reason = { keys.local_reason.as_ref() }.map(|typed| resolver.reason(typed));
         let macs = resolver.macs().to_vec();
-        let ports: Vec<ArpPort> = { resolver.addresses().iter().zip(&macs) }
+        let addresses = port_addresses(resolver, &span, "for which the router could answer");
+        let ports: Vec<ArpPort> = { addresses.iter().zip(macs) }
             .map(|(addresses, mac)| ArpPort {
-                mac: *mac,
+                mac,
                 addresses: addresses.iter().map(|own| own.address).collect(),
             })
             .collect();
-        if let Some(port) = ports.iter().position(|port| port.addresses.is_empty()) {
-            resolver.fail(
-                span.clone(),
-                format!("port {port} has no address for which the router could answer"),
-                "",
-                "add `address` to each [[port]], such as `address = \"10.1.0.1/16\"`",
-            );
-        }
         let entries: Vec<ArpEntry> = { resolver.gateways().iter() }
             .map(|gateway| ArpEntry {
                 index: resolver.next_hop_index(gateway.next_hop().words()),

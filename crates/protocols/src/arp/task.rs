@@ -25,6 +25,7 @@ use super::message::{Mac, Message, Operation};
 use super::neighbours::{Due, Neighbours};
 use crate::checksum;
 use crate::icmp::{Datagram, LINK_HEADER};
+use crate::job::own_addresses;
 
 /// Packets that may wait for the task; more are not taken.
 const MOST_WAITING: usize = 64;
@@ -51,14 +52,14 @@ pub struct ArpEntry {
     pub mtu: u16,
 }
 
-/// What the task is told.
+/// What the task works with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpSetup {
     /// Buffers and the ring to the microengines.
     pub sender: Sender,
     /// The microcode's reason code of frames that are not IPv4.
     pub arp_reason: u8,
-    /// That of packets for the router itself.
+    /// The reason code of packets for the router itself.
     pub local_reason: Option<u8>,
     /// By number.
     pub ports: Vec<ArpPort>,
@@ -147,7 +148,7 @@ pub struct Arp {
 }
 
 impl Arp {
-    /// A task that has heard of nobody.
+    /// A task to which no next hop is known.
     #[must_use]
     pub fn new(setup: ArpSetup) -> Self {
         let mut all: Vec<_> = setup.entries.iter().map(|entry| entry.neighbour).collect();
@@ -260,7 +261,8 @@ impl Arp {
         }
     }
 
-    /// A packet leaves as the fast path would send it; or the core is told why it cannot.
+    /// Sends a packet as the fast path would, or offers it to the other tasks with the reason why it
+    /// cannot leave.
     fn forward(&mut self, waiting: &Waiting, access: &mut Access<'_>) -> Step {
         let Waiting { packet, way } = waiting;
         let handle = packet.buffer;
@@ -347,7 +349,7 @@ impl Arp {
 
 /// Offers a packet to the other tasks, for another reason than the microcode's.
 fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> Step {
-    // Nobody is told of what the router itself has sent.
+    // There is no message about what the router itself has sent.
     let own = packet.reason == reason::NO_WAY;
     let packet = Exception {
         reason,
@@ -377,21 +379,8 @@ impl Task for Arp {
     }
 
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
-        let node = start.node();
-        for (number, port) in self.setup.ports.iter().enumerate() {
-            let at = if port.addresses.len() == 1 { 0 } else { node };
-            let Some(address) = port.addresses.get(at) else {
-                return Err(LoadError::Refused {
-                    task: "arp",
-                    reason: format!(
-                        "port {number} has {} addresses, and there is a router {}",
-                        port.addresses.len(),
-                        node + 1
-                    ),
-                });
-            };
-            self.addresses.push(*address);
-        }
+        let ports = self.setup.ports.iter().map(|port| &port.addresses);
+        self.addresses = own_addresses("arp", ports, start)?;
         Ok(Some(1))
     }
 
@@ -435,7 +424,7 @@ impl Task for Arp {
             if datagram.is_none_or(|datagram| self.addresses.contains(&datagram.destination())) {
                 return false;
             }
-            // Nobody else may take it for the router's own, however many wait: each has a
+            // No other task may take it for the router's own, however many wait: each has a
             // buffer, and so there is an end to them.
             Work::Unresolved(packet.clone())
         } else {

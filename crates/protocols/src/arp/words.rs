@@ -3,6 +3,7 @@
 use npsim_chip::kernel::row::Row;
 
 use super::task::ArpCounts;
+use crate::keys::occurred;
 
 impl ArpCounts {
     /// What statistics show, with how many next hops there are and of how many the address is known.
@@ -21,21 +22,15 @@ impl ArpCounts {
 
     /// The line of the summary.
     pub(super) fn summary(&self, next_hops: usize, known: usize) -> String {
-        let mut text = format!("{known} of {next_hops} next hops known");
-        let parts = [
+        let mut parts = vec![format!("{known} of {next_hops} next hops known")];
+        parts.extend(occurred(&[
             (self.requests, "requests"),
             (self.replies, "replies"),
             (self.forwarded, "forwarded"),
             (self.displaced, "displaced"),
             (self.unanswered, "without an answer"),
             (self.given_up, "given up"),
-        ];
-        for (count, what) in parts.into_iter().filter(|part| part.0 > 0) {
-            text += "   ";
-            text += what;
-            text += " ";
-            text += &count.to_string();
-        }
-        text
+        ]));
+        parts.join("   ")
     }
 }

@@ -2,12 +2,13 @@
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
-use npsim_project::resolve::Resolver;
+use npsim_project::resolve::{PortAddress, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::rules::Network;
 use super::task::{Icmp, IcmpSetup, Reasons};
+use crate::keys::port_addresses;
 
 /// Error messages a second, and so many at once, if not given.
 const RATE: u32 = 1000;
@@ -71,23 +72,14 @@ impl TaskKind for IcmpKind {
             );
         }
         resolver.exceptions_required("icmp", span.clone(), before);
-        let ports: Vec<Vec<Network>> = { resolver.addresses().iter() }
-            .map(|addresses| {
-                let network = |own: &npsim_project::resolve::PortAddress| Network {
-                    address: own.address,
-                    length: own.length,
-                };
-                addresses.iter().map(network).collect()
-            })
+        let network = |own: &PortAddress| Network {
+            address: own.address,
+            length: own.length,
+        };
+        let addresses = port_addresses(resolver, &span, "from which messages could come");
+        let ports = { addresses.iter() }
+            .map(|own| own.iter().map(network).collect())
             .collect();
-        if let Some(port) = ports.iter().position(Vec::is_empty) {
-            resolver.fail(
-                span.clone(),
-                format!("port {port} has no address from which messages could come"),
-                "",
-                "add `address` to each [[port]], such as `address = \"10.1.0.1/16\"`",
-            );
-        }
         let mut positive = |typed: &Option<Spanned<u32>>, otherwise| {
             if let Some(typed) = typed.as_ref().filter(|it| *it.get_ref() == 0) {
                 resolver.fail(typed.span(), "at least 1 is needed", "", "");

@@ -22,6 +22,7 @@ use super::Limit;
 use super::datagram::{Datagram, HEADER, ICMP, IPV4, LINK_HEADER, UDP};
 use super::message::{self, ECHO_REQUEST, MESSAGE_HEADER, Sending, Trouble};
 use super::rules::{self, Network};
+use crate::job::own_addresses;
 
 /// Bytes of the least frame, without its check sequence.
 const LEAST_FRAME: usize = 60;
@@ -41,7 +42,7 @@ pub struct Reasons {
     pub too_big: Option<u8>,
 }
 
-/// What the task is told.
+/// What the task works with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IcmpSetup {
     /// Buffers and the ring to the microengines.
@@ -162,7 +163,7 @@ impl Icmp {
         }
     }
 
-    /// What it was told.
+    /// What it works with.
     #[must_use]
     pub const fn setup(&self) -> &IcmpSetup {
         &self.setup
@@ -244,8 +245,8 @@ impl Icmp {
         Some(made)
     }
 
-    /// Goes on with the packet's bytes, all that are needed.
-    fn goes_on(&mut self, frame: Vec<u8>) -> Step {
+    /// Makes the message of the packet's bytes, all that are needed, and says what follows.
+    fn resume(&mut self, frame: Vec<u8>) -> Step {
         let (Some(packet), Some(job)) = (Datagram::in_frame(&frame), &mut self.job) else {
             return Step::GiveBack;
         };
@@ -271,7 +272,7 @@ impl Icmp {
         };
         job.answer = Answer::Error(Trouble::TooBig { mtu });
         let frame = std::mem::take(&mut job.frame);
-        self.goes_on(frame)
+        self.resume(frame)
     }
 
     /// The way is known, and the answer can leave if it leads out.
@@ -317,6 +318,104 @@ impl Icmp {
         }
     }
 
+    /// The buffer of the packet that is being answered.
+    fn handle(&self) -> u32 {
+        self.job.as_ref().map_or(0, |job| job.packet.buffer)
+    }
+
+    /// Begins with the packet that has waited for longest.
+    fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let Some((packet, answer)) = self.waiting.pop_front() else {
+            let next = Next::Wait { cost: 0, due: None };
+            return ("nothing", next);
+        };
+        let header = packet.header.clone();
+        let about = Datagram::in_frame(&header);
+        let needed = about.map_or(0, |about| LINK_HEADER + answer.needs(&about));
+        self.job = Some(Job {
+            packet,
+            answer,
+            frame: Vec::new(),
+            out: None,
+        });
+        self.step = if needed > header.len() {
+            Step::Read
+        } else {
+            self.resume(header)
+        };
+        ("make the message", Next::After(access.costs().reply))
+    }
+
+    /// Reads what the message needs of the packet beyond its first bytes.
+    fn read_rest(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let handle = self.handle();
+        let Some(job) = &self.job else {
+            return ("nothing", self.ends(now, 0));
+        };
+        // The first bytes have been read.
+        let known = job.packet.header.len();
+        let mut frame = job.packet.header.clone();
+        let about = Datagram::in_frame(&frame);
+        let needed = about.map_or(0, |about| LINK_HEADER + job.answer.needs(&about));
+        let more = needed.saturating_sub(known) as u32;
+        let (bytes, cost) = self.setup.sender.read(handle, known as u32, more, access);
+        frame.extend_from_slice(&bytes);
+        self.step = self.resume(frame);
+        ("read the rest of the packet", Next::After(cost))
+    }
+
+    /// Makes the next access of sending.
+    fn send(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let Some(Job {
+            answer,
+            out: Some(out),
+            ..
+        }) = &mut self.job
+        else {
+            return ("nothing", self.ends(now, 0));
+        };
+        let answer = *answer;
+        let (doing, outcome, cost) = out.step(&self.setup.sender, access);
+        let next = match outcome {
+            Outcome::UnderWay => Next::After(cost),
+            Outcome::NoRoom => {
+                self.step = Step::GiveBack;
+                Next::After(cost)
+            }
+            Outcome::Sent => {
+                self.count(answer);
+                self.ends(now, cost)
+            }
+        };
+        (doing, next)
+    }
+
+    /// Writes the message, and offers it to the task that knows how to resolve its next hop.
+    fn hand_on(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let handle = self.handle();
+        let Some(Job {
+            packet,
+            answer,
+            out: Some(out),
+            ..
+        }) = &self.job
+        else {
+            return ("nothing", self.ends(now, 0));
+        };
+        let answer = *answer;
+        let cost = self.setup.sender.write(handle, 0, &out.bytes, access);
+        if access.offer(packet) {
+            self.handed_on += 1;
+            self.count(answer);
+            return ("write the message for another task", self.ends(now, cost));
+        }
+        self.step = Step::GiveBack;
+        ("write the message in vain", Next::After(cost))
+    }
+
     fn count(&mut self, answer: Answer) {
         let counts = &mut self.counts;
         *match answer {
@@ -346,21 +445,7 @@ impl Task for Icmp {
     }
 
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
-        let node = start.node();
-        for (port, addresses) in self.setup.ports.iter().enumerate() {
-            let at = if addresses.len() == 1 { 0 } else { node };
-            let Some(network) = addresses.get(at) else {
-                return Err(LoadError::Refused {
-                    task: "icmp",
-                    reason: format!(
-                        "port {port} has {} addresses, and there is a router {}",
-                        addresses.len(),
-                        node + 1
-                    ),
-                });
-            };
-            self.networks.push(*network);
-        }
+        self.networks = own_addresses("icmp", self.setup.ports.iter(), start)?;
         Ok(Some(1))
     }
 
@@ -410,44 +495,9 @@ impl Task for Icmp {
 
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
-        let handle = self.job.as_ref().map_or(0, |job| job.packet.buffer);
         match self.step {
-            Step::Begin => {
-                let Some((packet, answer)) = self.waiting.pop_front() else {
-                    let next = Next::Wait { cost: 0, due: None };
-                    return ("nothing", next);
-                };
-                let header = packet.header.clone();
-                let about = Datagram::in_frame(&header);
-                let needed = about.map_or(0, |about| LINK_HEADER + answer.needs(&about));
-                self.job = Some(Job {
-                    packet,
-                    answer,
-                    frame: Vec::new(),
-                    out: None,
-                });
-                self.step = if needed > header.len() {
-                    Step::Read
-                } else {
-                    self.goes_on(header)
-                };
-                ("make the message", Next::After(access.costs().reply))
-            }
-            Step::Read => {
-                let Some(job) = &self.job else {
-                    return ("nothing", self.ends(now, 0));
-                };
-                // The first bytes have been read.
-                let known = job.packet.header.len();
-                let mut frame = job.packet.header.clone();
-                let about = Datagram::in_frame(&frame);
-                let needed = about.map_or(0, |about| LINK_HEADER + job.answer.needs(&about));
-                let more = needed.saturating_sub(known) as u32;
-                let (bytes, cost) = self.setup.sender.read(handle, known as u32, more, access);
-                frame.extend_from_slice(&bytes);
-                self.step = self.goes_on(frame);
-                ("read the rest of the packet", Next::After(cost))
-            }
+            Step::Begin => self.begin(access),
+            Step::Read => self.read_rest(access),
             Step::Limit(mut lookup) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
@@ -466,53 +516,11 @@ impl Task for Icmp {
                 };
                 ("look up the way back", Next::After(cost))
             }
-            Step::Send => {
-                let Some(Job {
-                    answer,
-                    out: Some(out),
-                    ..
-                }) = &mut self.job
-                else {
-                    return ("nothing", self.ends(now, 0));
-                };
-                let answer = *answer;
-                let (doing, outcome, cost) = out.step(&self.setup.sender, access);
-                let next = match outcome {
-                    Outcome::UnderWay => Next::After(cost),
-                    Outcome::NoRoom => {
-                        self.step = Step::GiveBack;
-                        Next::After(cost)
-                    }
-                    Outcome::Sent => {
-                        self.count(answer);
-                        self.ends(now, cost)
-                    }
-                };
-                (doing, next)
-            }
-            Step::HandOn => {
-                let Some(Job {
-                    packet,
-                    answer,
-                    out: Some(out),
-                    ..
-                }) = &self.job
-                else {
-                    return ("nothing", self.ends(now, 0));
-                };
-                let answer = *answer;
-                let cost = self.setup.sender.write(handle, 0, &out.bytes, access);
-                if access.offer(packet) {
-                    self.handed_on += 1;
-                    self.count(answer);
-                    return ("write the message for another task", self.ends(now, cost));
-                }
-                self.step = Step::GiveBack;
-                ("write the message in vain", Next::After(cost))
-            }
+            Step::Send => self.send(access),
+            Step::HandOn => self.hand_on(access),
             Step::GiveBack => {
                 self.counts.given_up += 1;
-                let cost = self.setup.sender.free(handle, access);
+                let cost = self.setup.sender.free(self.handle(), access);
                 ("give the buffer back", self.ends(now, cost))
             }
         }

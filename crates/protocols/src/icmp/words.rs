@@ -3,6 +3,7 @@
 use npsim_chip::kernel::row::Row;
 
 use super::task::IcmpCounts;
+use crate::keys::occurred;
 
 impl IcmpCounts {
     /// What statistics show.
@@ -19,7 +20,7 @@ impl IcmpCounts {
 
     /// The line of the summary: what happened at all.
     pub(super) fn summary(&self) -> String {
-        let parts = [
+        let shown = occurred(&[
             (self.time_exceeded, "time exceeded"),
             (self.unreachable, "unreachable"),
             (self.too_big, "too big"),
@@ -27,11 +28,7 @@ impl IcmpCounts {
             (self.silent, "not to be answered"),
             (self.limited, "beyond the limit"),
             (self.given_up, "given up"),
-        ];
-        let shown: Vec<String> = { parts.into_iter() }
-            .filter(|part| part.0 > 0)
-            .map(|(count, what)| format!("{what} {count}"))
-            .collect();
+        ]);
         if shown.is_empty() {
             "nothing to answer".to_owned()
         } else {

@@ -14,6 +14,7 @@ use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
+use crate::job::after_access;
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;
@@ -22,7 +23,7 @@ pub const STATE_STRIDE: u32 = 32;
 const GRANTED: u32 = 8;
 const PHASE: u32 = 8;
 
-/// What the task tells observers, in units of 40 kbit/s.
+/// What observers see of the task, in units of 40 kbit/s.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
@@ -341,13 +342,8 @@ impl Task for QuickStart {
             }
             Step::Correct(group) => ("correct the limit", self.correct(group, access)),
         };
-        let next = if self.step == Step::Idle {
-            let due = self.due();
-            Next::Done { cost, due }
-        } else {
-            Next::After(cost)
-        };
-        (doing, next)
+        let done = self.step == Step::Idle;
+        (doing, after_access(cost, done.then(|| self.due())))
     }
 
     /// Rates are in units of 40 kbit/s.

@@ -1,4 +1,4 @@
-//! What the summary of a run and `npsim project` say of the self.
+//! What the summary of a run and `npsim project` say of the task.
 
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 

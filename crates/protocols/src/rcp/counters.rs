@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::thread_counters::Counts;
+
 /// Counters that only grow, modulo 2^32 and 2^64; the slow path takes differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -25,10 +27,18 @@ impl Counters {
             self.rtt_sum = self.rtt_sum.wrapping_add(product);
         }
     }
+}
 
-    /// What has come since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
+impl Counts<4> for Counters {
+    fn from_words([bytes, rtt_bytes, low, high]: [u32; 4]) -> Self {
+        Self {
+            bytes,
+            rtt_bytes,
+            rtt_sum: u64::from(high) << 32 | u64::from(low),
+        }
+    }
+
+    fn since(&self, earlier: &Self) -> Self {
         Self {
             bytes: self.bytes.wrapping_sub(earlier.bytes),
             rtt_bytes: self.rtt_bytes.wrapping_sub(earlier.rtt_bytes),
@@ -36,8 +46,7 @@ impl Counters {
         }
     }
 
-    /// Adds the counters of another thread.
-    pub fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.bytes = self.bytes.wrapping_add(other.bytes);
         self.rtt_bytes = self.rtt_bytes.wrapping_add(other.rtt_bytes);
         self.rtt_sum = self.rtt_sum.wrapping_add(other.rtt_sum);

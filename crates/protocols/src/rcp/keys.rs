@@ -6,9 +6,10 @@ use npsim_project::resolve::{Memory, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::task::{COUNTERS_STRIDE, Rcp, RcpGroup, RcpSetup};
-use super::{Parameters, Rate};
-use crate::keys::{laws, places};
+use super::task::{Rcp, RcpGroup, RcpSetup};
+use super::{Counters, Parameters, Rate};
+use crate::keys::{group_laws, places};
+use crate::thread_counters::{Counts, ThreadCounters};
 
 /// `[gpp.rcp]`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -61,7 +62,7 @@ impl TaskKind for RcpKind {
         let rate = Memory::new("rate", keys.rate.as_ref(), "RCP_RATE");
         let rate = resolver.task_memory(&span, &rate, count * 4);
         let counters = Memory::new("counters", keys.counters.as_ref(), "RCP_COUNTERS");
-        let stride = u64::from(COUNTERS_STRIDE) * count;
+        let stride = u64::from(Counters::STRIDE) * count;
         let counters = resolver.per_thread(&span, &counters, keys.threads.as_ref(), stride);
         let eta = resolver.millionths(keys.eta.as_ref(), "1");
         let (alpha, beta) = (
@@ -83,16 +84,13 @@ impl TaskKind for RcpKind {
                 initial_rtt,
             })
         };
-        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &ports.ports);
-        (resolver.mistakes() == before).then_some(())?;
         let places = places!(keys: capacity, eta, alpha, beta, period, initial_rate, initial_rtt);
-        let laws = laws(resolver, &ports, law, &places, &span)?.into_iter();
-        let groups = laws.zip(queues);
-        let (counters, threads) = counters?;
+        let queues = keys.queues.as_ref();
+        let groups = group_laws(resolver, before, &ports, queues, law, &places, &span)?;
+        let (place, threads) = counters?;
         let setup = RcpSetup {
             rate: rate?,
-            counters,
-            threads,
+            counters: ThreadCounters { place, threads },
             groups: groups
                 .map(|(rate, queues)| RcpGroup { rate, queues })
                 .collect(),

@@ -8,18 +8,15 @@ use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{Counters, Rate};
-use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
+use crate::job::after_access;
+use crate::queue_lengths::QueueLengths;
+use crate::thread_counters::{Arrivals, Counts, ThreadCounters};
 
-/// Bytes of the counters of a thread and group.
-pub(crate) const COUNTERS_STRIDE: u32 = 16;
-
-/// What the task tells observers.
+/// What observers see of the task.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
-    const fn of(name: &'static str, unit: &'static str) -> Level {
-        Level { name, unit }
-    }
+    use crate::job::level as of;
 
     /// The rate of every flow.
     pub const RATE: Level = of("rate", "byte/s");
@@ -36,10 +33,8 @@ mod level {
 pub struct RcpSetup {
     /// The rate of the first group; a longword a group.
     pub rate: Place,
-    /// The counters of thread 0 and the first group.
-    pub counters: Place,
-    /// The threads that count.
-    pub threads: Vec<u16>,
+    /// What threads count.
+    pub counters: ThreadCounters,
     /// The groups of ports.
     pub groups: Vec<RcpGroup>,
 }
@@ -72,8 +67,7 @@ pub struct RcpState {
     began: Cycle,
     /// When the one that is being ended does.
     ends: Cycle,
-    seen: Vec<Counters>,
-    arrived: Counters,
+    arrivals: Arrivals<Counters, 4>,
 }
 
 impl RcpState {
@@ -81,11 +75,7 @@ impl RcpState {
     /// what came since it was this at the end of the one before.
     #[must_use]
     pub fn counted(&self) -> Counters {
-        let mut all = Counters::default();
-        for thread in &self.seen {
-            all.add(thread);
-        }
-        all
+        self.arrivals.counted()
     }
 
     /// The cycle at which the last interval ended.
@@ -122,9 +112,11 @@ impl Rcp {
         Self::at(setup, 1)
     }
 
-    /// The same beside microengines of so many megahertz.
+    /// A task before the first cycle, beside microengines of so many megahertz.
     fn at(setup: RcpSetup, mhz: u64) -> Self {
-        let state = |group: &RcpGroup| RcpState {
+        let threads = setup.counters.threads.len();
+        let count = setup.groups.len();
+        let state = |(index, group): (usize, &RcpGroup)| RcpState {
             rate: group.rate,
             lengths: QueueLengths::new(group.queues.clone()),
             updates: 0,
@@ -134,14 +126,13 @@ impl Rcp {
             due: cycles(group.rate.length(), mhz),
             began: 0,
             ends: 0,
-            seen: vec![Counters::default(); setup.threads.len()],
-            arrived: Counters::default(),
+            arrivals: Arrivals::new(threads, index, count),
         };
         Self {
             mhz,
             step: Step::Idle,
             group: 0,
-            groups: setup.groups.iter().map(state).collect(),
+            groups: setup.groups.iter().enumerate().map(state).collect(),
             setup,
         }
     }
@@ -166,24 +157,12 @@ impl Rcp {
 
     /// Reads the counters of one thread.
     fn count(&mut self, index: usize, access: &mut Access<'_>) -> Cycle {
-        let groups = self.groups.len();
         let it = &mut self.groups[self.group];
-        let mut cost = 0;
-        if let Some(&thread) = self.setup.threads.get(index) {
-            let place = self
-                .setup
-                .counters
-                .of_thread(thread, groups, self.group, COUNTERS_STRIDE);
-            let (words, lasts) = access.read::<4>(place);
-            let now = counters(words);
-            it.arrived.add(&now.since(&it.seen[index]));
-            it.seen[index] = now;
-            cost = lasts;
-        }
-        if index + 1 < self.setup.threads.len() {
+        let (cost, last) = it.arrivals.read(index, &self.setup.counters, access);
+        if !last {
             self.step = Step::Thread(index + 1);
         } else if it.lengths.is_empty() {
-            cost += self.law(0, access);
+            return cost + self.law(0, access);
         } else {
             self.step = Step::Queues;
         }
@@ -203,7 +182,7 @@ impl Rcp {
     fn law(&mut self, queue: u32, access: &mut Access<'_>) -> Cycle {
         let (mhz, group) = (self.mhz, self.group);
         let it = &mut self.groups[group];
-        let arrived = std::mem::take(&mut it.arrived);
+        let arrived = it.arrivals.take();
         let length = ((it.ends - it.began) * 1000 / mhz).max(1);
         it.began = it.ends;
         it.rate.fire(length, &arrived, queue);
@@ -245,19 +224,13 @@ impl Task for Rcp {
         let setup = &self.setup;
         let count = setup.groups.len();
         start.check(setup.rate, count as u32 * 4)?;
-        let bytes = per_thread(&setup.threads, count, COUNTERS_STRIDE);
-        start.check(setup.counters, bytes)?;
-        for queue in setup.groups.iter().flat_map(|group| &group.queues) {
-            start.check(*queue, QUEUE_BYTES)?;
+        setup.counters.check(count, Counters::STRIDE, start)?;
+        for group in &self.groups {
+            group.lengths.check(start)?;
         }
         for (index, group) in self.groups.iter_mut().enumerate() {
             start.write(setup.rate.after(4 * index as u32), group.rate.rate());
-            for (seen, thread) in group.seen.iter_mut().zip(&setup.threads) {
-                let own = setup.counters;
-                let place = own.of_thread(*thread, count, index, COUNTERS_STRIDE);
-                let word = |at: usize| start.read(place.after(4 * at as u32));
-                *seen = counters(std::array::from_fn(word));
-            }
+            group.arrivals.prepare(&setup.counters, start);
         }
         Ok(Some(self.due()))
     }
@@ -276,13 +249,8 @@ impl Task for Rcp {
             Step::Queues => ("read a queue's counters", self.queues(access)),
             Step::Publish => ("publish the rate", self.publish(access)),
         };
-        let next = if self.step == Step::Idle {
-            let due = self.due();
-            Next::Done { cost, due }
-        } else {
-            Next::After(cost)
-        };
-        (doing, next)
+        let done = self.step == Step::Idle;
+        (doing, after_access(cost, done.then(|| self.due())))
     }
 
     /// Rates are in bytes per second.
@@ -309,15 +277,6 @@ impl Task for Rcp {
         groups
             .map(|(number, state)| state.summary(number, count))
             .collect()
-    }
-}
-
-/// Four longwords of counters; the sum of 64 bits has its low half first.
-fn counters([bytes, rtt_bytes, low, high]: [u32; 4]) -> Counters {
-    Counters {
-        bytes,
-        rtt_bytes,
-        rtt_sum: u64::from(high) << 32 | u64::from(low),
     }
 }
 

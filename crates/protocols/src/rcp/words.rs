@@ -26,7 +26,7 @@ impl RcpSetup {
         format!(
             "{} groups of ports, counters of {} threads",
             self.groups.len(),
-            self.threads.len()
+            self.counters.threads.len()
         )
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::header::{DELTA_OFFSET, Header};
 use super::scale::Scale;
+use crate::thread_counters::Counts;
 
 /// Round-trip times are counted in units of 2^12 x 2^-28 s (15.3 us), so that a sum of products fits
 /// 64 bits.
@@ -40,10 +41,19 @@ impl Sums {
                 .wrapping_add(u64::from(header.x) * u64::from(rtt));
         }
     }
+}
 
-    /// What has come since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
+impl Counts<5> for Sums {
+    fn from_words([input_traffic, x_low, x_high, xrtt_low, xrtt_high]: [u32; 5]) -> Self {
+        let wide = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+        Self {
+            input_traffic,
+            sum_x: wide(x_low, x_high),
+            sum_xrtt: wide(xrtt_low, xrtt_high),
+        }
+    }
+
+    fn since(&self, earlier: &Self) -> Self {
         Self {
             input_traffic: self.input_traffic.wrapping_sub(earlier.input_traffic),
             sum_x: self.sum_x.wrapping_sub(earlier.sum_x),
@@ -51,8 +61,7 @@ impl Sums {
         }
     }
 
-    /// Adds the sums of another thread.
-    pub fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.input_traffic = self.input_traffic.wrapping_add(other.input_traffic);
         self.sum_x = self.sum_x.wrapping_add(other.sum_x);
         self.sum_xrtt = self.sum_xrtt.wrapping_add(other.sum_xrtt);

@@ -8,9 +8,10 @@ use npsim_project::resolve::{Memory, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::task::{STATE_STRIDE, SUMS_STRIDE, ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
-use super::{Control, Parameters, time_from_nanoseconds};
-use crate::keys::{laws, places};
+use super::task::{STATE_STRIDE, Xcp, XcpGroup, XcpLayout, XcpSetup};
+use super::{Control, Parameters, Sums, time_from_nanoseconds};
+use crate::keys::{group_laws, places};
+use crate::thread_counters::{Counts, ThreadCounters};
 
 /// `[gpp.xcp]`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -106,10 +107,10 @@ impl TaskKind for XcpKind {
         };
         let sums = keys.sums.as_ref().and_then(|name| {
             let memory = Memory::new("sums", Some(name), "");
-            let stride = u64::from(SUMS_STRIDE) * count;
+            let stride = u64::from(Sums::STRIDE) * count;
             let (place, threads) =
                 resolver.per_thread(&span, &memory, keys.threads.as_ref(), stride)?;
-            Some(ThreadSums { place, threads })
+            Some(ThreadCounters { place, threads })
         });
         if let (None, Some(threads)) = (&keys.sums, &keys.threads) {
             resolver.fail(
@@ -133,14 +134,12 @@ impl TaskKind for XcpKind {
             allowed_queue: time(resolver, &keys.allowed_queue, "2ms"),
         };
         let law = |capacity| Control::new(Parameters { capacity, ..first });
-        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &ports.ports);
-        (resolver.mistakes() == before).then_some(())?;
         let places = places!(
             keys: capacity, alpha, beta, gamma, initial_interval, min_interval, max_interval,
             allowed_queue
         );
-        let laws = laws(resolver, &ports, law, &places, &span)?.into_iter();
-        let groups = laws.zip(queues);
+        let queues = keys.queues.as_ref();
+        let groups = group_laws(resolver, before, &ports, queues, law, &places, &span)?;
         let setup = XcpSetup {
             state: state?,
             layout,

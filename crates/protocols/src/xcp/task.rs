@@ -13,12 +13,12 @@ use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
-use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
+use crate::job::after_access;
+use crate::queue_lengths::QueueLengths;
+use crate::thread_counters::{Arrivals, Counts, ThreadCounters};
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 64;
-/// Bytes of the sums of a thread and group.
-pub(crate) const SUMS_STRIDE: u32 = 32;
 
 /// Where things stand in a group's state, in bytes.
 mod offset {
@@ -32,13 +32,11 @@ mod offset {
     pub const RESIDUES: u32 = 32;
 }
 
-/// What the task tells observers.
+/// What observers see of the task.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
-    const fn of(name: &'static str, unit: &'static str) -> Level {
-        Level { name, unit }
-    }
+    use crate::job::level as of;
 
     /// Positive feedback given to an interval.
     pub const POSITIVE_RESIDUE: Level = of("positive feedback", "byte/s");
@@ -67,15 +65,6 @@ pub enum XcpLayout {
     Split,
 }
 
-/// Sums that each thread keeps for itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadSums {
-    /// Those of the first group and thread 0.
-    pub place: Place,
-    /// The threads that have any.
-    pub threads: Vec<u16>,
-}
-
 /// What the task works on, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpSetup {
@@ -83,8 +72,8 @@ pub struct XcpSetup {
     pub state: Place,
     /// How it is laid out.
     pub layout: XcpLayout,
-    /// Where the sums are, if not in the state.
-    pub sums: Option<ThreadSums>,
+    /// The sums that each thread keeps for itself, if they are not in the state.
+    pub sums: Option<ThreadCounters>,
     /// The groups of ports.
     pub groups: Vec<XcpGroup>,
 }
@@ -114,10 +103,8 @@ pub struct XcpState {
     bank: u32,
     due: Cycle,
     queue_due: Cycle,
-    /// What each thread's sums were.
-    seen: Vec<Sums>,
-    /// What has come in the interval, as far as it is read.
-    arrived: Sums,
+    /// What has come in the interval, as far as it is read from sums per thread.
+    arrivals: Arrivals<Sums, 5>,
 }
 
 impl XcpState {
@@ -125,11 +112,7 @@ impl XcpState {
     /// what came since it was this at the end of the one before.
     #[must_use]
     pub fn counted(&self) -> Sums {
-        let mut all = Sums::default();
-        for thread in &self.seen {
-            all.add(thread);
-        }
-        all
+        self.arrivals.counted()
     }
 }
 
@@ -168,10 +151,11 @@ impl Xcp {
         Self::at(setup, 1)
     }
 
-    /// The same beside microengines of so many megahertz.
+    /// A task before the first cycle, beside microengines of so many megahertz.
     fn at(setup: XcpSetup, mhz: u64) -> Self {
         let threads = setup.sums.as_ref().map_or(0, |sums| sums.threads.len());
-        let state = |group: &XcpGroup| {
+        let count = setup.groups.len();
+        let state = |(index, group): (usize, &XcpGroup)| {
             let parameters = group.control.parameters();
             let first = cycles(parameters.allowed_queue, mhz);
             XcpState {
@@ -187,15 +171,14 @@ impl Xcp {
                 } else {
                     first
                 },
-                seen: vec![Sums::default(); threads],
-                arrived: Sums::default(),
+                arrivals: Arrivals::new(threads, index, count),
             }
         };
         Self {
             mhz,
             step: Step::Idle,
             group: 0,
-            groups: setup.groups.iter().map(state).collect(),
+            groups: setup.groups.iter().enumerate().map(state).collect(),
             failed_tries: 0,
             setup,
         }
@@ -273,34 +256,26 @@ impl Xcp {
 
     /// Reads the sums of one thread; after the last the law is computed.
     fn thread_sums(&mut self, index: usize, access: &mut Access<'_>) -> Cycle {
-        let groups = self.groups.len();
-        let Some(place) = self.setup.sums.as_ref().and_then(|all| {
-            let thread = *all.threads.get(index)?;
-            Some(all.place.of_thread(thread, groups, self.group, SUMS_STRIDE))
-        }) else {
+        let Some(sums) = &self.setup.sums else {
             self.step = self.after_thread_sums();
             return 0;
         };
-        let (words, mut cost) = access.read::<5>(place);
-        let it = &mut self.groups[self.group];
-        let now = sums(words);
-        it.arrived.add(&now.since(&it.seen[index]));
-        it.seen[index] = now;
-        if index + 1 < it.seen.len() {
+        let arrivals = &mut self.groups[self.group].arrivals;
+        let (cost, last) = arrivals.read(index, sums, access);
+        if !last {
             self.step = Step::ThreadSums(index + 1);
-        } else {
-            self.step = self.after_thread_sums();
-            cost += self.law(access);
+            return cost;
         }
-        cost
+        let arrived = arrivals.take();
+        self.step = self.after_thread_sums();
+        cost + self.law(&arrived, access)
     }
 
     /// Steps 7 to 18 of the draft; gives what they take.
-    fn law(&mut self, access: &mut Access<'_>) -> Cycle {
+    fn law(&mut self, arrived: &Sums, access: &mut Access<'_>) -> Cycle {
         let group = self.group;
         let it = &mut self.groups[group];
-        let arrived = std::mem::take(&mut it.arrived);
-        let done = it.control.fire(&arrived, it.queue.queue());
+        let done = it.control.fire(arrived, it.queue.queue());
         it.last = Some(done);
         it.intervals += 1;
         let (rtt, length) = (it.control.avg_rtt(), it.control.length());
@@ -380,18 +355,12 @@ impl Task for Xcp {
         let count = setup.groups.len();
         start.check(setup.state, count as u32 * STATE_STRIDE)?;
         if let Some(sums) = &setup.sums {
-            start.check(sums.place, per_thread(&sums.threads, count, SUMS_STRIDE))?;
+            sums.check(count, Sums::STRIDE, start)?;
         }
-        for queue in setup.groups.iter().flat_map(|group| &group.queues) {
-            start.check(*queue, QUEUE_BYTES)?;
-        }
-        if let Some(all) = &setup.sums {
-            for (index, group) in self.groups.iter_mut().enumerate() {
-                for (seen, thread) in group.seen.iter_mut().zip(&all.threads) {
-                    let place = all.place.of_thread(*thread, count, index, SUMS_STRIDE);
-                    let word = |at: usize| start.read(place.after(4 * at as u32));
-                    *seen = sums(std::array::from_fn(word));
-                }
+        for group in &mut self.groups {
+            group.lengths.check(start)?;
+            if let Some(sums) = &setup.sums {
+                group.arrivals.prepare(sums, start);
             }
         }
         Ok(Some(self.due()))
@@ -415,10 +384,9 @@ impl Task for Xcp {
                 ("take the lock", cost)
             }
             Step::ReadSums => {
-                let (words, cost) = access.read::<5>(self.state().after(offset::SUMS));
-                self.groups[self.group].arrived = sums(words);
+                let (words, cost) = access.read(self.state().after(offset::SUMS));
                 self.step = Step::WritePools;
-                let law = self.law(access);
+                let law = self.law(&Sums::from_words(words), access);
                 ("read the sums, compute the feedback", cost + law)
             }
             Step::WritePools => ("write the pools", self.write_pools(access)),
@@ -448,13 +416,8 @@ impl Task for Xcp {
                 ("release the lock", cost)
             }
         };
-        let next = if self.step == Step::Idle {
-            let due = self.due();
-            Next::Done { cost, due }
-        } else {
-            Next::After(cost)
-        };
-        (doing, next)
+        let done = self.step == Step::Idle;
+        (doing, after_access(cost, done.then(|| self.due())))
     }
 
     /// Rates are in bytes per second.
@@ -491,16 +454,6 @@ impl Task for Xcp {
         groups
             .map(|(number, state)| state.summary(number, count))
             .collect()
-    }
-}
-
-/// Five longwords of sums: bytes, then two of 64 bits with the low half first.
-fn sums([bytes, x_low, x_high, xrtt_low, xrtt_high]: [u32; 5]) -> Sums {
-    let wide = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
-    Sums {
-        input_traffic: bytes,
-        sum_x: wide(x_low, x_high),
-        sum_xrtt: wide(xrtt_low, xrtt_high),
     }
 }
 

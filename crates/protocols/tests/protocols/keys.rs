@@ -160,7 +160,7 @@ fn rcp_reads_as_many_threads_as_there_is_room_for() {
         "groups = 2\neta = 0.95\nperiod = \"5ms\"\n",
     ));
     let setup = task::<Rcp>(&resolved).setup();
-    assert_eq!((setup.threads.len(), setup.groups.len()), (32, 2));
+    assert_eq!((setup.counters.threads.len(), setup.groups.len()), (32, 2));
     let parameters = setup.groups[1].rate.parameters();
     assert_eq!(
         (parameters.capacity, parameters.target),

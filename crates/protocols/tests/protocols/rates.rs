@@ -6,6 +6,7 @@ use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
 use npsim_protocols::rcp::{Parameters, Rate};
+use npsim_protocols::thread_counters::ThreadCounters;
 
 use super::bench::{Bench, load, plan};
 
@@ -40,8 +41,10 @@ const QUEUED: u32 = 3;
 fn bench(parameters: Parameters) -> Bench {
     let setup = RcpSetup {
         rate: RATE,
-        counters: COUNTERS,
-        threads: THREADS.to_vec(),
+        counters: ThreadCounters {
+            place: COUNTERS,
+            threads: THREADS.to_vec(),
+        },
         groups: vec![RcpGroup {
             rate: Rate::new(parameters).unwrap(),
             queues: vec![QUEUES],

@@ -10,7 +10,8 @@ use npsim_protocols::quick_start::pool::Pool;
 use npsim_protocols::quick_start::task::{QuickStart, QuickStartGroup, QuickStartSetup};
 use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
 use npsim_protocols::rcp::{self, Counters, Rate};
-use npsim_protocols::xcp::task::{ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
+use npsim_protocols::thread_counters::{Counts, ThreadCounters};
+use npsim_protocols::xcp::task::{Xcp, XcpGroup, XcpLayout, XcpSetup};
 use npsim_protocols::xcp::{self, Control, Scale, Sums};
 
 use super::bench::{Bench, load, plan};
@@ -217,7 +218,7 @@ fn xcp_task(layout: XcpLayout, threads: Option<Vec<u16>>, initial_interval: u32)
     Box::new(Xcp::new(XcpSetup {
         state: STATE,
         layout,
-        sums: threads.map(|threads| ThreadSums {
+        sums: threads.map(|threads| ThreadCounters {
             place: COUNTERS,
             threads,
         }),
@@ -407,8 +408,10 @@ fn rcp_group() -> RcpGroup {
 fn rcp_at(counters: Place, threads: std::ops::Range<u16>) -> Box<dyn Task> {
     Box::new(Rcp::new(RcpSetup {
         rate: STATE,
-        counters,
-        threads: threads.collect(),
+        counters: ThreadCounters {
+            place: counters,
+            threads: threads.collect(),
+        },
         groups: vec![rcp_group()],
     }))
 }

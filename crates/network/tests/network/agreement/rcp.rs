@@ -4,6 +4,7 @@ use npsim_network::{Content, Frame};
 use npsim_protocols::rcp::counters::Counters;
 use npsim_protocols::rcp::header::{Header, stamp};
 use npsim_protocols::rcp::task::{Rcp, RcpState};
+use npsim_protocols::thread_counters::Counts;
 use npsim_transport::time::{MICROSECOND, Time};
 use npsim_transport::wire::Body;
 

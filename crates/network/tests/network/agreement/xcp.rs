@@ -1,6 +1,7 @@
 //! XCP: feedback packet by packet, and the law interval by interval.
 
 use npsim_network::{Content, Frame, Network};
+use npsim_protocols::thread_counters::Counts;
 use npsim_protocols::xcp::control::{Control, Interval};
 use npsim_protocols::xcp::feedback::Sums;
 use npsim_protocols::xcp::header::Header;

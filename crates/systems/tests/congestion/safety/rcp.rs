@@ -2,6 +2,7 @@
 
 use npsim_protocols::rcp::counters::Counters;
 use npsim_protocols::rcp::header::{self, Header};
+use npsim_protocols::thread_counters::Counts;
 
 use super::bench::ensure;
 use super::packets::{Packet, Packets};

@@ -1,5 +1,6 @@
 //! XCP's pools and sums, with contexts that take from them at once.
 
+use npsim_protocols::thread_counters::Counts;
 use npsim_protocols::xcp::SECOND;
 use npsim_protocols::xcp::feedback::{LARGEST_POOL, Pools, Sums};
 use npsim_protocols::xcp::header::{DELTA_OFFSET, Header};

@@ -1,0 +1,44 @@
+//! What jobs of slow-path tasks have in common.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::{LoadError, Next, Start};
+use npsim_chip::kernel::trace_event::Level;
+
+/// A quantity that observers follow.
+pub(crate) const fn level(name: &'static str, unit: &'static str) -> Level {
+    Level { name, unit }
+}
+
+/// What follows an access that takes `cost` cycles: the job's next one, or the job that is due at
+/// `due` if this one is done.
+pub(crate) const fn after_access(cost: Cycle, due: Option<Cycle>) -> Next {
+    match due {
+        Some(due) => Next::Done { cost, due },
+        None => Next::After(cost),
+    }
+}
+
+/// The address of each port on the router that `task` is on. A port has one address, or one for
+/// each router of a chain.
+///
+/// # Errors
+/// A port has none for this router.
+pub(crate) fn own_addresses<'a, A: Copy + 'a>(
+    task: &'static str,
+    ports: impl Iterator<Item = &'a Vec<A>>,
+    start: &Start<'_>,
+) -> Result<Vec<A>, LoadError> {
+    let node = start.node();
+    let own = |(port, addresses): (usize, &Vec<A>)| {
+        let at = if addresses.len() == 1 { 0 } else { node };
+        addresses.get(at).copied().ok_or(LoadError::Refused {
+            task,
+            reason: format!(
+                "port {port} has {} addresses, and there is a router {}",
+                addresses.len(),
+                node + 1
+            ),
+        })
+    };
+    ports.enumerate().map(own).collect()
+}

@@ -1,0 +1,111 @@
+//! Counters that threads of the fast path keep in memory: a record for each thread and group of
+//! ports. The slow path reads one record after the other and takes differences.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::{Access, LoadError, Place, Start};
+use serde::{Deserialize, Serialize};
+
+/// What a thread counts of one group. Each counter only grows, modulo its width.
+pub trait Counts<const WORDS: usize>: Copy + Default {
+    /// Bytes from one record to the next.
+    const STRIDE: u32 = 4 * WORDS.next_power_of_two() as u32;
+
+    /// A record as it stands in memory. Counters of 64 bits have their low half first.
+    fn from_words(words: [u32; WORDS]) -> Self;
+
+    /// What has come since `earlier`.
+    #[must_use]
+    fn since(&self, earlier: &Self) -> Self;
+
+    /// Adds the counters of another thread.
+    fn add(&mut self, other: &Self);
+}
+
+/// Where the records are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadCounters {
+    /// That of thread 0 and the first group.
+    pub place: Place,
+    /// The threads that count; those that are left out have room as well.
+    pub threads: Vec<u16>,
+}
+
+impl ThreadCounters {
+    /// Checks that the records of `groups` groups, `stride` bytes each, are in memory.
+    pub(crate) fn check(
+        &self,
+        groups: usize,
+        stride: u32,
+        start: &Start<'_>,
+    ) -> Result<(), LoadError> {
+        let last = self.threads.iter().max();
+        let threads = last.map_or(0, |last| u32::from(*last) + 1);
+        start.check(self.place, threads * groups as u32 * stride)
+    }
+}
+
+/// What the threads counted of one group, as far as their records were read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Arrivals<C, const WORDS: usize> {
+    /// The group, and out of how many.
+    group: (usize, usize),
+    /// Each thread's record when it was read last.
+    seen: Vec<C>,
+    /// The differences that were not [taken](Self::take).
+    arrived: C,
+}
+
+impl<C: Counts<WORDS>, const WORDS: usize> Arrivals<C, WORDS> {
+    /// Nothing has been read of `group`, one of `groups`.
+    pub fn new(threads: usize, group: usize, groups: usize) -> Self {
+        Self {
+            group: (group, groups),
+            seen: vec![C::default(); threads],
+            arrived: C::default(),
+        }
+    }
+
+    /// The sum of the records that were read last.
+    pub fn counted(&self) -> C {
+        let mut all = C::default();
+        for thread in &self.seen {
+            all.add(thread);
+        }
+        all
+    }
+
+    /// Takes what stands in the records before the first cycle as counted earlier.
+    pub fn prepare(&mut self, of: &ThreadCounters, start: &Start<'_>) {
+        let (group, groups) = self.group;
+        for (seen, thread) in self.seen.iter_mut().zip(&of.threads) {
+            let record = of.place.of_thread(*thread, groups, group, C::STRIDE);
+            let word = |at: usize| start.read(record.after(4 * at as u32));
+            *seen = C::from_words(std::array::from_fn(word));
+        }
+    }
+
+    /// Reads the record of the thread at `index`, if there is one: how long that takes, and whether
+    /// it was the last.
+    pub fn read(
+        &mut self,
+        index: usize,
+        of: &ThreadCounters,
+        access: &mut Access<'_>,
+    ) -> (Cycle, bool) {
+        let Some(&thread) = of.threads.get(index) else {
+            return (0, true);
+        };
+        let (group, groups) = self.group;
+        let record = of.place.of_thread(thread, groups, group, C::STRIDE);
+        let (words, cost) = access.read(record);
+        let now = C::from_words(words);
+        self.arrived.add(&now.since(&self.seen[index]));
+        self.seen[index] = now;
+        (cost, index + 1 == of.threads.len())
+    }
+
+    /// What has come since this was called last.
+    pub fn take(&mut self) -> C {
+        std::mem::take(&mut self.arrived)
+    }
+}
