@@ -1,7 +1,7 @@
 //! In which order the frames of a run left.
 
 use npsim_chip::Cycle;
-use npsim_net::load::{Kind, Stamp};
+use npsim_net::load::{FrameKind, Stamp};
 use npsim_net::order::{Counter, Sequences, THRESHOLD};
 
 use crate::metric::ObservedFlows;
@@ -13,7 +13,7 @@ use crate::metric::ObservedFlows;
 /// Frames that are still inside at its end are as good as lost, and loss is no disorder.
 #[derive(Clone, Debug)]
 pub struct Ordering {
-    left: Sequences<(Kind, u32)>,
+    left: Sequences<(FrameKind, u32)>,
     flow_slots: Option<u32>,
 }
 
@@ -83,7 +83,7 @@ mod tests {
     fn stamps(frames: &[(Cycle, u32, u64)]) -> Vec<(Cycle, Stamp)> {
         let stamp = |&(end, flow, sequence)| {
             let stamp = Stamp {
-                kind: Kind::Plain,
+                kind: FrameKind::Plain,
                 port: 0,
                 flow,
                 sequence,

@@ -22,7 +22,8 @@ use pcap_file::pcap::{
 };
 use pcap_file::{DataLink, Endianness};
 
-pub use resume::{KeptFile, Position};
+pub use resume::KeptFile;
+pub use tally::Position;
 pub use trace_sink::{Form, Interface, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;

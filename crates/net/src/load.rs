@@ -19,6 +19,7 @@
 mod arrivals;
 mod clock;
 mod generator;
+mod kind;
 mod number;
 mod packet;
 mod phase;
@@ -38,12 +39,13 @@ use serde::{Deserialize, Serialize};
 
 pub use arrivals::Arrivals;
 pub use generator::Generator;
+pub use kind::FrameKind;
 pub use phase::Phase;
 pub use prefix::{Prefix, PrefixError};
 pub use rate::{Amount, Rate, RateError};
 pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
 pub use span::{Span, SpanError};
-pub use special::{Kind, OptionBytes, OptionError, Share, ShareError, Special};
+pub use special::{OptionBytes, OptionError, Share, ShareError, Special};
 pub use stamp::Stamp;
 pub use turns::Interleave;
 

@@ -14,8 +14,9 @@ mod speed;
 
 pub use assignment::PortAssignment;
 pub(crate) use assignment::flow_hash;
+pub use placing::schedule;
 pub use replay::{Replay, ReplayError, ReplayFrames, Survey};
-pub use schedule::{Arrival, PortLoad, Schedule, schedule};
+pub use schedule::{Arrival, PortLoad, Schedule};
 pub use speed::Pace;
 
 use crate::RatioError;

@@ -11,8 +11,8 @@ mod xcp_option;
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Time;
 use crate::wire::Packet;
+use npsim_protocols::time::Time;
 
 pub use cubic::{Cubic, CubicParameters};
 pub use quick_start::{QuickStart, QuickStartParameters};

@@ -1,8 +1,8 @@
 //! What both ends say in their SYN.
 
 use crate::host::HostParameters;
-use crate::time::Time;
 use crate::wire::{Options, Timestamps};
+use npsim_protocols::time::Time;
 
 /// The shift with which a receive buffer fits the 16 bits of a window (RFC 7323).
 pub(crate) fn window_shift(host: &HostParameters) -> u8 {

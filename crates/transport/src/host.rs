@@ -2,30 +2,10 @@
 
 use npsim_protocols::round_trip::RtoParameters;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::pacing::Clock;
-use crate::time::{MICROSECOND, SECOND, Time};
-
-/// A length of time that a scale makes zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{name} is {time} ps; divided by {scale} nothing is left of it")]
-pub struct ScaleError {
-    /// What the time is for.
-    pub name: &'static str,
-    /// The time before.
-    pub time: Time,
-    /// What it was to be divided by.
-    pub scale: u64,
-}
-
-/// `time / scale`, rounded down. A time that is zero already stays so.
-pub(crate) fn divided(name: &'static str, time: Time, scale: u64) -> Result<Time, ScaleError> {
-    match time.checked_div(scale) {
-        Some(divided) if divided > 0 || time == 0 => Ok(divided),
-        _ => Err(ScaleError { name, time, scale }),
-    }
-}
+use crate::scaling::{ScaleError, divided};
+use npsim_protocols::time::{MICROSECOND, SECOND, Time};
 
 /// The window after the ACK that ends a fast recovery without SACK (RFC 6582, step 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,7 +131,7 @@ impl HostParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::MILLISECOND;
+    use npsim_protocols::time::MILLISECOND;
 
     #[test]
     fn a_scale_divides_every_time() {

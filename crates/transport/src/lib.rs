@@ -62,14 +62,16 @@ mod host;
 pub mod pacing;
 pub mod rcp;
 mod receiver;
+mod scaling;
 mod sender;
 mod sequence;
 
 pub mod wire;
 
 pub use control::Scheme;
-pub use host::{FullAck, HostParameters, PartialAck, ScaleError};
+pub use host::{FullAck, HostParameters, PartialAck};
 pub use npsim_protocols::round_trip::RtoParameters;
 pub use npsim_protocols::time;
 pub use receiver::{Receiver, ReceiverCounters, ReceiverParameters, ReceiverPhase, XcpAnswer};
+pub use scaling::ScaleError;
 pub use sender::{Phase, Sender, SenderCounters, SenderParameters, SenderView, Supply};

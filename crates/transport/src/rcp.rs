@@ -11,9 +11,9 @@ mod sender;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::{ScaleError, divided};
 use crate::pacing::Clock;
-use crate::time::{MILLISECOND, SECOND, Time};
+use crate::scaling::{ScaleError, divided};
+use npsim_protocols::time::{MILLISECOND, SECOND, Time};
 
 pub use receiver::{RcpReceiver, RcpReceiverCounters};
 pub use sender::{RcpPhase, RcpSender, RcpSenderCounters, RcpSenderParameters};

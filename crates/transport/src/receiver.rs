@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::handshake;
 use crate::host::HostParameters;
 use crate::sequence;
-use crate::time::Time;
 use crate::wire::{Ends, Flags, Options, Packet, PacketFormat, Segment};
 use assembly::Assembly;
 use echo::Echo;
 use npsim_protocols::round_trip::RoundTrip;
+use npsim_protocols::time::Time;
 
 /// The random stream of a receiver under its seed.
 const STREAM: u64 = 0x7463_7001;

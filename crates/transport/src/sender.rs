@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::control::{Control, Limit, Moment, Scheme};
 use crate::host::HostParameters;
 use crate::pacing::Pacer;
-use crate::time::Time;
 use crate::wire::{Ends, Packet};
 use npsim_protocols::round_trip::RoundTrip;
+use npsim_protocols::time::Time;
 use scoreboard::Scoreboard;
 
 /// The random stream of a sender under its seed.

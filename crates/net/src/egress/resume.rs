@@ -5,9 +5,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use flate2::Crc;
-use serde::{Deserialize, Serialize};
 
-use super::{PcapSink, Tally, Target, Temporary, hidden_name};
+use super::tally::{Position, Tally};
+use super::{PcapSink, Target, Temporary, hidden_name};
 use crate::standard_output::is_standard_output;
 
 /// A file that is written bit by bit under a temporary name, which depends on its own alone and stays
@@ -34,7 +34,7 @@ impl KeptFile {
     /// # Errors
     /// As [`PcapSink::resume`].
     pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
-        let (file, target) = go_on(path, position)?;
+        let (file, target) = reopen(path, position)?;
         Ok(Self { file, target })
     }
 
@@ -66,17 +66,6 @@ impl Write for KeptFile {
     }
 }
 
-/// How far a capture has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
-    /// Bytes in the file.
-    pub bytes: u64,
-    /// Their CRC-32.
-    pub checksum: u32,
-    /// Frames; 0 if it is no capture.
-    pub frames: u64,
-}
-
 impl PcapSink {
     /// Begins a capture like [`create`](Self::create), under a temporary name that depends on `path`
     /// alone and stays when the sink is dropped or the process killed.
@@ -105,7 +94,7 @@ impl PcapSink {
     /// If neither file begins with what was written up to there, a file cannot be read or written, or
     /// another process writes the same capture.
     pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
-        let (file, target) = go_on(path, position)?;
+        let (file, target) = reopen(path, position)?;
         Ok(Self {
             file,
             target,
@@ -123,7 +112,7 @@ pub(super) fn begin(path: &Path) -> io::Result<(Tally, Target)> {
 }
 
 /// A part that was brought to `position`; what came after is dropped.
-pub(super) fn go_on(path: &Path, position: &Position) -> io::Result<(Tally, Target)> {
+pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(Tally, Target)> {
     let temporary = Temporary::kept(path)?;
     let found = match continued(&temporary.path, position)? {
         Some(found) => Some(found),

@@ -4,8 +4,18 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use flate2::Crc;
+use serde::{Deserialize, Serialize};
 
-use super::Position;
+/// How far a capture has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Bytes in the file.
+    pub bytes: u64,
+    /// Their CRC-32.
+    pub checksum: u32,
+    /// Frames; 0 if it is no capture.
+    pub frames: u64,
+}
 
 /// Writes to a file and counts.
 #[derive(Debug)]

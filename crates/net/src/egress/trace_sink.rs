@@ -17,7 +17,7 @@ use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
-use super::resume::{begin, go_on};
+use super::resume::{begin, reopen};
 use super::{Position, Tally, Target, classic_header, into_io, invalid, write_record};
 use crate::capture::MAX_FRAME_BYTES;
 
@@ -155,7 +155,7 @@ impl TraceSink {
         seen_at: &[Interface],
         position: &Position,
     ) -> io::Result<Self> {
-        let (file, target) = go_on(path, position)?;
+        let (file, target) = reopen(path, position)?;
         let mut blocks = with_interfaces(form, seen_at)?;
         // They stand in the file already.
         if let Some(blocks) = &mut blocks {

@@ -1,8 +1,10 @@
 //! The frames of a load, one by one.
 
 use super::clock::{Cost, Due, Line, SECOND_PS, whole_nanoseconds};
+use super::kind::FrameKind;
 use super::packet::Template;
-use super::special::{Kind, Lot};
+use super::packet::length_of;
+use super::special::Lot;
 use super::stamp::Stamp;
 use super::turns::{Turn, Turns};
 use super::{Amount, Arrivals, Load, LoadError, LoadPort, Rate, Sizes};
@@ -294,9 +296,9 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
 /// Mean line time of the frames in 1/2^16 bits.
 fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
     let weight = u128::from(sizes.weight());
-    let of_kind = |kind: Kind| -> u128 {
+    let of_kind = |kind: FrameKind| -> u128 {
         let all = sizes.sizes().iter().map(|size| {
-            let length = kind.length(size.bytes - FCS_BYTES as u32, option);
+            let length = length_of(kind, size.bytes - FCS_BYTES as u32, option);
             (u128::from(size.weight) * u128::from(line_bytes(length) * 8)) << MEAN_BITS
         });
         all.sum::<u128>() / weight
@@ -368,7 +370,7 @@ impl Pacing {
 struct Planned {
     start_ps: u64,
     end_ps: u64,
-    kind: Kind,
+    kind: FrameKind,
     length: usize,
 }
 
@@ -399,7 +401,7 @@ impl PortGenerator {
     /// Plans the next frame.
     fn draw(&mut self) {
         let kind = if self.lot.is_plain() {
-            Kind::Plain
+            FrameKind::Plain
         } else {
             self.lot.kind(self.random.next())
         };
@@ -407,7 +409,7 @@ impl PortGenerator {
             [size] => size.bytes,
             _ => self.sizes.at(self.random.below(self.weight)),
         };
-        let length = kind.length(bytes - FCS_BYTES as u32, self.option);
+        let length = length_of(kind, bytes - FCS_BYTES as u32, self.option);
         let wanted_ps = self
             .pacing
             .wanted_ps(line_bytes(length) * 8, &mut self.random);

@@ -2,9 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use super::special::Kind;
+use super::kind::FrameKind;
 use super::stamp::{BYTES as STAMP, EXPERIMENT, MARK, Stamp};
 use super::{Load, Prefix};
+use crate::ethernet::MIN_FRAME_BYTES;
 use crate::random::mixed;
 
 const ETHERNET: usize = 14;
@@ -16,6 +17,19 @@ const FRAGMENT_OFFSET: u16 = 185;
 
 /// Bytes of a plain datagram's frame with nothing behind the stamp.
 const PLAIN: usize = ETHERNET + 20 + 8 + STAMP;
+
+/// Bytes without FCS of a frame of `kind` where `bytes` without FCS are asked for: as many, unless
+/// headers and stamp need more. ARP has one size.
+pub(super) fn length_of(kind: FrameKind, bytes: u32, option: usize) -> usize {
+    let least = match kind {
+        FrameKind::Arp => return MIN_FRAME_BYTES as usize,
+        FrameKind::Tcp => ETHERNET + 20 + 20 + STAMP,
+        FrameKind::Ipv6 => ETHERNET + 40 + 8 + STAMP,
+        FrameKind::Options => ETHERNET + 20 + option.next_multiple_of(4) + STAMP,
+        _ => MIN_FRAME_BYTES as usize,
+    };
+    least.max(bytes as usize)
+}
 
 /// What frames of one port are made from.
 #[derive(Clone, Debug)]
@@ -73,7 +87,7 @@ impl Template {
     pub(super) fn frame(&self, stamp: Stamp, turn: u64, length: usize) -> Vec<u8> {
         let ends = self.ends(stamp.flow, turn);
         match stamp.kind {
-            Kind::Plain if length >= PLAIN => self.plain(&ends, stamp, length),
+            FrameKind::Plain if length >= PLAIN => self.plain(&ends, stamp, length),
             _ => self.any(&ends, stamp, length),
         }
     }
@@ -85,8 +99,8 @@ impl Template {
         frame[6..12].copy_from_slice(&[0x06, 0x6e, 0x70, 0, 0, self.port]);
         frame[12..14].copy_from_slice(&[0x08, 0x00]);
         match stamp.kind {
-            Kind::Arp => Self::arp(ends, &mut frame),
-            Kind::Ipv6 => self.ipv6(ends, stamp, &mut frame),
+            FrameKind::Arp => Self::arp(ends, &mut frame),
+            FrameKind::Ipv6 => self.ipv6(ends, stamp, &mut frame),
             _ => self.ipv4(ends, stamp, &mut frame),
         }
         frame
@@ -176,9 +190,9 @@ impl Template {
         let kind = stamp.kind;
         let mut destination = ends.destination;
         match kind {
-            Kind::Broadcast => frame[..6].fill(0xff),
-            Kind::Stranger => frame[..6].copy_from_slice(&[0x06, 0x6e, 0x70, 1, 0, self.port]),
-            Kind::Multicast => {
+            FrameKind::Broadcast => frame[..6].fill(0xff),
+            FrameKind::Stranger => frame[..6].copy_from_slice(&[0x06, 0x6e, 0x70, 1, 0, self.port]),
+            FrameKind::Multicast => {
                 destination =
                     Ipv4Addr::new(239, 1, ends.destination[2], ends.destination[3]).octets();
                 // RFC 1112: the low 23 bits of the group.
@@ -188,7 +202,7 @@ impl Template {
             _ => {}
         }
         let packet = &mut frame[ETHERNET..];
-        let option = if kind == Kind::Options {
+        let option = if kind == FrameKind::Options {
             self.option.as_slice()
         } else {
             &[]
@@ -198,30 +212,36 @@ impl Template {
         packet[0] = 0x40 | (header / 4) as u8;
         packet[2..4].copy_from_slice(&(total as u16).to_be_bytes());
         packet[4..6].copy_from_slice(&(stamp.sequence as u16).to_be_bytes());
-        if kind == Kind::Fragment {
+        if kind == FrameKind::Fragment {
             packet[6..8].copy_from_slice(&FRAGMENT_OFFSET.to_be_bytes());
         }
-        packet[8] = if kind == Kind::Ttl { 1 } else { self.ttl };
+        packet[8] = if kind == FrameKind::Ttl { 1 } else { self.ttl };
         packet[9] = match kind {
-            Kind::Tcp => TCP,
-            Kind::Icmp => ICMP,
+            FrameKind::Tcp => TCP,
+            FrameKind::Icmp => ICMP,
             // Without a transport header the option fits the smallest frame.
-            Kind::Options => EXPERIMENT,
+            FrameKind::Options => EXPERIMENT,
             _ => UDP,
         };
         packet[12..16].copy_from_slice(&ends.source);
         packet[16..20].copy_from_slice(&destination);
         packet[20..header].copy_from_slice(option);
         let checksum = !folded(sum(&packet[..header]));
-        let wrong = if kind == Kind::Checksum { 0x5555 } else { 0 };
+        let wrong = if kind == FrameKind::Checksum {
+            0x5555
+        } else {
+            0
+        };
         packet[10..12].copy_from_slice(&(checksum ^ wrong).to_be_bytes());
 
         let pseudo = sum(&packet[12..20]) + u32::from(packet[9]) + (total - header) as u32;
         let payload = &mut packet[header..];
         match kind {
-            Kind::Fragment | Kind::Options => payload[..STAMP].copy_from_slice(&stamp.to_bytes()),
-            Kind::Tcp => tcp(payload, ends, stamp, pseudo),
-            Kind::Icmp => icmp(payload, stamp),
+            FrameKind::Fragment | FrameKind::Options => {
+                payload[..STAMP].copy_from_slice(&stamp.to_bytes());
+            }
+            FrameKind::Tcp => tcp(payload, ends, stamp, pseudo),
+            FrameKind::Icmp => icmp(payload, stamp),
             _ => udp(payload, ends, stamp, pseudo),
         }
     }
@@ -306,7 +326,7 @@ mod tests {
         };
         for flow in (0..3_000u32).map(|at| at.wrapping_mul(0x0123_4567)) {
             let stamp = Stamp {
-                kind: Kind::Plain,
+                kind: FrameKind::Plain,
                 port: 3,
                 flow,
                 sequence: u64::from(flow).wrapping_mul(0x0fed_cba9_8765_4321),

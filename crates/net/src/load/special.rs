@@ -8,77 +8,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::kind::FrameKind;
 use super::number;
-use crate::ethernet::MIN_FRAME_BYTES;
 use crate::{Ratio, RatioError};
-
-/// What a frame of a load is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Kind {
-    /// A UDP datagram to forward.
-    Plain = 0,
-    /// A TCP segment.
-    Tcp = 1,
-    /// An ICMP echo request.
-    Icmp = 2,
-    /// A UDP datagram with an IPv4 option.
-    Options = 3,
-    /// A UDP datagram whose time to live is 1, so that a router must not forward it.
-    Ttl = 4,
-    /// A UDP datagram with a wrong IPv4 header checksum.
-    Checksum = 5,
-    /// The last fragment of a UDP datagram.
-    Fragment = 6,
-    /// An ARP request.
-    Arp = 7,
-    /// A UDP datagram over IPv6.
-    Ipv6 = 8,
-    /// A UDP datagram to everybody on the link.
-    Broadcast = 9,
-    /// A UDP datagram to an IPv4 multicast group.
-    Multicast = 10,
-    /// A UDP datagram whose destination MAC address is not the port's.
-    Stranger = 11,
-}
-
-impl Kind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Kind; 12] = [
-        Kind::Plain,
-        Kind::Tcp,
-        Kind::Icmp,
-        Kind::Options,
-        Kind::Ttl,
-        Kind::Checksum,
-        Kind::Fragment,
-        Kind::Arp,
-        Kind::Ipv6,
-        Kind::Broadcast,
-        Kind::Multicast,
-        Kind::Stranger,
-    ];
-
-    /// The kind of this number.
-    #[must_use]
-    pub fn of_number(number: u8) -> Option<Kind> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-
-    /// Bytes without FCS of a frame of this kind where `bytes` without FCS are asked for: as many, unless
-    /// headers and stamp need more. ARP has one size.
-    pub(super) fn length(self, bytes: u32, option: usize) -> usize {
-        const ETHERNET: usize = 14;
-        let least = match self {
-            Kind::Arp => return MIN_FRAME_BYTES as usize,
-            Kind::Tcp => ETHERNET + 20 + 20 + super::stamp::BYTES,
-            Kind::Ipv6 => ETHERNET + 40 + 8 + super::stamp::BYTES,
-            Kind::Options => ETHERNET + 20 + option.next_multiple_of(4) + super::stamp::BYTES,
-            _ => MIN_FRAME_BYTES as usize,
-        };
-        least.max(bytes as usize)
-    }
-}
 
 /// A part of all frames, from none to all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -276,7 +208,7 @@ impl JsonSchema for OptionBytes {
     }
 }
 
-/// Which share of the frames is of which special kind; the rest are [`Kind::Plain`].
+/// Which share of the frames is of which special kind; the rest are [`FrameKind::Plain`].
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
 )]
@@ -301,19 +233,19 @@ pub struct Special {
 impl Special {
     /// The share of each special kind.
     #[must_use]
-    pub fn shares(&self) -> [(Kind, Share); 11] {
+    pub fn shares(&self) -> [(FrameKind, Share); 11] {
         [
-            (Kind::Tcp, self.tcp),
-            (Kind::Icmp, self.icmp),
-            (Kind::Options, self.options),
-            (Kind::Ttl, self.ttl),
-            (Kind::Checksum, self.checksum),
-            (Kind::Fragment, self.fragment),
-            (Kind::Arp, self.arp),
-            (Kind::Ipv6, self.ipv6),
-            (Kind::Broadcast, self.broadcast),
-            (Kind::Multicast, self.multicast),
-            (Kind::Stranger, self.stranger),
+            (FrameKind::Tcp, self.tcp),
+            (FrameKind::Icmp, self.icmp),
+            (FrameKind::Options, self.options),
+            (FrameKind::Ttl, self.ttl),
+            (FrameKind::Checksum, self.checksum),
+            (FrameKind::Fragment, self.fragment),
+            (FrameKind::Arp, self.arp),
+            (FrameKind::Ipv6, self.ipv6),
+            (FrameKind::Broadcast, self.broadcast),
+            (FrameKind::Multicast, self.multicast),
+            (FrameKind::Stranger, self.stranger),
         ]
     }
 
@@ -341,7 +273,7 @@ impl Special {
 #[derive(Clone, Debug)]
 pub(super) struct Lot {
     /// The first number that is not this kind any more, ascending.
-    limits: Vec<(u128, Kind)>,
+    limits: Vec<(u128, FrameKind)>,
 }
 
 impl Lot {
@@ -350,21 +282,21 @@ impl Lot {
         self.limits.is_empty()
     }
 
-    pub(super) fn kind(&self, number: u64) -> Kind {
+    pub(super) fn kind(&self, number: u64) -> FrameKind {
         let number = u128::from(number);
         let found = self.limits.iter().find(|(limit, _)| number < *limit);
-        found.map_or(Kind::Plain, |(_, kind)| *kind)
+        found.map_or(FrameKind::Plain, |(_, kind)| *kind)
     }
 
     /// How many of 2^64 numbers mean each kind.
-    pub(super) fn parts(&self) -> Vec<(u128, Kind)> {
+    pub(super) fn parts(&self) -> Vec<(u128, FrameKind)> {
         let mut before = 0;
         let mut parts = Vec::new();
         for &(limit, kind) in &self.limits {
             parts.push((limit - before, kind));
             before = limit;
         }
-        parts.push(((1 << 64) - before, Kind::Plain));
+        parts.push(((1 << 64) - before, FrameKind::Plain));
         parts
     }
 }
@@ -375,14 +307,14 @@ mod tests {
 
     #[test]
     fn kinds_have_the_numbers_of_their_places() {
-        for (number, kind) in Kind::ALL.into_iter().enumerate() {
+        for (number, kind) in FrameKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
-            assert_eq!(Kind::of_number(number as u8), Some(kind));
+            assert_eq!(FrameKind::of_number(number as u8), Some(kind));
         }
-        assert_eq!(Kind::of_number(12), None);
+        assert_eq!(FrameKind::of_number(12), None);
         let special = Special::default();
         let named: Vec<_> = special.shares().iter().map(|(kind, _)| *kind).collect();
-        assert_eq!(named, Kind::ALL[1..], "every special kind has a share");
+        assert_eq!(named, FrameKind::ALL[1..], "every special kind has a share");
     }
 
     #[test]
@@ -413,16 +345,16 @@ mod tests {
             ..Special::default()
         };
         let lot = special.lot().unwrap();
-        assert_eq!(lot.kind(0), Kind::Tcp);
-        assert_eq!(lot.kind((1 << 62) - 1), Kind::Tcp);
-        assert_eq!(lot.kind(1 << 62), Kind::Arp);
-        assert_eq!(lot.kind(3 << 62), Kind::Plain);
+        assert_eq!(lot.kind(0), FrameKind::Tcp);
+        assert_eq!(lot.kind((1 << 62) - 1), FrameKind::Tcp);
+        assert_eq!(lot.kind(1 << 62), FrameKind::Arp);
+        assert_eq!(lot.kind(3 << 62), FrameKind::Plain);
         assert_eq!(
             lot.parts(),
             [
-                (1 << 62, Kind::Tcp),
-                (1 << 63, Kind::Arp),
-                (1 << 62, Kind::Plain)
+                (1 << 62, FrameKind::Tcp),
+                (1 << 63, FrameKind::Arp),
+                (1 << 62, FrameKind::Plain)
             ]
         );
         let whole = Special {

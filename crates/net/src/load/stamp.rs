@@ -1,6 +1,6 @@
 //! What a load writes into each frame, so that order and loss can be seen where frames leave.
 
-use super::special::Kind;
+use super::kind::FrameKind;
 
 /// Bytes of a stamp.
 pub(super) const BYTES: usize = 16;
@@ -17,7 +17,7 @@ pub(super) const MARK: [u8; 2] = *b"np";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// What the frame is.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// The port it came in at.
     pub port: u8,
     /// The flow. A flow comes in at one port.
@@ -43,7 +43,7 @@ impl Stamp {
             return None;
         }
         Some(Stamp {
-            kind: Kind::of_number(bytes[2])?,
+            kind: FrameKind::of_number(bytes[2])?,
             port: bytes[3],
             flow: u32::from_be_bytes(*bytes[4..].first_chunk()?),
             sequence: u64::from_be_bytes(*bytes[8..].first_chunk()?),

@@ -224,7 +224,7 @@ fn flows_come_in_turn_with_their_numbers() {
         let stamp = Stamp::read(&frame.bytes).unwrap();
         assert_eq!(
             (u32::from(stamp.port), stamp.kind),
-            (frame.port, Kind::Plain)
+            (frame.port, FrameKind::Plain)
         );
         let wanted = next.entry(stamp.flow).or_default();
         assert_eq!(stamp.sequence, *wanted);
@@ -271,9 +271,9 @@ fn destinations_are_met_evenly_and_from_every_port() {
 }
 
 /// Checks a frame the way a host would.
-fn parsed(frame: &[u8]) -> (Kind, SlicedPacket<'_>) {
+fn parsed(frame: &[u8]) -> (FrameKind, SlicedPacket<'_>) {
     let packet = SlicedPacket::from_ethernet(frame).unwrap();
-    let kind = Stamp::read(frame).map_or(Kind::Arp, |stamp| stamp.kind);
+    let kind = Stamp::read(frame).map_or(FrameKind::Arp, |stamp| stamp.kind);
     (kind, packet)
 }
 
@@ -308,7 +308,7 @@ fn every_kind_is_what_it_says() {
         let ethernet = link.to_header().unwrap().ethernet2().unwrap();
         let to_port = ethernet.destination == line[0].mac;
         match kind {
-            Kind::Arp => {
+            FrameKind::Arp => {
                 let Some(NetSlice::Arp(arp)) = &packet.net else {
                     panic!("{packet:?}")
                 };
@@ -316,7 +316,7 @@ fn every_kind_is_what_it_says() {
                 assert_eq!((ethernet.destination, frame.bytes.len()), ([0xff; 6], 60));
                 continue;
             }
-            Kind::Ipv6 => {
+            FrameKind::Ipv6 => {
                 assert_eq!(ethernet.ether_type, EtherType::IPV6);
                 let Some(NetSlice::Ipv6(ip)) = &packet.net else {
                     panic!("{packet:?}")
@@ -335,9 +335,9 @@ fn every_kind_is_what_it_says() {
                 assert_eq!(udp.checksum(), sum);
                 continue;
             }
-            Kind::Broadcast => assert_eq!(ethernet.destination, [0xff; 6]),
-            Kind::Multicast => assert_eq!(ethernet.destination[..3], [1, 0, 0x5e]),
-            Kind::Stranger => assert!(!to_port),
+            FrameKind::Broadcast => assert_eq!(ethernet.destination, [0xff; 6]),
+            FrameKind::Multicast => assert_eq!(ethernet.destination[..3], [1, 0, 0x5e]),
+            FrameKind::Stranger => assert!(!to_port),
             _ => assert!(to_port),
         }
         let Some(NetSlice::Ipv4(ip)) = &packet.net else {
@@ -346,25 +346,28 @@ fn every_kind_is_what_it_says() {
         let header = ip.header().to_header();
         assert_eq!(
             header.header_checksum == header.calc_header_checksum(),
-            kind != Kind::Checksum
+            kind != FrameKind::Checksum
         );
-        assert_eq!(header.time_to_live, if kind == Kind::Ttl { 1 } else { 64 });
-        assert_eq!(ip.destination_multicast(), kind == Kind::Multicast);
-        let option = if kind == Kind::Options { 8 } else { 0 };
+        assert_eq!(
+            header.time_to_live,
+            if kind == FrameKind::Ttl { 1 } else { 64 }
+        );
+        assert_eq!(ip.destination_multicast(), kind == FrameKind::Multicast);
+        let option = if kind == FrameKind::Options { 8 } else { 0 };
         assert_eq!(header.options.len(), option);
         if option > 0 {
             assert_eq!(header.options[..2], [0x19, 8]);
         }
-        assert_eq!(ip.is_payload_fragmented(), kind == Kind::Fragment);
+        assert_eq!(ip.is_payload_fragmented(), kind == FrameKind::Fragment);
         match (&packet.transport, kind) {
-            (None, Kind::Fragment | Kind::Options) => {}
-            (Some(TransportSlice::Tcp(tcp)), Kind::Tcp) => {
+            (None, FrameKind::Fragment | FrameKind::Options) => {}
+            (Some(TransportSlice::Tcp(tcp)), FrameKind::Tcp) => {
                 let sum = tcp
                     .calc_checksum_ipv4(header.source, header.destination)
                     .unwrap();
                 assert_eq!(tcp.checksum(), sum);
             }
-            (Some(TransportSlice::Icmpv4(icmp)), Kind::Icmp) => {
+            (Some(TransportSlice::Icmpv4(icmp)), FrameKind::Icmp) => {
                 let echo = icmp.header();
                 assert!(matches!(
                     echo.icmp_type,
@@ -385,10 +388,10 @@ fn every_kind_is_what_it_says() {
             (other, kind) => panic!("{kind:?} has {other:?}"),
         }
     }
-    assert_eq!(counts.len(), Kind::ALL.len());
+    assert_eq!(counts.len(), FrameKind::ALL.len());
     let total = frames.len() as u64;
     for (kind, count) in counts {
-        let percent = if kind == Kind::Plain { 45 } else { 5 };
+        let percent = if kind == FrameKind::Plain { 45 } else { 5 };
         assert!(
             (count * 1000 / total).abs_diff(percent * 10) < 20,
             "{kind:?}: {count} of {total}"
@@ -655,7 +658,7 @@ proptest! {
         if let Some(first) = frames.first() {
             prop_assert_eq!((first.start_ps, first.port), (0, 0));
         }
-        let mut sequences: BTreeMap<(Kind, u32), u64> = BTreeMap::new();
+        let mut sequences: BTreeMap<(FrameKind, u32), u64> = BTreeMap::new();
         for (port, line) in ports.iter().enumerate() {
             let rate = u128::from(line.bits_per_second);
             let here: Vec<_> = frames.iter().filter(|frame| frame.port == port as u32).collect();

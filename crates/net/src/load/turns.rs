@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::special::Kind;
+use super::kind::FrameKind;
 use crate::random::Random;
 
 /// How the frames of a port are given to its flows.
@@ -65,9 +65,9 @@ pub(super) struct Turns {
 #[derive(Clone, Debug)]
 enum Counts {
     /// Frames of each kind so far.
-    InTurn([u64; Kind::ALL.len()]),
+    InTurn([u64; FrameKind::ALL.len()]),
     /// Frames of each kind and place so far. A kind has none before its first frame.
-    Drawn(Random, [Vec<u64>; Kind::ALL.len()]),
+    Drawn(Random, [Vec<u64>; FrameKind::ALL.len()]),
 }
 
 impl Turns {
@@ -82,14 +82,14 @@ impl Turns {
             places,
             flow_packets,
             counts: match interleave {
-                Interleave::Turn => Counts::InTurn([0; Kind::ALL.len()]),
+                Interleave::Turn => Counts::InTurn([0; FrameKind::ALL.len()]),
                 Interleave::Random => Counts::Drawn(random, Default::default()),
             },
         }
     }
 
     /// For the next frame of a kind.
-    pub(super) fn next(&mut self, kind: Kind) -> Turn {
+    pub(super) fn next(&mut self, kind: FrameKind) -> Turn {
         let (place, frames) = match &mut self.counts {
             Counts::InTurn(counts) => {
                 let count = &mut counts[kind as usize];
@@ -127,7 +127,7 @@ mod tests {
     fn flows_come_in_turn_and_end() {
         let mut turns = turns(Interleave::Turn, 2);
         let drawn: Vec<_> = (0..8)
-            .map(|_| turns.next(Kind::Plain))
+            .map(|_| turns.next(FrameKind::Plain))
             .map(|turn| (turn.place, turn.past_flows, turn.sequence))
             .collect();
         let expected = [
@@ -141,7 +141,7 @@ mod tests {
             (1, 1, 0),
         ];
         assert_eq!(drawn, expected);
-        assert_eq!(turns.next(Kind::Tcp).place, 0, "each kind by itself");
+        assert_eq!(turns.next(FrameKind::Tcp).place, 0, "each kind by itself");
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             let mut turns = turns(Interleave::Random, flow_packets);
             let mut seen = [0u64; 3];
             for _ in 0..30_000 {
-                let turn = turns.next(Kind::Plain);
+                let turn = turns.next(FrameKind::Plain);
                 let count = &mut seen[turn.place as usize];
                 let past = count.checked_div(flow_packets).unwrap_or(0);
                 assert_eq!(turn.past_flows, past);

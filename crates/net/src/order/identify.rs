@@ -14,7 +14,7 @@ pub use entered::{Entered, Entering};
 pub use tcp::TcpSegments;
 pub use tuple::Tuple;
 
-use crate::load::{Kind, Stamp};
+use crate::load::{FrameKind, Stamp};
 
 /// A flow: flows are in the order of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ends {
     /// Generated traffic of this kind, with the flow's number.
-    Made(Kind),
+    Made(FrameKind),
     /// Addresses and ports.
     Tuple(Tuple),
 }
@@ -38,7 +38,7 @@ impl fmt::Display for Flow {
     /// `flow 3`, `flow 3 tcp` or `10.0.0.1:5 > 10.0.0.2:6 udp`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.ends {
-            Ends::Made(Kind::Plain) => write!(out, "flow {}", self.number),
+            Ends::Made(FrameKind::Plain) => write!(out, "flow {}", self.number),
             Ends::Made(kind) => {
                 let kind = format!("{kind:?}").to_lowercase();
                 write!(out, "flow {} {kind}", self.number)

@@ -1,7 +1,7 @@
-//! One frame after the other is put on its line.
+//! Frames to arrivals: one after the other is put on its line.
 
-use super::schedule::Arrival;
-use super::{Pace, PaceError, PortAssignment, PortLine, Schedule};
+use super::schedule::{Arrival, PortLoad, Schedule};
+use super::{Pace, PaceError, PortAssignment, PortLine};
 use crate::Frame;
 use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
 
@@ -53,7 +53,7 @@ impl Placing {
             assignment,
             pace,
             plan: Schedule {
-                ports: vec![super::PortLoad::default(); ports.len()],
+                ports: vec![PortLoad::default(); ports.len()],
                 ..Schedule::default()
             },
         })
@@ -103,6 +103,30 @@ impl Placing {
             frame: index,
         })
     }
+}
+
+/// Puts `frames` on the lines of `ports`. The bytes of a frame are what takes time, also where the capture
+/// cut it; the time of a frame is when its first bit is to arrive.
+///
+/// # Errors
+/// If there are no ports, a line has no rate, a fixed port does not exist, or times leave 64 bits of picoseconds.
+pub fn schedule(
+    frames: &[Frame],
+    ports: &[PortLine],
+    assignment: PortAssignment,
+    pace: Pace,
+) -> Result<Schedule, PaceError> {
+    let mut placing = Placing::new(ports, assignment, pace)?;
+    let placed = frames.iter().enumerate();
+    let mut arrivals = placed
+        .map(|(index, frame)| placing.place(index, frame))
+        .collect::<Result<Vec<_>, _>>()?;
+    // Stable, so that frames of one port stay in order even where a line is faster than a picosecond.
+    arrivals.sort_by_key(|arrival| (arrival.start_ps, arrival.port));
+    Ok(Schedule {
+        arrivals,
+        ..placing.plan
+    })
 }
 
 /// When the pace wants the frame to begin, in whole picoseconds; `None` for as soon as the line is free.

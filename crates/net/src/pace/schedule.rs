@@ -1,8 +1,4 @@
-//! Frames to arrivals.
-
-use super::placing::Placing;
-use super::{Pace, PaceError, PortAssignment, PortLine};
-use crate::Frame;
+//! Arrivals of frames, and what they come to.
 
 /// One frame on the wire of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +36,8 @@ pub struct Schedule {
     pub ports: Vec<PortLoad>,
     /// Frames shorter than 60 bytes, which take the time of 60.
     pub padded: u64,
-    /// Frames that came later than the pace asked for because the line was busy. None with [`Pace::Line`].
+    /// Frames that came later than the pace asked for because the line was busy. None with
+    /// [`Pace::Line`](super::Pace::Line).
     pub waited: u64,
     /// The longest such wait, in picoseconds.
     pub max_wait_ps: u64,
@@ -52,28 +49,4 @@ impl Schedule {
     pub fn end_ps(&self) -> u64 {
         self.ports.iter().map(|load| load.end_ps).max().unwrap_or(0)
     }
-}
-
-/// Puts `frames` on the lines of `ports`. The bytes of a frame are what takes time, also where the capture
-/// cut it; the time of a frame is when its first bit is to arrive.
-///
-/// # Errors
-/// If there are no ports, a line has no rate, a fixed port does not exist, or times leave 64 bits of picoseconds.
-pub fn schedule(
-    frames: &[Frame],
-    ports: &[PortLine],
-    assignment: PortAssignment,
-    pace: Pace,
-) -> Result<Schedule, PaceError> {
-    let mut placing = Placing::new(ports, assignment, pace)?;
-    let placed = frames.iter().enumerate();
-    let mut arrivals = placed
-        .map(|(index, frame)| placing.place(index, frame))
-        .collect::<Result<Vec<_>, _>>()?;
-    // Stable, so that frames of one port stay in order even where a line is faster than a picosecond.
-    arrivals.sort_by_key(|arrival| (arrival.start_ps, arrival.port));
-    Ok(Schedule {
-        arrivals,
-        ..placing.plan
-    })
 }

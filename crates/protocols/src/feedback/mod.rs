@@ -4,8 +4,8 @@
 //! It is a look-aside device, as content-addressable memories and classifiers
 //! are: it shares the channel's pins with the memory and answers commands to a
 //! window of addresses behind it. Of its two modules each has a clock of its
-//! own; the shared variables of a scheme are registers that no one but the
-//! module and the general-purpose core changes, so that nothing has to be
+//! own; the shared variables of a scheme are registers that only the
+//! module and the general-purpose core change, so that nothing has to be
 //! locked. The figures are of an implementation on an Altera Stratix II:
 //! Hauger et al., "Evaluation of Router Implementations for Explicit Congestion
 //! Control Schemes", section V.
@@ -35,6 +35,7 @@ use crate::quick_start::device::QuickStartModule;
 use crate::xcp::device::XcpModule;
 use window::{Access, Register};
 pub use window::{GROUPS, MAILBOXES, QUICK_START, REQUEST_WORDS, REQUESTS, WINDOW_BYTES, XCP};
+pub(crate) use window::{QUICK_START_WORDS, XCP_WORDS};
 
 /// Contexts of a microengine; each has a mailbox.
 const CONTEXTS: usize = 8;

@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use crate::{quick_start, xcp};
-
 /// Bytes of the window, and what its address is a multiple of.
 pub const WINDOW_BYTES: u32 = 8192;
 /// Groups of registers: ports, or whatever has a capacity of its own.
@@ -25,9 +23,10 @@ const QUICK_START_STRIDE: u32 = 8;
 const XCP_STRIDE: u32 = 16;
 const CODES: u32 = 16;
 
-/// Longwords of a group that are registers.
-const QUICK_START_WORDS: u32 = quick_start::device::WORDS as u32;
-const XCP_WORDS: u32 = xcp::device::WORDS as u32;
+/// Longwords of a group that are registers of Quick-Start.
+pub(crate) const QUICK_START_WORDS: usize = 5;
+/// Longwords of a group that are registers of XCP.
+pub(crate) const XCP_WORDS: usize = 5;
 
 /// What a command in the window is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +70,7 @@ impl Register {
         };
         if word < XCP / 4 {
             let (group, word) = split(QUICK_START, QUICK_START_STRIDE);
-            let there = group < usize::from(GROUPS) && word < QUICK_START_WORDS;
+            let there = group < usize::from(GROUPS) && word < QUICK_START_WORDS as u32;
             let word = word as usize;
             Some(if there {
                 Self::QuickStart { group, word }
@@ -80,7 +79,7 @@ impl Register {
             })
         } else if word < REQUESTS / 4 {
             let (group, word) = split(XCP, XCP_STRIDE);
-            let there = word < XCP_WORDS;
+            let there = word < XCP_WORDS as u32;
             let word = word as usize;
             Some(if there {
                 Self::Xcp { group, word }

@@ -6,16 +6,13 @@ use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{Pool, rate_units};
-use crate::feedback::GROUPS;
 use crate::feedback::clock::Module;
-
-/// Longwords of a group that are registers.
-pub const WORDS: usize = 5;
+use crate::feedback::{GROUPS, QUICK_START_WORDS};
 
 /// The registers of a group: limit, phase, what is granted in the windows of phase 0,
-/// nothing (a lock where the same stands in memory), what is granted in the windows
+/// nothing (a lock, where groups are in memory), what is granted in the windows
 /// of phase 8.
-type Registers = [u32; WORDS];
+type Registers = [u32; QUICK_START_WORDS];
 
 /// What the module has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +34,7 @@ pub struct Counts {
 struct Grant {
     /// The rate code, 0 for nothing.
     code: u8,
-    /// The same in units of 40 kbit/s.
+    /// The rate, in units of 40 kbit/s.
     units: u32,
 }
 
@@ -79,7 +76,7 @@ impl QuickStartModule {
         }
     }
 
-    /// A register; there are [`WORDS`] in each group.
+    /// A register; there are five in each group.
     pub(crate) fn register(&mut self, group: usize, word: usize) -> &mut u32 {
         &mut self.groups[group][word]
     }

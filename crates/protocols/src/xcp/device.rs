@@ -7,13 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Pools, Scale};
 use crate::feedback::clock::Module;
-use crate::feedback::{GROUPS, REQUEST_WORDS};
-
-/// Longwords of a group that are registers.
-pub const WORDS: usize = 5;
+use crate::feedback::{GROUPS, REQUEST_WORDS, XCP_WORDS};
 
 /// The registers of a group: both residues, both mantissas, both shifts.
-type Registers = [u32; WORDS];
+type Registers = [u32; XCP_WORDS];
 
 /// Bits of a shift that the module looks at.
 const SHIFT: u32 = 63;
@@ -93,7 +90,7 @@ impl XcpModule {
         self.mailboxes.len() as u32
     }
 
-    /// A register; there are [`WORDS`] in each group.
+    /// A register; there are five in each group.
     pub(crate) fn register(&mut self, group: usize, word: usize) -> &mut u32 {
         &mut self.groups[group][word]
     }

@@ -13,7 +13,7 @@ use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
 use npsim_net::capture::CaptureError;
-use npsim_net::load::{Generator, Kind, Load, Special, Stamp};
+use npsim_net::load::{FrameKind, Generator, Load, Special, Stamp};
 
 use crate::microcode::shipped;
 use crate::project::{assembled, load as loaded};
@@ -78,7 +78,7 @@ impl Tap for Notebook {
         );
         notes.latencies.push(departure.end - end);
         let stamp = Stamp::read(departure.bytes).unwrap();
-        if stamp.kind == Kind::Plain {
+        if stamp.kind == FrameKind::Plain {
             let next = notes.flows.entry(stamp.flow).or_default();
             let before = *next;
             *next = stamp.sequence + 1;
@@ -207,17 +207,17 @@ fn a_source_that_fails_ends_the_run_and_keeps_what_it_has() {
 
 /// Counts frames by kind.
 struct Kinds {
-    offered: Arc<Mutex<BTreeMap<Kind, u64>>>,
-    sent: Arc<Mutex<BTreeMap<Kind, u64>>>,
+    offered: Arc<Mutex<BTreeMap<FrameKind, u64>>>,
+    sent: Arc<Mutex<BTreeMap<FrameKind, u64>>>,
 }
 impl Tap for Kinds {
     fn arriving(&mut self, arrival: &Arrival) {
-        let kind = Stamp::read(&arrival.bytes).map_or(Kind::Arp, |stamp| stamp.kind);
+        let kind = Stamp::read(&arrival.bytes).map_or(FrameKind::Arp, |stamp| stamp.kind);
         *self.offered.lock().unwrap().entry(kind).or_default() += 1;
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
-        let kind = Stamp::read(departure.bytes).map_or(Kind::Arp, |stamp| stamp.kind);
+        let kind = Stamp::read(departure.bytes).map_or(FrameKind::Arp, |stamp| stamp.kind);
         *self.sent.lock().unwrap().entry(kind).or_default() += 1;
     }
 }
@@ -250,7 +250,10 @@ fn the_forwarder_does_with_special_frames_what_a_router_must() {
     let (offered, sent) = (offered.lock().unwrap(), kinds.lock().unwrap());
     assert_eq!(offered.len(), 11);
     for (kind, frames) in offered.iter() {
-        let forwarded = matches!(kind, Kind::Plain | Kind::Tcp | Kind::Icmp | Kind::Fragment);
+        let forwarded = matches!(
+            kind,
+            FrameKind::Plain | FrameKind::Tcp | FrameKind::Icmp | FrameKind::Fragment
+        );
         let expected = forwarded.then_some(frames);
         assert_eq!(sent.get(kind), expected, "{kind:?}");
     }

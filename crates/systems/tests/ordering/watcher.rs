@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use npsim::links::Tap;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
-use npsim_net::load::{Kind, Stamp};
+use npsim_net::load::{FrameKind, Stamp};
 use npsim_net::order::Sequences;
 
 use crate::fate::Routes;
@@ -83,7 +83,7 @@ impl Watcher {
         }
         let stamp = Stamp::read(departure.bytes);
         let stamp = stamp.ok_or_else(|| format!("frame {frame} left without a stamp"))?;
-        if stamp.kind == Kind::Ttl || departure.arrived.is_none_or(|at| at >= departure.end) {
+        if stamp.kind == FrameKind::Ttl || departure.arrived.is_none_or(|at| at >= departure.end) {
             return Err(format!("frame {frame}, {stamp:?}, left too early"));
         }
         self.note_order(frame, stamp);

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Controller, Limit, Moment, Reno};
-use crate::host::{HostParameters, ScaleError, divided};
-use crate::time::{SECOND, Time};
+use crate::host::HostParameters;
+use crate::scaling::{ScaleError, divided};
+use npsim_protocols::time::{SECOND, Time};
 
 /// Bits of the fraction of times in the cubic, whose unit is [`CubicParameters::second`].
 const TIME_BITS: u32 = 20;

@@ -5,9 +5,10 @@ use npsim_protocols::quick_start::{QuickStartOption, option, rate_units};
 use serde::{Deserialize, Serialize};
 
 use super::{Controller, Limit, Moment, Reno};
-use crate::host::{HostParameters, ScaleError, divided};
-use crate::time::{self, SECOND, Time};
+use crate::host::HostParameters;
+use crate::scaling::{ScaleError, divided};
 use crate::wire::{Flags, Packet, QuickStartResponse};
+use npsim_protocols::time::{self, SECOND, Time};
 
 /// Bytes per second of a unit of rate, 40 kbit/s.
 const UNIT: u64 = 5_000;

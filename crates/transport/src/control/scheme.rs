@@ -7,7 +7,8 @@ use super::{
     Controller, Cubic, CubicParameters, QuickStart, QuickStartParameters, Reno, Srp, SrpParameters,
     Xcp, XcpOptionControl, XcpOptionParameters, XcpParameters,
 };
-use crate::host::{HostParameters, ScaleError};
+use crate::host::HostParameters;
+use crate::scaling::ScaleError;
 
 /// Which law a TCP sender follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

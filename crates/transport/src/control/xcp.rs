@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::reno::half_of_flight;
 use super::{Controller, Limit, Moment};
 use crate::host::HostParameters;
-use crate::time::{SECOND, Time};
 use crate::wire::{Body, Packet};
+use npsim_protocols::time::{SECOND, Time};
 
 /// Bits of the fraction of the window: feedback is often less than a byte.
 const FRACTION: u32 = 16;

@@ -4,9 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Controller, Moment, Reno};
-use crate::host::{HostParameters, ScaleError, divided};
-use crate::time::{MILLISECOND, Time};
+use crate::host::HostParameters;
+use crate::scaling::{ScaleError, divided};
 use crate::wire::{Body, FRACTION_BITS, Flags, Packet, PacketFormat, XcpOption};
+use npsim_protocols::time::{MILLISECOND, Time};
 
 /// Bytes of the option.
 const OPTION: u16 = 8;
@@ -77,7 +78,7 @@ impl XcpOptionControl {
             (None, _) => i64::MAX,
             (Some(_), None) => 0,
             (Some(rate), Some(srtt)) => {
-                let bytes = crate::time::bytes_in(srtt, rate);
+                let bytes = npsim_protocols::time::bytes_in(srtt, rate);
                 let packets = (u128::from(bytes) << FRACTION_BITS) / u128::from(moment.packet);
                 let packets = i64::try_from(packets).unwrap_or(i64::MAX);
                 (packets - self.window) / (self.window >> FRACTION_BITS).max(1)

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::{ScaleError, divided};
-use crate::time::{SECOND, Time};
+use crate::scaling::{ScaleError, divided};
+use npsim_protocols::time::{SECOND, Time};
 
 /// What a timer goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::MILLISECOND;
+    use npsim_protocols::time::MILLISECOND;
     use proptest::prelude::*;
 
     #[test]

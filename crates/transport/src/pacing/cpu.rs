@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::{ScaleError, divided};
-use crate::time::Time;
+use crate::scaling::{ScaleError, divided};
+use npsim_protocols::time::Time;
 
 /// What the CPU needs, as time of one core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

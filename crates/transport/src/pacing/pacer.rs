@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Clock;
-use crate::time::{self, Time};
+use npsim_protocols::time::{self, Time};
 
 /// When the next packet of a flow is due.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::MILLISECOND;
+    use npsim_protocols::time::MILLISECOND;
 
     /// 1000 bytes at 1 MB/s: one a millisecond.
     const RATE: u64 = 1_000_000;

@@ -9,8 +9,8 @@ use super::numbers::Numbers;
 use super::{RcpParameters, in_header};
 use crate::pacing::Pacer;
 use crate::sender::Supply;
-use crate::time::{self, Time};
 use crate::wire::{Body, DATAGRAM_PROTOCOL, Datagram, Ends, Packet};
+use npsim_protocols::time::{self, Time};
 
 /// Bytes of headers of a packet.
 const HEADERS: u64 = 40;

@@ -2,8 +2,8 @@
 
 use crate::host::PartialAck;
 use crate::sequence;
-use crate::time::Time;
 use crate::wire::{Flags, Packet, Segment};
+use npsim_protocols::time::Time;
 
 use super::{Recovery, Sender};
 

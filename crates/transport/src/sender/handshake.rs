@@ -1,8 +1,8 @@
 //! Opening and closing.
 
 use crate::sequence;
-use crate::time::Time;
 use crate::wire::{Flags, Packet, Segment};
+use npsim_protocols::time::Time;
 
 use super::{Peer, Phase, Sender};
 

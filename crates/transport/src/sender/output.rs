@@ -3,8 +3,8 @@
 use crate::control::Limit;
 use crate::handshake;
 use crate::sequence;
-use crate::time::Time;
 use crate::wire::{Flags, Options, Packet, Segment};
+use npsim_protocols::time::Time;
 
 use super::{Peer, Phase, Recovery, Sender};
 

@@ -1,7 +1,7 @@
 //! What happens when nothing comes back.
 
-use crate::time::Time;
 use crate::wire::{Flags, Packet};
+use npsim_protocols::time::Time;
 
 use super::{Phase, Recovery, Sender};
 

@@ -7,9 +7,9 @@ use npsim_protocols::{rcp, xcp};
 use serde::{Deserialize, Serialize};
 
 use super::ipv4::Ipv4;
-use super::{IPV4, Segment, WireError};
+use super::segment::{Segment, TCP_PROTOCOL};
+use super::{IPV4, WireError};
 
-pub(super) const TCP_PROTOCOL: u8 = 6;
 /// What the shipped microcode knows XCP by: the draft left the number open, RFC 3692 has 253 and 254
 /// for experiments.
 const XCP_PROTOCOL: u8 = 253;

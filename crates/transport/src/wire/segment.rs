@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Options, TCP, WireError};
 
+/// TCP as IPv4 headers know it.
+pub(super) const TCP_PROTOCOL: u8 = 6;
+
 /// The control bits of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Flags(u8);
@@ -133,7 +136,7 @@ impl Segment {
 /// checksum is right.
 fn segment_sum(segment: &[u8], addresses: u16) -> u16 {
     let length = segment.len() as u32;
-    let protocol = u32::from(super::packet::TCP_PROTOCOL);
+    let protocol = u32::from(TCP_PROTOCOL);
     let sum = u32::from(checksum::sum(segment)) + u32::from(addresses) + protocol + length;
     checksum::fold(sum)
 }

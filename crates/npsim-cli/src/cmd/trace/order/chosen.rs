@@ -59,7 +59,7 @@ impl FromStr for Chosen {
 
 #[cfg(test)]
 mod tests {
-    use npsim_net::load::Kind;
+    use npsim_net::load::FrameKind;
     use npsim_net::order::identify::Ends;
 
     use super::*;
@@ -67,7 +67,7 @@ mod tests {
     fn flow(number: u32) -> Flow {
         Flow {
             number,
-            ends: Ends::Made(Kind::Tcp),
+            ends: Ends::Made(FrameKind::Tcp),
         }
     }
 
