@@ -1,14 +1,13 @@
 //! What a mistake in a project file is told as: once, at its key, in the words of a project
 //! file.
 
-mod listed;
-
 use std::fmt::Write as _;
 use std::path::Path;
 
 use npsim_project::files::MemoryFiles;
 use npsim_project::problem::Problems;
 use npsim_project::{Overrides, Project, Registry};
+use npsim_testkit::mistakes;
 
 /// Every key that a project file has by itself, in a project that is right.
 const WHOLE: &str = r#"name = "whole"
@@ -334,7 +333,7 @@ const TOLD: &str = include_str!("mistakes.txt");
 #[test]
 fn mistakes_are_told_as_they_are_listed() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/mistakes.txt");
-    listed::check(TOLD, file, &|typed| {
+    mistakes::check(TOLD, file, &|typed| {
         let mut whole = typed.to_owned();
         if !typed.contains("[[me]]") {
             whole += "[[me]]\nid = 0\nsource = \"a.uc\"\n";

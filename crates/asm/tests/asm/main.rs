@@ -4,7 +4,6 @@ mod codes;
 mod corpus;
 mod diagnostics;
 mod evaluate;
-mod exact_names;
 mod image_file;
 mod names;
 mod programs;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::exact_names::inexact;
 use crate::support::{image, run_with};
 use npsim_asm::Options;
 use npsim_image::{Image, Point};
+use npsim_testkit::exact_names::inexact;
 
 #[test]
 fn the_programs_of_the_corpus_are_named_exactly() {

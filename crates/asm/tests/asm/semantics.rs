@@ -8,9 +8,9 @@
 )]
 
 use crate::evaluate::Machine;
-use crate::exact_names::inexact;
 use crate::support::{describe, run_with};
 use npsim_asm::Options;
+use npsim_testkit::exact_names::inexact;
 use proptest::prelude::*;
 
 const VARIABLES: usize = 7;

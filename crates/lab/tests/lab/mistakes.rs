@@ -1,9 +1,7 @@
 //! What a mistake in a study's file is told as: at its key, in the words of a study.
 
-#[path = "../../../project/tests/listed/mod.rs"]
-mod listed;
-
 use npsim_lab::study::Study;
+use npsim_testkit::mistakes;
 
 /// Wrong studies, each behind a line `=== what is wrong`, and behind a line `---` what is told of
 /// them. `REST` stands for a study that is right.
@@ -34,7 +32,7 @@ fn the_rest_is_right() {
 #[test]
 fn mistakes_are_told_as_they_are_listed() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/lab/mistakes.txt");
-    listed::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
+    mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
     // None of them is told in the words of the reader of TOML.
     for own in ["expected", "invalid", "field", "untagged"] {
         assert!(!TOLD.contains(own), "{own}");

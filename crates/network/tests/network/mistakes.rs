@@ -1,9 +1,7 @@
 //! What a mistake in a network file is told as: at its key, in the words of a network file.
 
-#[path = "../../../project/tests/listed/mod.rs"]
-mod listed;
-
 use npsim_network::file::NetworkFile;
+use npsim_testkit::mistakes;
 
 /// Wrong network files, each behind a line `=== what is wrong`, and behind a line `---` what is told
 /// of them. `REST` stands for a network that is right.
@@ -42,7 +40,7 @@ fn the_rest_is_right() {
 #[test]
 fn mistakes_are_told_as_they_are_listed() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/network/mistakes.txt");
-    listed::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
+    mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
     // None of them is told in the words of the reader of TOML.
     for own in ["expected", "invalid", "field", "untagged"] {
         assert!(!TOLD.contains(own), "{own}");

@@ -3,14 +3,10 @@
 
 use std::path::Path;
 
+use npsim_testkit::microcode::{Edit, changed};
 use serde_json::Value;
 
 use crate::harness::{Dir, Done, root};
-
-#[path = "../../../systems/tests/bench/microcode.rs"]
-mod microcode;
-
-use microcode::{Edit, changed};
 
 const EXERCISES: [&str; 7] = [
     "eight-chains",

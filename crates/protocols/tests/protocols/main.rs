@@ -1,6 +1,5 @@
 //! The protocols on a chip and in projects.
 
-mod bench;
 mod keys;
 mod pacing_keys;
 mod projects;

@@ -7,8 +7,7 @@ use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
 use npsim_protocols::rcp::{Parameters, Rate};
 use npsim_protocols::thread_counters::ThreadCounters;
-
-use super::bench::{Bench, load, plan};
+use npsim_testkit::slow_path::{Bench, load, plan};
 
 const RATE: Place = Place {
     space: Space::Scratch,

@@ -13,8 +13,7 @@ use npsim_protocols::rcp::{self, Counters, Rate};
 use npsim_protocols::thread_counters::{Counts, ThreadCounters};
 use npsim_protocols::xcp::task::{Xcp, XcpGroup, XcpLayout, XcpSetup};
 use npsim_protocols::xcp::{self, Control, Scale, Sums};
-
-use super::bench::{Bench, load, plan};
+use npsim_testkit::slow_path::{Bench, load, plan};
 
 const STATE: Place = Place {
     space: Space::Sram(1),

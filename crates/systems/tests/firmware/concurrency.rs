@@ -12,11 +12,11 @@ use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 
-use crate::names::value;
-use crate::project::load;
-use crate::quiet::run_to_end;
 use crate::remarks::assembled_without_remark;
-use crate::sizes::on_microengines;
+use npsim_systems::names::value;
+use npsim_systems::project::load;
+use npsim_systems::quiet::run_to_end;
+use npsim_systems::sizes::on_microengines;
 
 /// Microengines that run the firmware; all eight contexts of each do. More than
 /// eight are on an IXP2800.

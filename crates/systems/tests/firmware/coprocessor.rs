@@ -21,10 +21,10 @@ use npsim_protocols::feedback::{Coprocessor, MAILBOXES, REQUESTS};
 use npsim_protocols::quick_start::{Pool, rate_units};
 use npsim_protocols::xcp::{Pools, Scale};
 
-use crate::names::value;
-use crate::project::load;
 use crate::remarks::assembled_without_remark;
-use crate::sizes::on_microengines;
+use npsim_systems::names::value;
+use npsim_systems::project::load;
+use npsim_systems::sizes::on_microengines;
 
 const SIZES: [u32; 3] = [1, 8, 16];
 const CONTEXTS: u32 = 8;

@@ -16,7 +16,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::watch::Sampler;
 
-use crate::project::{assembled, load};
+use npsim_systems::project::{assembled, load};
 
 /// One context waits for one command after another.
 const ONE_BY_ONE: &str = "\

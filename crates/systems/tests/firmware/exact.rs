@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use npsim::project::Overrides;
 
-use crate::exact_names::inexact;
-use crate::project::load;
 use crate::remarks::assembled_without_remark;
+use npsim_systems::project::load;
+use npsim_testkit::exact_names::inexact;
 
 /// Project files below a folder.
 fn projects(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -16,7 +16,7 @@ use npsim_chip::watch::Sampler;
 use npsim_inspect::stats::LockStats;
 use npsim_isa::CommandOp;
 
-use crate::project::{assembled, load};
+use npsim_systems::project::{assembled, load};
 
 const CONTEXTS: u64 = 8;
 const ROUNDS: u64 = 16;

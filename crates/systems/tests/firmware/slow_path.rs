@@ -17,7 +17,7 @@ use npsim_chip::watch::Watcher;
 use npsim_inspect::stats::Stats;
 use npsim_observe::timeline::Recorder;
 
-use crate::project::{assembled, load};
+use npsim_systems::project::{assembled, load};
 
 const ROUNDS: u32 = 400;
 

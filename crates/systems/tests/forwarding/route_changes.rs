@@ -17,10 +17,10 @@ use npsim_inspect::stats::Stats;
 use npsim_net::LineFrame;
 
 use crate::forwarder::drain;
-use crate::microcode::shipped;
 use crate::oracle::checksum;
-use crate::project::{assembled, load};
 use crate::recorded_lines::{RecordedLines, Sent};
+use npsim_systems::project::{assembled, load};
+use npsim_testkit::microcode::shipped;
 
 /// A router, how many changes there are, and how many frames.
 struct Case {

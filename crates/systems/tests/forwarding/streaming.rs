@@ -15,8 +15,8 @@ use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
 use npsim_net::capture::CaptureError;
 use npsim_net::load::{FrameKind, Generator, Load, Special, Stamp};
 
-use crate::microcode::shipped;
-use crate::project::{assembled, load as loaded};
+use npsim_systems::project::{assembled, load as loaded};
+use npsim_testkit::microcode::shipped;
 
 const HERTZ: u64 = 600_000_000;
 

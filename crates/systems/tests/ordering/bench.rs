@@ -11,10 +11,10 @@ use npsim_chip::Cycle;
 use npsim_net::load::Load;
 
 use crate::fate::Routes;
-use crate::microcode::{Edit, changed, shipped};
-use crate::project::{assembled, load};
 use crate::verdict::Verdict;
 use crate::watcher::{Watch, Watcher};
+use npsim_systems::project::{assembled, load};
+use npsim_testkit::microcode::{Edit, changed, shipped};
 
 /// Cycles at rest after which a run has ended, longer than any stall of a case.
 const DRAIN: Cycle = 400_000;

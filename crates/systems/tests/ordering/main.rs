@@ -8,15 +8,10 @@
 //! About 300,000 packets go through by default. All the schemes with ten million packets:
 //!
 //! ```text
-//! NPSIM_ORDER_PACKETS=10000000 cargo test --release -p npsim --test ordering
+//! NPSIM_ORDER_PACKETS=10000000 cargo test --release -p npsim-systems --test ordering
 //! ```
 //!
 //! A case is the same whenever it is run: its number, which a failure tells, makes it.
-
-#[path = "../bench/microcode.rs"]
-mod microcode;
-#[path = "../bench/project.rs"]
-mod project;
 
 mod bench;
 mod cases;

@@ -4,9 +4,9 @@ use npsim_net::load::{Load, Special};
 use rayon::prelude::*;
 
 use crate::bench::{Bench, Setup};
-use crate::microcode::Edit;
 use crate::order::three_gigabits;
 use crate::verdict::Verdict;
+use npsim_testkit::microcode::Edit;
 
 /// What a mistake does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::CommandOp;
 use npsim_protocols::checksum;
 
-use crate::microcode::shipped;
-use crate::names;
-use crate::project::{assembled, load};
+use npsim_systems::names;
+use npsim_systems::project::{assembled, load};
+use npsim_testkit::microcode::shipped;
 
 /// Cycles of a step of the timestamp.
 pub const STEP: Cycle = 16;

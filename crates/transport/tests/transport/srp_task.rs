@@ -1,15 +1,12 @@
 //! The task of a network processor that paces, against the controller of a host: the same rates, bit for
 //! bit, from the same acknowledgements and losses.
 
-#[path = "../../../protocols/tests/protocols/bench.rs"]
-#[expect(dead_code, reason = "shared with the tests of protocols")]
-mod bench;
-
 use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::srp::gap;
 use npsim_protocols::srp::task::{Pace, Srp as SrpTask, SrpClass, SrpSetup};
+use npsim_testkit::slow_path::{load, plan};
 use npsim_transport::control::{Controller, Limit, Moment, Srp, SrpParameters};
 use npsim_transport::{HostParameters, RtoParameters};
 use proptest::prelude::*;
@@ -76,8 +73,8 @@ proptest! {
             period: PERIOD,
             rto,
         });
-        let boot = BootPlan { tasks: vec![Box::new(task)], ..bench::plan() };
-        let mut bench = bench::load(&boot).unwrap();
+        let boot = BootPlan { tasks: vec![Box::new(task)], ..plan() };
+        let mut bench = load(&boot).unwrap();
         let record = RECORDS.after(64);
 
         let mut controller = Srp::new(&HostParameters::default(), SrpParameters { most });

@@ -8,10 +8,10 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 
-use crate::microcode::{Edit, changed};
-use crate::names::value;
-use crate::project::{assembled, load};
-use crate::quiet::run_to_end;
+use npsim_systems::names::value;
+use npsim_systems::project::{assembled, load};
+use npsim_systems::quiet::run_to_end;
+use npsim_testkit::microcode::{Edit, changed};
 
 /// Longwords of shared state that the driver sets and reads: 32 of what is shared,
 /// 16 of what a context counts for itself, and what a microengine has for itself.

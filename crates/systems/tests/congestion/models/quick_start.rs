@@ -8,7 +8,7 @@ use super::driver::{
 };
 use super::packets::{self, EXCEPTION_BAD_OPTION, EXCEPTION_OPTIONS, EXCEPTION_TTL, is_right};
 use super::random::Random;
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const RANDOM_WORD: u32 = 0xdead_beef;
 

@@ -11,7 +11,7 @@ use super::driver::{
 };
 use super::packets;
 use super::random::Random;
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 /// Longwords of the counters: from one group to the next, and of a group.
 const GROUP: usize = 4;

@@ -15,7 +15,7 @@ use super::driver::{HEADER, OWN, Packet, STATE, State, Variant, Verdict, before,
 use super::packets;
 use super::xcp::{BANKS, Limits, Part, THREAD_SUMS, part, traffic};
 use super::xcp_layout::{BANK_RESIDUES, Layout, PHASE};
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const PACKETS: u32 = 50_000;
 const LAYOUT: Layout = Layout::Banks;

@@ -14,7 +14,7 @@ use super::driver::{
 use super::packets;
 use super::random::Random;
 use super::xcp_layout::{BANK_RESIDUES, GROUP, Layout, PHASE, SUMS, SUMS_GROUP};
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 /// Where version and format stand, from the IPv4 header on.
 const KIND: usize = 22;

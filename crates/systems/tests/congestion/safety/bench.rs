@@ -10,10 +10,10 @@ use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::NoTraffic;
 
-use crate::microcode::{Edit, changed, copy};
-use crate::project::assembled;
-use crate::sizes::on_microengines;
-use crate::{names, project};
+use npsim_systems::project::assembled;
+use npsim_systems::sizes::on_microengines;
+use npsim_systems::{names, project};
+use npsim_testkit::microcode::{Edit, changed, copy};
 
 pub const CONTEXTS: u32 = 8;
 

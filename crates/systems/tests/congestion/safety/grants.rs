@@ -8,8 +8,8 @@ use npsim_protocols::quick_start::option::rate_units;
 use npsim_protocols::quick_start::pool::grant;
 
 use super::bench::{Loaded, driver, ensure, go, waited};
-use crate::microcode::Edit;
 use npsim_chip::Cycle;
+use npsim_testkit::microcode::Edit;
 
 /// Bytes of a group's state, and of a request in a list.
 const GROUP: u32 = 32;

@@ -5,7 +5,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 
 use super::bench::{CONTEXTS, Loaded, driver, ensure, go, waited};
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const FRAME: u32 = 64;
 const WRITTEN: u32 = 1 << 31;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::bench::{CONTEXTS, Loaded, NO_LOCK, ensure};
 use super::grants::{Contest, Ledger, Request, State, Variant, loaded, units};
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 /// 8, 64 and 128 contexts.
 const SIZES: [u32; 3] = [1, 8, 16];

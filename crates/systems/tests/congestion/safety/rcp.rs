@@ -7,7 +7,7 @@ use npsim_protocols::thread_counters::Counts;
 use super::bench::ensure;
 use super::packets::{Packet, Packets};
 use super::quick_start::mix;
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const PROTOCOL: u8 = 254;
 const RATE: u32 = 6_250_000;

@@ -11,7 +11,7 @@ use npsim_net::load::{Arrivals, Generator, Load, Special};
 use super::bench::{Loaded, NO_LOCK, ensure, load};
 use super::grants::units;
 use super::quick_start::{TORN, mix};
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const PICO: u128 = 1_000_000_000_000;
 

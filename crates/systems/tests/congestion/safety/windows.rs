@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::bench::{CONTEXTS, ensure};
 use super::grants::{Contest, Ledger, Made, Request, Variant, loaded};
 use super::quick_start::mix;
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const LATEST: Cycle = 40_000_000;
 

@@ -9,7 +9,7 @@ use npsim_protocols::xcp::scale::Scale;
 use super::bench::{NO_LOCK, ensure};
 use super::packets::{Done, Packet, Packets};
 use super::quick_start::mix;
-use crate::microcode::Edit;
+use npsim_testkit::microcode::Edit;
 
 const PROTOCOL: u8 = 253;
 

@@ -10,9 +10,9 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_protocols::checksum;
 
-use crate::microcode::shipped;
-use crate::names::value;
-use crate::project::{assembled, load};
+use npsim_systems::names::value;
+use npsim_systems::project::{assembled, load};
+use npsim_testkit::microcode::shipped;
 
 /// Cycles in which a router gets ready.
 const START: Cycle = 30_000;

@@ -10,10 +10,10 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use proptest::prelude::*;
 
-use crate::names;
-use crate::project::load;
-use crate::quiet::run_to_end;
 use crate::remarks::assembled_without_remark;
+use npsim_systems::names;
+use npsim_systems::project::load;
+use npsim_systems::quiet::run_to_end;
 
 /// No program here needs half of it.
 const LATEST: u64 = 400_000_000;

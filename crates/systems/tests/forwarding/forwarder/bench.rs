@@ -11,9 +11,9 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment};
 
-use crate::microcode::shipped;
-use crate::project::{assembled, load};
 use crate::recorded_lines::RecordedLines;
+use npsim_systems::project::{assembled, load};
+use npsim_testkit::microcode::shipped;
 
 /// Cycles that the media interface must be at rest before a run has ended; as
 /// long as the command waits.

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::bench::{Forwarder, drain};
 use crate::command::{self, root};
-use crate::project::{assembled, load};
 use crate::recorded_lines::{RecordedLines, Sent};
 use npsim::engine::ENGINE;
 use npsim::links::Links;
@@ -18,6 +17,7 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment};
+use npsim_systems::project::{assembled, load};
 use proptest::prelude::*;
 
 /// The capture and the statistics that the command writes for the forwarder.

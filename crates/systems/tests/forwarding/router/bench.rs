@@ -11,12 +11,12 @@ use npsim_net::pace::{Pace, PortAssignment};
 use npsim_net::{Frame, LineFrame};
 
 use super::classes::Classes;
-pub use crate::microcode::Edit;
-use crate::microcode::changed;
-use crate::names::value;
 use crate::oracle::Router;
-use crate::project::{assembled, load};
 pub use crate::recorded_lines::{RecordedLines, Sent};
+use npsim_systems::names::value;
+use npsim_systems::project::{assembled, load};
+pub use npsim_testkit::microcode::Edit;
+use npsim_testkit::microcode::changed;
 
 /// Cycles that chip and slow path must be at rest before a run has ended.
 const DRAIN: Cycle = 60_000;

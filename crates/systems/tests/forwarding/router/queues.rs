@@ -9,8 +9,8 @@ use npsim_net::load::Load;
 use super::bench::{Bench, RecordedLines, drain, go};
 use super::classes::CLASSES;
 use super::verdict::{at_rest, losses};
-use crate::microcode::shipped;
-use crate::project::load as loaded;
+use npsim_systems::project::load as loaded;
+use npsim_testkit::microcode::shipped;
 
 /// The queue of port 2 that the loads of this file fill: class 1, of code point 0.
 const QUEUE: usize = 2 * CLASSES + 1;

@@ -1,5 +1,5 @@
-//! A chip without programs: the test does to the shared memory what microengines
-//! would do.
+//! A chip without programs, for slow-path tasks: the test does to the shared memory what
+//! microengines would do.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{BootPlan, ExceptionsSetup, QueueSetup, RingSetup, RingStatus};
@@ -23,6 +23,7 @@ const BUFFERS: BufferSetup = BufferSetup {
 };
 
 /// A free list, a ring for exception packets and the task that polls it.
+#[must_use]
 pub fn plan() -> BootPlan {
     BootPlan {
         rings: vec![RingSetup {
@@ -48,12 +49,24 @@ pub fn plan() -> BootPlan {
     }
 }
 
+/// The chip.
+#[derive(Debug)]
 pub struct Bench {
+    /// Events and buses.
     pub fabric: Fabric,
+    /// Memories and rings.
     pub units: Units,
+    /// The core with its tasks.
     pub gpp: Gpp,
 }
 
+/// An IXP2400 with what `boot` asks for.
+///
+/// # Errors
+/// A task does not fit the chip.
+///
+/// # Panics
+/// If the chip's profile cannot be read.
 pub fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
     let profile = Profile::load("ixp2400").unwrap();
     let mut bench = Bench {
@@ -93,20 +106,32 @@ impl Bench {
         self.fabric.now = until;
     }
 
+    /// Longword number `word` from `place` on.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    #[must_use]
     pub fn word(&self, place: Place, word: u32) -> u32 {
         let place = place.after(4 * word);
         place.look(&self.units.scratch, &self.units.sram).unwrap()
     }
 
+    /// The longwords from `place` on.
+    #[must_use]
     pub fn words<const N: usize>(&self, place: Place) -> [u32; N] {
         std::array::from_fn(|word| self.word(place, word as u32))
     }
 
+    /// Writes longword number `word` from `place` on.
+    ///
+    /// # Panics
+    /// If there is no memory.
     pub fn set(&mut self, place: Place, word: u32, value: u32) {
         let (place, units) = (place.after(4 * word), &mut self.units);
         assert!(place.put(value, &mut units.scratch, &mut units.sram));
     }
 
+    /// Adds to longword number `word` from `place` on.
     pub fn add(&mut self, place: Place, word: u32, value: i32) {
         let old = self.word(place, word);
         self.set(place, word, old.wrapping_add_signed(value));

@@ -12,6 +12,7 @@ use npsim_image::Origin;
 /// command moves beside the register it names. In words that control never
 /// reaches, where registers are not kept apart (`unreachable`), several names are
 /// right as long as the statement mentions them.
+#[must_use]
 pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<String> {
     let mut found = Vec::new();
     let synonyms: Vec<(&str, &str)> = sources

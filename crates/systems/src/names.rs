@@ -3,6 +3,10 @@
 use npsim::project::Project;
 
 /// The number that sources see under a name.
+///
+/// # Panics
+/// If there is no such name, or it is no number.
+#[must_use]
 pub fn value(project: &Project, name: &str) -> u32 {
     let mut defines = project.programs.iter().flat_map(|plan| &plan.defines);
     let (_, text) = defines

@@ -3,6 +3,7 @@
 use npsim::project::Overrides;
 
 /// Microengines 0 to `microengines` - 1, on an IXP2800 if they are more than eight.
+#[must_use]
 pub fn on_microengines(microengines: u32, defines: &[(&str, u32)]) -> Overrides {
     let chip = if microengines > 8 {
         "ixp2800"
