@@ -42,7 +42,7 @@ impl Outcome {
         (self.counted * self.bytes * 8) as f64 * MHZ as f64 / 1000.0 / cycles
     }
 
-    /// The same in millions of packets a second.
+    /// The rate in millions of packets a second.
     #[must_use]
     pub fn mpps(&self) -> f64 {
         self.counted as f64 * MHZ as f64 * CYCLE as f64 / self.window as f64
@@ -77,11 +77,11 @@ fn load(p: &Parameters) -> Vec<(Tick, Packet)> {
 /// Parameters do not go together, in words.
 pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
     let outcome = run_while(p, hops, &|| true)?;
-    outcome.ok_or_else(|| "nobody broke it off, and it was".to_owned())
+    outcome.ok_or_else(|| "the run was stopped".to_owned())
 }
 
-/// The same, as long as `go_on` says so, which is asked many times a second; `None` if it was
-/// broken off.
+/// Runs routers as [`run`] does for as long as `go_on`, which is called many times a second, returns true;
+/// `None` if it was stopped.
 ///
 /// # Errors
 /// As [`run`].

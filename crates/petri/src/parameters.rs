@@ -116,11 +116,11 @@ pub struct Parameters {
     pub dram_byte_milli: u64,
     /// Idle latency of a transfer from RFIFO to DRAM, its service included.
     pub dram_from_rfifo: u64,
-    /// The same of a read of the header.
+    /// Idle latency of a read of the header.
     pub dram_read: u64,
-    /// The same of a write of it.
+    /// Idle latency of a write of the header.
     pub dram_write: u64,
-    /// The same of a transfer from DRAM to TBUF.
+    /// Idle latency of a transfer from DRAM to TBUF.
     pub dram_to_tbuf: u64,
     /// Idle latency of a read of the lookup in SRAM.
     pub sram_read: u64,

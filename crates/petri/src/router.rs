@@ -1,6 +1,6 @@
-//! One router as the paper tells of it: a packet goes from RFIFO to DRAM, its header is read,
-//! looked up and written, and it goes from DRAM to TBUF; a context does all of it, and gives
-//! up its microengine whenever it has put a command into the microengine's queue.
+//! One router as the paper describes it: a packet goes from RFIFO to DRAM, its header is read,
+//! looked up and written, and it goes from DRAM to TBUF; a context does all of it, and yields
+//! its microengine whenever it has put a command into the microengine's queue.
 
 use std::collections::VecDeque;
 
@@ -204,6 +204,275 @@ impl Guard for Buffers {
     }
 }
 
+/// Where the tokens of contexts can be, and that of the line.
+#[derive(Clone, Copy)]
+struct Stations {
+    free: Place,
+    ready: Place,
+    locking: Place,
+    wanting: Place,
+    commands: Place,
+    dram_queue: Place,
+    sram_queue: Place,
+    moving: Place,
+    done: Place,
+    waiting: Place,
+    line: Place,
+}
+
+impl Stations {
+    /// All contexts are free.
+    fn new(net: &mut Net, engines: usize, contexts: usize) -> Self {
+        let token = |colour, number| Token {
+            colour,
+            number,
+            step: 0,
+        };
+        let all = (0..contexts).flat_map(|number| (0..engines).map(move |me| token(me, number)));
+        let free = net.place(all.collect());
+        let mut empty = || net.place(Vec::new());
+        Self {
+            free,
+            ready: empty(),
+            locking: empty(),
+            wanting: empty(),
+            commands: empty(),
+            dram_queue: empty(),
+            sram_queue: empty(),
+            moving: empty(),
+            done: empty(),
+            waiting: empty(),
+            line: net.place(vec![token(0, 0)]),
+        }
+    }
+
+    /// Those of contexts.
+    const fn of_contexts(&self) -> [Place; 10] {
+        [
+            self.free,
+            self.ready,
+            self.locking,
+            self.wanting,
+            self.commands,
+            self.dram_queue,
+            self.sram_queue,
+            self.moving,
+            self.done,
+            self.waiting,
+        ]
+    }
+}
+
+/// What contexts share.
+struct Pools {
+    packets: Pool,
+    engine: Pool,
+    queue: Pool,
+    bus: Pool,
+    dram: Pool,
+    sram: Pool,
+    port: Pool,
+    /// Guards the next place of TBUF where it is not a context's own.
+    mutex: Option<Pool>,
+}
+
+impl Pools {
+    fn new(net: &mut Net, p: &Parameters) -> Self {
+        let engines = p.microengines;
+        Self {
+            packets: net.pool(1, 0),
+            engine: net.pool(engines, 1),
+            queue: net.pool(engines, p.command_queue),
+            bus: net.pool(1, 1),
+            dram: net.pool(1, 1),
+            sram: net.pool(1, 1),
+            port: net.pool(1, 1),
+            mutex: match p.slots {
+                Slots::Contiguous | Slots::Strided => None,
+                Slots::Local => Some(net.pool(engines, 1)),
+                Slots::Global => Some(net.pool(1, 1)),
+            },
+        }
+    }
+}
+
+/// A net that is being built. Of transitions that can begin in the same tick, those that were added
+/// earlier begin first.
+struct Builder<'a> {
+    net: Net,
+    p: &'a Parameters,
+    work: Vec<Work>,
+    at: Stations,
+    pools: Pools,
+}
+
+/// What holds no resource and takes no time, first come, first served.
+fn immediate(from: Place, to: Place) -> Rule {
+    Rule {
+        from,
+        takes: Vec::new(),
+        gives: Vec::new(),
+        times: vec![0],
+        service: Service::Deterministic,
+        to: vec![to],
+        next: Next::Same,
+        choice: Choice::Oldest,
+    }
+}
+
+impl Builder<'_> {
+    fn serve(
+        &self,
+        from: Place,
+        pool: Pool,
+        times: Vec<Tick>,
+        choice: Choice,
+        to: Vec<Place>,
+    ) -> Rule {
+        Rule {
+            takes: vec![pool],
+            gives: vec![pool],
+            times,
+            service: self.p.service,
+            to,
+            choice,
+            ..immediate(from, from)
+        }
+    }
+
+    fn by_work<T>(&self, of: impl Fn(&Work) -> T) -> Vec<T> {
+        self.work.iter().map(of).collect()
+    }
+
+    fn dram_time(&self, bytes: u64) -> Tick {
+        bytes * self.p.dram_byte_milli * CYCLE / 1000
+    }
+
+    /// A free context takes a packet.
+    fn accept(&mut self) -> Transition {
+        let mutex = self.pools.mutex.filter(|_| self.p.slots == Slots::Local);
+        self.net.transition(Rule {
+            takes: [self.pools.packets].into_iter().chain(mutex).collect(),
+            choice: self.p.arbitration.among_contexts(),
+            ..immediate(self.at.free, self.at.ready)
+        })
+    }
+
+    /// A context executes, and issues a command or asks for the lock.
+    fn execute(&mut self) {
+        let (p, at) = (self.p, self.at);
+        // The instructions of a packet of one element, divided among its visits: two
+        // transfers, header in and out, and the lookup.
+        let visits = 4 + p.lookups as u64;
+        let visit = p.instructions * CYCLE / visits;
+        let leaves = self.by_work(|work| match work {
+            Work::Lock => at.locking,
+            _ => at.wanting,
+        });
+        let among = p.arbitration.among_contexts();
+        let rule = self.serve(at.ready, self.pools.engine, vec![visit], among, leaves);
+        self.net.transition(rule);
+        self.net.transition(Rule {
+            takes: vec![self.pools.queue],
+            ..immediate(at.wanting, at.commands)
+        });
+    }
+
+    /// A command goes over the bus to its memory and is served there; gives the transition of the DRAM.
+    fn serve_commands(&mut self) -> Transition {
+        let (p, at) = (self.p, self.at);
+        let among = p.arbitration.among_microengines();
+        let bus = self.pools.bus;
+        let memory = self.by_work(|work| match work {
+            Work::Sram => at.sram_queue,
+            _ => at.dram_queue,
+        });
+        let times = vec![p.command_bus * CYCLE];
+        let rule = Rule {
+            gives: vec![bus, self.pools.queue],
+            service: Service::Deterministic,
+            ..self.serve(at.commands, bus, times, among, memory)
+        };
+        self.net.transition(rule);
+        let times = self.by_work(|work| match work {
+            Work::Dram { bytes, .. } => self.dram_time(*bytes),
+            _ => 0,
+        });
+        let moving = vec![at.moving];
+        let rule = self.serve(at.dram_queue, self.pools.dram, times, among, moving.clone());
+        let dram = self.net.transition(rule);
+        let times = vec![p.sram_service * CYCLE];
+        let rule = self.serve(at.sram_queue, self.pools.sram, times, among, moving);
+        self.net.transition(rule);
+        dram
+    }
+
+    /// What an idle memory needs besides its service and the bus; then the context goes on.
+    fn complete_commands(&mut self) {
+        let (p, at) = (self.p, self.at);
+        let rest = self.by_work(|work| {
+            let (latency, served) = match work {
+                Work::Dram { bytes, latency } => (*latency, self.dram_time(*bytes)),
+                Work::Sram => (p.sram_read, p.sram_service * CYCLE),
+                Work::Lock => return 0,
+            };
+            (latency.saturating_sub(p.command_bus) * CYCLE).saturating_sub(served)
+        });
+        let mut after = vec![at.ready; self.work.len()];
+        after[self.work.len() - 1] = at.done;
+        self.net.transition(Rule {
+            times: rest,
+            service: p.delay,
+            to: after,
+            next: Next::Further,
+            ..immediate(at.moving, at.ready)
+        });
+    }
+
+    /// A context takes the lock before it claims a place of all contexts'.
+    fn lock(&mut self) -> Option<Transition> {
+        let mutex = self.pools.mutex.filter(|_| self.p.slots != Slots::Local)?;
+        Some(self.net.transition(Rule {
+            takes: vec![mutex],
+            times: vec![self.p.scratch_atomic * CYCLE],
+            service: self.p.delay,
+            next: Next::Further,
+            choice: self.p.arbitration.among_contexts(),
+            ..immediate(self.at.locking, self.at.ready)
+        }))
+    }
+
+    /// A context has filled its place of TBUF, and is free at once or when that has been sent.
+    fn fill(&mut self, waits: bool) -> (Transition, Option<Transition>) {
+        let at = self.at;
+        let done = self.net.transition(Rule {
+            gives: self.pools.mutex.into_iter().collect(),
+            next: Next::First,
+            ..immediate(at.done, if waits { at.waiting } else { at.free })
+        });
+        // A context whose own place is still full waits until it has been sent.
+        let freed = waits.then(|| self.net.transition(immediate(at.waiting, at.free)));
+        (done, freed)
+    }
+
+    /// The line sends a place.
+    fn transmit(&mut self) -> Transition {
+        let line = self.at.line;
+        let drain = self.p.bytes * 8 * 600 * CYCLE / self.p.drain_mbps;
+        let rule = self.serve(
+            line,
+            self.pools.port,
+            vec![drain],
+            Choice::Oldest,
+            vec![line],
+        );
+        self.net.transition(Rule {
+            service: Service::Deterministic,
+            ..rule
+        })
+    }
+}
+
 /// A router with its net.
 pub struct Router {
     net: Net,
@@ -212,176 +481,30 @@ pub struct Router {
     contexts: usize,
     packets: Pool,
     dram: Transition,
-    homes: Vec<Place>,
+    stations: Stations,
 }
 
 impl Router {
     /// An empty router; `stream` tells the draws of one from those of another.
     #[must_use]
     pub fn new(p: &Parameters, stream: u64) -> Self {
-        let mut net = Net::new(p.seed, stream);
         let (engines, contexts) = (p.microengines, p.working());
-        let work = program(p);
-        let all = (0..contexts).flat_map(|number| {
-            (0..engines).map(move |colour| Token {
-                colour,
-                number,
-                step: 0,
-            })
-        });
-        let free = net.place(all.collect());
-        let [
-            ready,
-            locking,
-            wanting,
-            commands,
-            dram_queue,
-            sram_queue,
-            moving,
-            done,
-            waiting,
-        ] = std::array::from_fn(|_| net.place(Vec::new()));
-        let line = net.place(vec![Token {
-            colour: 0,
-            number: 0,
-            step: 0,
-        }]);
-        let packets = net.pool(1, 0);
-        let engine = net.pool(engines, 1);
-        let queue = net.pool(engines, p.command_queue);
-        let [bus, dram, sram, port] = std::array::from_fn(|_| net.pool(1, 1));
-        let mutex = match p.slots {
-            Slots::Contiguous | Slots::Strided => None,
-            Slots::Local => Some(net.pool(engines, 1)),
-            Slots::Global => Some(net.pool(1, 1)),
+        let mut net = Net::new(p.seed, stream);
+        let mut builder = Builder {
+            p,
+            work: program(p),
+            at: Stations::new(&mut net, engines, contexts),
+            pools: Pools::new(&mut net, p),
+            net,
         };
-        let with = |local: bool| mutex.filter(|_| local == (p.slots == Slots::Local));
-        let last = work.len() - 1;
-        let (contexts_first, engines_first) = (
-            p.arbitration.among_contexts(),
-            p.arbitration.among_microengines(),
-        );
-        // What keeps nobody busy and needs no time, first come, first served.
-        let at_once = |from, to| Rule {
-            from,
-            takes: Vec::new(),
-            gives: Vec::new(),
-            times: vec![0],
-            service: Service::Deterministic,
-            to: vec![to],
-            next: Next::Same,
-            choice: Choice::Oldest,
-        };
-        let serve = |from, pool, times, choice, to| Rule {
-            takes: vec![pool],
-            gives: vec![pool],
-            times,
-            service: p.service,
-            to,
-            choice,
-            ..at_once(from, from)
-        };
-        let by_work = |of: &dyn Fn(&Work) -> Tick| work.iter().map(of).collect::<Vec<_>>();
-        let dram_time = |bytes: u64| bytes * p.dram_byte_milli * CYCLE / 1000;
-        let accept = net.transition(Rule {
-            takes: [packets].into_iter().chain(with(true)).collect(),
-            choice: contexts_first,
-            ..at_once(free, ready)
-        });
-        // The instructions of a packet of one element, divided among its visits: two
-        // transfers, header in and out, and the lookup.
-        let visits = 4 + p.lookups as u64;
-        let visit = p.instructions * CYCLE / visits;
-        let leaves = |work: &Work| match work {
-            Work::Lock => locking,
-            _ => wanting,
-        };
-        net.transition(serve(
-            ready,
-            engine,
-            vec![visit],
-            contexts_first,
-            work.iter().map(leaves).collect(),
-        ));
-        net.transition(Rule {
-            takes: vec![queue],
-            ..at_once(wanting, commands)
-        });
-        let memory = |work: &Work| match work {
-            Work::Sram => sram_queue,
-            _ => dram_queue,
-        };
-        net.transition(Rule {
-            gives: vec![bus, queue],
-            service: Service::Deterministic,
-            ..serve(
-                commands,
-                bus,
-                vec![p.command_bus * CYCLE],
-                engines_first,
-                work.iter().map(memory).collect(),
-            )
-        });
-        let dram_times = by_work(&|work| match work {
-            Work::Dram { bytes, .. } => dram_time(*bytes),
-            _ => 0,
-        });
-        let dram = net.transition(serve(
-            dram_queue,
-            dram,
-            dram_times,
-            engines_first,
-            vec![moving],
-        ));
-        let sram_times = vec![p.sram_service * CYCLE];
-        net.transition(serve(
-            sram_queue,
-            sram,
-            sram_times,
-            engines_first,
-            vec![moving],
-        ));
-        // What an idle memory needs besides its service and the bus.
-        let rest = by_work(&|work| {
-            let (latency, served) = match work {
-                Work::Dram { bytes, latency } => (*latency, dram_time(*bytes)),
-                Work::Sram => (p.sram_read, p.sram_service * CYCLE),
-                Work::Lock => return 0,
-            };
-            (latency.saturating_sub(p.command_bus) * CYCLE).saturating_sub(served)
-        });
-        let after = |at: usize| if at == last { done } else { ready };
-        net.transition(Rule {
-            times: rest,
-            service: p.delay,
-            to: (0..work.len()).map(after).collect(),
-            next: Next::Further,
-            ..at_once(moving, ready)
-        });
-        let lock = with(false).map(|mutex| {
-            net.transition(Rule {
-                takes: vec![mutex],
-                times: vec![p.scratch_atomic * CYCLE],
-                service: p.delay,
-                next: Next::Further,
-                choice: contexts_first,
-                ..at_once(locking, ready)
-            })
-        });
+        let accept = builder.accept();
+        builder.execute();
+        let dram = builder.serve_commands();
+        builder.complete_commands();
+        let lock = builder.lock();
         let fixed = matches!(p.slots, Slots::Contiguous | Slots::Strided);
-        let own = fixed && p.freed == Freed::Sent;
-        let done_then = net.transition(Rule {
-            gives: mutex.into_iter().collect(),
-            next: Next::First,
-            ..at_once(done, if own { waiting } else { free })
-        });
-        // A context whose own place is still full waits until it has been sent.
-        let freed = own.then(|| net.transition(at_once(waiting, free)));
-        let drain = p.bytes * 8 * 600 * CYCLE / p.drain_mbps;
-        let transmit = net.transition(Rule {
-            service: Service::Deterministic,
-            ..serve(line, port, vec![drain], Choice::Oldest, vec![line])
-        });
+        let (done, freed) = builder.fill(fixed && p.freed == Freed::Sent);
+        let transmit = builder.transmit();
         let places = match p.slots {
             Slots::Global => p.places(),
             _ => engines * contexts,
@@ -398,20 +521,17 @@ impl Router {
                 turn: 0,
                 claim: vec![0; engines],
                 accept: Some(accept),
-                done: Some(done_then),
+                done: Some(done),
                 lock,
                 transmit: Some(transmit),
                 freed,
             },
             room: (p.receive_bytes / p.bytes) as usize,
             contexts: engines * contexts,
-            packets,
+            packets: builder.pools.packets,
             dram,
-            homes: vec![
-                free, ready, locking, wanting, commands, dram_queue, sram_queue, moving, done,
-                waiting,
-            ],
-            net,
+            stations: builder.at,
+            net: builder.net,
         }
     }
 
@@ -421,7 +541,8 @@ impl Router {
         self.run_while(come, &|| true).unwrap_or_default()
     }
 
-    /// The same, as long as `go_on` says so; `None` if it was broken off.
+    /// Sends packets through as [`run`](Self::run) does for as long as `go_on` returns true; `None` if it
+    /// was stopped.
     pub fn run_while(
         mut self,
         come: &[(Tick, Packet)],
@@ -458,7 +579,11 @@ impl Router {
 
     /// Tokens of contexts that stand somewhere.
     fn inside(&self) -> usize {
-        self.homes.iter().map(|&home| self.net.tokens(home)).sum()
+        self.stations
+            .of_contexts()
+            .iter()
+            .map(|&place| self.net.tokens(place))
+            .sum()
     }
 
     fn after(&mut self, fired: Fired, passed: &mut Passed) {
