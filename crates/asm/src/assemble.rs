@@ -442,6 +442,12 @@ fn label_name(label: &LabelDefinition) -> String {
     }
 }
 
+/// Fills the image's tables of labels, registers, signals and initial values: the names that
+/// debuggers, faults and profiles show. What was declared and never got a number has no entry.
+///
+/// Labels go by address, the order in which `.npi` files have them. A name may share its
+/// register with others; its live ranges say when the register is its own
+/// (`back/live_ranges.rs`).
 fn symbol_tables(image: &mut Image, placed: &Placed, labels: &Labels<'_>) {
     let Placed {
         selection,

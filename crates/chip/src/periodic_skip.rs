@@ -171,6 +171,12 @@ impl Chip {
     /// Runs the chip until its state has recurred twice, then goes on to the last
     /// period before `end`, or before a deadline in the chip that comes first; gives
     /// which.
+    ///
+    /// Looking for a period is itself a part of the run: what `run` simulates stays done,
+    /// whether a period is found or not. It fails as soon as anything of the stretch can be
+    /// seen from outside (a frame, a task, a command to a device: `outside` and `handovers`),
+    /// since that cannot be multiplied. The three states are taken out of the chip for the
+    /// time, so that it can be borrowed, and put back for their memory to be used again.
     fn skip<const OBSERVED: bool>(
         &mut self,
         end: Cycle,

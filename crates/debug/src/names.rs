@@ -99,6 +99,8 @@ impl Names {
                 continue;
             };
             for region in space.regions() {
+                // A region is described as "memory `NAME`" or "coprocessor `NAME`" by
+                // `npsim-project` (`resolve/`); regions without a name have no backquotes.
                 if let Some(name) = region.name.split('`').nth(1) {
                     let bytes = region.end - region.start;
                     memories.push((name.to_owned(), memory, region.start as u32, bytes as u32));

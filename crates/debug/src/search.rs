@@ -144,6 +144,12 @@ impl Timeline {
         }
     }
 
+    /// Searches from the present moment on, a stretch between two snapshots at a time.
+    ///
+    /// A stretch runs in a copy of the chip; the timeline itself stays at its beginning. If
+    /// there is a hit, the timeline goes to it; if not, the copy becomes the timeline's own
+    /// run (`take_up`), so no cycle is simulated twice. The present moment is never a hit, or a
+    /// search could not be repeated.
     fn search_forward(
         &mut self,
         condition: &mut dyn Condition,

@@ -215,6 +215,9 @@ impl Timeline {
     }
 
     /// Goes to a moment, or to the end of the run if that comes before.
+    ///
+    /// Where the run ends is not known until it is reached. It is then recorded in `end`, and from
+    /// then on no target lies behind it.
     pub fn goto_point(&mut self, moment: TimePoint) {
         let mut target = moment.cycle;
         loop {
@@ -224,8 +227,10 @@ impl Timeline {
             self.approach(target);
             self.recorded_to = self.recorded_to.max(self.live.handled());
             match self.live.ending() {
-                // Its microengines may have come as far as it would have gone on: the end is gone
-                // to once more, as what it is.
+                // Microengines run ahead of the chip, as far as the run was asked to go on: at a
+                // fault, or where no event is left, they may have passed the end. So the run is
+                // repeated from the snapshot before, with the end as its target: the state is then
+                // that of a run to exactly there.
                 Some(ending) if self.end.is_none() => {
                     self.end = Some(End {
                         cycle: self.live.handled(),

@@ -364,7 +364,25 @@ impl Microengine {
         Ok(prepared)
     }
 
-    /// Applies an `indirect_ref` override word.
+    /// Applies an `indirect_ref` override word, the result of the previous instruction. A set
+    /// enable bit puts its field in place of what the instruction says:
+    ///
+    /// ```text
+    ///  31 30   26 25 24   21 20 19     12 11 10     4  3  2    0
+    /// +--+-------+--+-------+--+---------+--+--------+--+-------+
+    /// |en|  ME   |en| count |en|byte mask|en|register|en|context|
+    /// +--+-------+--+-------+--+---------+--+--------+--+-------+
+    /// ```
+    ///
+    /// - ME: to or from whose transfer registers data moves; count: longwords less one;
+    ///   register: absolute number of the first; context: whose signal it is.
+    /// - An atomic operation with bits 25, 24 and 20 carries eleven bits of data in the fields
+    ///   of count and byte mask and pulls nothing.
+    /// - DRAM transfers to and from RBUF and TBUF have the buffer's address in the fields of
+    ///   byte mask and register; `units/dram.rs` takes it from the word itself
+    ///   (`BusCommand::indirect`).
+    ///
+    /// The reference core reads the same word in `crates/reference/src/commands.rs`.
     fn override_with(
         &mut self,
         word: u32,

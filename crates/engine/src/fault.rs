@@ -12,7 +12,7 @@ use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::numbered;
 
-/// The most names that are told of a register.
+/// The most names that a message gives a register.
 const MOST_NAMES: usize = 3;
 
 /// What a fault says.
@@ -23,8 +23,13 @@ struct Report {
 }
 
 impl Microengine {
-    /// Raises a fault at the present instruction, in global order.
-    /// `Err` stops the loop, or has the instruction tried again when it is in order.
+    /// Raises a fault at the present instruction, in global order: a microengine runs ahead of
+    /// the chip, and a fault elsewhere at an earlier cycle has to stop the run first.
+    ///
+    /// `Err(Post)`: something is pending before this cycle; the instruction is tried again when
+    /// the chip has come to it, so nothing of it may have taken effect yet. `Err(Stop)`: the
+    /// fault stands. `Ok`: the user allows the check (`--allow`), it is counted, and the
+    /// instruction goes on; `report` is not called then, since texts cost more than the run.
     fn raise_fault(
         &mut self,
         check: Option<Check>,

@@ -173,7 +173,8 @@ pub struct Microengine {
 }
 
 impl Microengine {
-    /// An idle microengine without a program.
+    /// An idle microengine without a program, all registers as after reset. `last` is the
+    /// context that ran before, so 7 makes context 0 the first to be picked.
     #[must_use]
     pub fn new(index: u8, profile: &Profile) -> Self {
         let timing = Timing::new(profile);

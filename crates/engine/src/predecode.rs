@@ -105,7 +105,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Loads of constants and of fields.
+    /// Loads of constants and of fields. [`Self::instruction`] says which instructions come here.
     fn load(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::LdField {

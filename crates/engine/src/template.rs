@@ -161,7 +161,13 @@ pub(crate) fn is_media_write(op: CommandOp) -> bool {
 }
 
 impl CommandTemplate {
-    /// The template of a command.
+    /// The template of a command at an address, made once when a program is loaded.
+    ///
+    /// Everything that the instruction itself decides is in it: the number of longwords each
+    /// way, the signals at the end of each, and what a context that swaps out waits for.
+    /// What only the run decides is `open`: the data of a `fast_wr`, and whatever an
+    /// `indirect_ref` overrides (`override_with` of `commands.rs`). [`Self::bind`] adds the
+    /// context; the address comes with each issue.
     pub fn of(command: &Command, pc: u16) -> Self {
         let info = command.op.info();
         let (kind, register) = registers_of(info, command.transfer);
@@ -199,6 +205,12 @@ impl CommandTemplate {
     }
 
     /// The command of a context of a microengine. It names no registers but its own.
+    ///
+    /// Of the 128 transfer registers of a file a context has 16, so its register r is
+    /// 16 * context + r. `fast_from` is the decision whether an issue may skip the checks of
+    /// `commands.rs`: never if something is open, or if the registers do not lie within one
+    /// word of the scoreboard's bits ([`SlotMask`]); for writes to the media interface only
+    /// behind its freelists, since those reserve registers of another kind.
     pub fn bind(&self, me: u8, context: u8) -> BoundCommand {
         let mut command = self.command;
         (command.me, command.transfer_me) = (me, me);

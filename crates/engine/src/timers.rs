@@ -68,6 +68,12 @@ struct Follow<'a> {
 
 impl Timers {
     /// Looks through a program whose contexts have `limit` registers of a bank each.
+    ///
+    /// Each reading is followed apart from the others, and one that escapes (`Escapes`, or a
+    /// register that others reach by its absolute number) is left out as a whole. `registers`
+    /// then joins what the others may have left at each address. A mistake toward leaving out
+    /// costs speed; a reading that is wrongly taken in would let `periodic_skip.rs` of the chip
+    /// skip time in which the program behaves differently.
     pub fn of(program: &Program, limit: u8) -> Self {
         let mut timers = Self::default();
         let words = program.words();

@@ -34,7 +34,12 @@ pub fn free_buffers(chip: &Chip) -> Option<(u32, u32)> {
     Some((setup.count, free.len() as u32))
 }
 
-/// The buffers that are lost: for the end of a run at rest.
+/// The buffers that are lost, in order of their numbers: for the end of a run at rest.
+///
+/// Each place where a handle can be marks what it has in `kept`, by number of the buffer. A
+/// place that this function does not know makes it report a buffer that is not lost, so a new
+/// unit, device or task that keeps handles needs a line here. `keep` takes a word as a whole
+/// handle, `keep_any` also as a part of what microcode makes of one.
 #[must_use]
 pub fn lost_buffers(chip: &Chip) -> Vec<Way> {
     let Some(buffers) = &chip.fabric().buffers else {

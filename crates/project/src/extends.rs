@@ -149,7 +149,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes in a file by the name that another one calls it.
+    /// Takes in a file by the name that another one calls it; `prefix` is the folder of that
+    /// other file, seen from the project's.
+    ///
+    /// `open` are the files from the project down to this one: one that is there already
+    /// extends itself, and the chain is shown. `seen` are all that were taken in: a file that
+    /// two others extend is taken in once, where it comes first. Both are compared by real paths,
+    /// so that a link is no way around either. A failure leaves `open` as it is, for the message.
     fn extended(&mut self, name: &str, prefix: &Path) -> Result<(), Problem> {
         let mut from_here = prefix.join(name);
         let there = self.source.kind(&join(self.folder, &from_here));

@@ -400,8 +400,11 @@ fn padded(length: usize) -> usize {
 }
 
 impl PortIo for Links {
+    /// The next frame, as [`PortIo`] describes it. The links are always one frame ahead of the
+    /// chip (`ahead`), since only with the next frame's time is it known whether the chip may
+    /// skip time until then.
     fn next_arrival(&mut self) -> Option<Arrival> {
-        // The chip asks when the frame before has begun to come.
+        // The chip asks when the frame before has begun to come: so that one counts now.
         self.count_handed();
         if self.ahead.is_none() && self.role().is_polled() {
             self.fetch();
@@ -416,7 +419,7 @@ impl PortIo for Links {
         if bytes.len() < padded(bytes.len()) {
             bytes.resize(padded(bytes.len()), 0);
         }
-        // Whoever makes frames numbers ports below the number of lines, which fits.
+        // All roles number ports below the number of lines, of which a chip has few.
         let arrival = Arrival {
             start: self.cycles(start_ps),
             end: self.cycles(end_ps),

@@ -20,8 +20,9 @@ pub struct RegisterValue {
     pub value: u32,
 }
 
-/// The registers that matter for a context at an instruction; of a register that a
-/// transfer fills and of one that it empties, both are told.
+/// The registers that matter for a context at an instruction, at most `MOST`, each name once.
+/// What the instruction reads comes first, so that it is never what the limit cuts off. A
+/// transfer name stands for an IN and an OUT register; both are listed where both are live.
 #[must_use]
 pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterValue> {
     let Some(core) = chip.microengines().get(usize::from(me)) else {

@@ -20,8 +20,14 @@ pub struct LiveRanges {
 impl LiveRanges {
     /// Reads them off the data flow that the numbers were given out by.
     ///
-    /// Allocation kept apart what is occupied together after a word, so at each
-    /// point of these ranges a register has one name.
+    /// Allocation kept apart what is occupied together after a word (`Problem` of
+    /// `allocate/mod.rs`, from `occupied` of `middle/liveness.rs`), so at each
+    /// point of these ranges a register has one name. There are two points for each word,
+    /// before and after it.
+    ///
+    /// `private` names and signals that are awaited at the program's start are never given a
+    /// number together with others (`allocate/gprs.rs`, `allocate/signals.rs`): their range is
+    /// the whole program.
     pub fn new(items: &[Item], symbols: &Symbols, groups: &Groups, liveness: &Liveness) -> Self {
         let mut cells = Tracks::new(symbols.variables.len() * 2);
         let mut signals = Tracks::new(symbols.signals.len());

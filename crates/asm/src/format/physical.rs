@@ -51,7 +51,12 @@ impl Physical<'_> {
     }
 }
 
-/// The lines of a text, of which `raw` are the statements.
+/// The lines of a text, of which `raw` are the statements, both in the order of the text.
+///
+/// Two lists are merged by byte offsets, line by line: the lexemes of the text, and the
+/// statements that the lexer made of it. A line that formatting could change in meaning is
+/// kept verbatim: one inside a comment or text of several lines, one with an error, and one
+/// whose lexemes belong to no statement.
 pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physical<'a>> {
     let pieces = pieces(text);
     let mut pieces = pieces.iter().peekable();
@@ -100,6 +105,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
             _ => None,
         };
         let shown_column = |piece: &Piece<'_>| {
+            // Lexemes are slices of the text, so addresses give the offset within the line.
             let before = piece.text.as_ptr() as usize - shown.as_ptr() as usize;
             column(&shown[..before])
         };

@@ -159,6 +159,8 @@ impl Lexer<'_> {
         &mut self.line.errors[at]
     }
 
+    /// Takes one lexeme into the open line; `pasted_next` says that a paste operator follows it
+    /// directly, so that a word which is no number may be half of a name.
     fn take(&mut self, lexeme: Lexeme<'_>, span: Span, pasted_next: bool) {
         match lexeme {
             Lexeme::Space | Lexeme::Comment | Lexeme::Continuation => self.separate(),

@@ -219,7 +219,7 @@ impl Walk<'_> {
             Wanted::Register
         };
         if let Some(known) = self.symbols.scopes[scope].names(kind).get(&*token.text) {
-            return self.again(token, scope, size, direction, signal, &known.clone());
+            return self.redeclare(token, scope, size, direction, signal, &known.clone());
         }
         let elements = (0..size.unwrap_or(1))
             .map(|i| {
@@ -290,8 +290,17 @@ impl Walk<'_> {
         self.symbols.variables.len() - 1
     }
 
-    /// A second declaration: the missing side of a transfer register, or a slip.
-    fn again(
+    /// Handles a second declaration of a name in one scope.
+    ///
+    /// | the first declaration | the second one | outcome |
+    /// | --- | --- | --- |
+    /// | a transfer name of one side | its other side, of equal size | the name gets both sides |
+    /// | of equal size | anything else | a warning; the first declaration stands |
+    /// | of another size | anything | an error |
+    ///
+    /// Each side of a transfer name is a variable of its own, since `$x` as a source is an
+    /// IN register and `$x` as a destination an OUT register ([`Element::Register`]).
+    fn redeclare(
         &mut self,
         token: &Token,
         scope: usize,

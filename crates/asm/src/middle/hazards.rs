@@ -221,6 +221,11 @@ fn reached<'g>(micro: &Micro, groups: &'g Groups, side: Side) -> Reached<'g> {
 }
 
 /// Warns of registers that a command in flight still reads or has yet to fill.
+///
+/// From each command the instructions after it are looked through in the order of the source,
+/// until its signal is waited for or the straight line ends: at the first item that control
+/// can also reach from elsewhere (`entered` of `flow.rs`), and behind a branch. One warning a
+/// command is enough.
 fn transfers(
     items: &[Item],
     flow: &Flow,
@@ -237,7 +242,8 @@ fn transfers(
         };
         let pulled = reached(command, groups, Side::Out);
         let pushed = reached(command, groups, Side::In);
-        // A context that sleeps runs only the shadow before its signal.
+        // Words that may run before the signal: of a context that sleeps with the command only
+        // those in its defer slots, else as many as the straight line has.
         let mut left = if sleeps {
             command.template.defer() as usize
         } else {
@@ -249,6 +255,7 @@ fn transfers(
             }
             let micro = match next {
                 Item::Hint(hint) => {
+                    // `.io_completed` promises that the signal has come by here.
                     if hint.completed.contains(&signal) {
                         break;
                     }

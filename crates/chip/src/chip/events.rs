@@ -86,6 +86,11 @@ impl Chip {
 
     /// Handles what happens in one cycle, to its end or until a fault stands: then it is
     /// false.
+    ///
+    /// Events of a cycle come before the turns of microengines (`kernel/event.rs` has the
+    /// order). Handling one may add more to the cycle, so `pending` is read again after each.
+    /// The cycle is left exactly once, by whatever finds it empty: [`Self::goes_on`] where it
+    /// ends the loop, `take_turn` with the last turn, or this function after the last event.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn cycle<const OBSERVED: bool>(

@@ -45,6 +45,11 @@ impl BootPlan {
     /// Puts rings, memory, queues, buffers and tables into place and starts the
     /// core's tasks. Takes no simulated time.
     ///
+    /// The order matters: devices come first, since their windows are addresses beyond the
+    /// memory; contents come before queues and buffers, which write their descriptors and links
+    /// over them; counters and locks only have to be in memory that is there; and tasks start
+    /// last, for they may look at all of it.
+    ///
     /// # Errors
     /// Something does not fit the chip.
     pub fn load(

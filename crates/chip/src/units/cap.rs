@@ -257,6 +257,13 @@ impl Unit for Cap {
         }
     }
 
+    /// A command has come to the proxy's inlet. It is served at once if the proxy is free, else
+    /// when it is; all that follows is booked now, since nothing can come in between.
+    ///
+    /// The leads are counted from the start of service to the fabric's next step for the command:
+    /// data that is ready to be pushed, data that is pulled, or for writes that carry their
+    /// data (`immediate`) the write itself. The place in the inlet becomes free when service
+    /// begins: now, or with the turn that is posted.
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = if command.immediate.is_some() {

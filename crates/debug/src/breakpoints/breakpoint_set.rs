@@ -301,6 +301,15 @@ impl Condition for BreakpointSet {
         self.only.is_none() && self.watches().any(|it| counting(&it))
     }
 
+    /// Evaluates every watched expression at a cycle and names a candidate for each that has
+    /// changed since the call before.
+    ///
+    /// Calls come in the order of time within a stretch of the run (`look_through` of
+    /// `search.rs`); `begins` is the first of one, which only has the values to compare with.
+    /// `values` is by breakpoint and keeps the last value that could be computed: where a name is
+    /// not live the expression has none, which is no change. `changes` keeps before and after
+    /// for the message, should the candidate become the stop. Both are taken out of `self`
+    /// while the breakpoints are borrowed.
     fn look(&mut self, at: Cycle, begins: bool, chip: &Chip, candidates: &mut Vec<Candidate>) {
         if begins {
             self.changes.clear();

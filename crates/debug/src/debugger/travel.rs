@@ -178,6 +178,23 @@ impl Debugger {
         }
     }
 
+    /// Steps backwards: to the last moment at which a step forward of this kind could have begun.
+    ///
+    /// `look.level` is how many uses of macros around the instruction are open: a line at that
+    /// level, with all that is expanded inside it, is one step ([`Stand`]). [`Behind`] of
+    /// `step.rs` has the beginnings of steps that came before, for a level.
+    ///
+    /// | step | beginnings that count | level afterwards |
+    /// | --- | --- | --- |
+    /// | `Instruction` | every instruction | innermost |
+    /// | `Line` | lines at the level | as before, or further out where the step left a macro by its beginning |
+    /// | `Into` | lines at any level | innermost |
+    /// | `Out` | lines one level further out, this one included | one less |
+    /// | `Run`, `Any` | turns of the context, of the microengine | innermost |
+    ///
+    /// `arrived` opens all macros around the place (`land`); `Line` and `Out` close them again.
+    ///
+    /// A breakpoint or the beginning of the run in between ends the step there.
     fn step_back(&mut self, step: Step) -> Stop {
         let thread = self.look.thread;
         let (pc, level) = (self.pc(thread), self.look.level);

@@ -237,6 +237,12 @@ impl Debugger {
         trail
     }
 
+    /// Runs the timeline along with a packet, from the cycle at which its first bit comes until
+    /// it is gone, and collects its stations; the caller goes back to where the timeline stood.
+    ///
+    /// When a packet comes is known once the run has been there (`Timeline::frame`), so one that
+    /// is still to come is searched for first. One that never leaves is followed for 1 ms
+    /// ([`PATIENCE`]), or to where the run has been already if that is later.
     fn follow(&mut self, packet: u64) -> Result<Trail, DebugError> {
         if self.timeline().frame(packet).is_none() {
             let recorded_to = self.timeline().recorded_to();

@@ -161,7 +161,12 @@ fn of_command(command: &Command, issuer: Issuer<'_>) -> Option<Raise> {
     }
 }
 
-/// The value of an operand, if it is the same wherever the program runs.
+/// The value of an operand, if it is the same wherever the program runs: a constant, or a
+/// general-purpose register whose initial values and `immed` instructions all agree. Anything
+/// else that writes the register makes it unknown.
+///
+/// An `immed` directly after a `local_csr_rd` loads the CSR, not its constant
+/// (`isa/mnemonics.toml`), so one of these makes the register unknown too.
 fn value_of(program: &Program, operand: Operand) -> Option<u32> {
     if let Operand::Constant(value) = operand {
         return Some(u32::from(value));

@@ -101,6 +101,20 @@ pub(super) fn threads(chip: &Chip) -> Vec<Thread> {
     all
 }
 
+/// Adds to `possible` of each thread the signals that may still come without any context doing
+/// anything: from commands in flight, events of the queue, and frames.
+///
+/// It may add too many and must never leave one out, or a run that goes on would be called
+/// deadlocked:
+///
+/// | what is pending | whom it may reach |
+/// | --- | --- |
+/// | any command | the context that it names, with its signals |
+/// | a command to the media interface | also its own context, with any signal, which it may put on a freelist (`units/msf/command.rs`) |
+/// | a command to the CSR proxy | every context, for it may write the register that raises signals (`units/cap.rs`) |
+/// | a signal | its receiver |
+/// | a timer | its receiver, with any signal: which one is in a register that only the core reads |
+/// | an entry of a receive freelist | its context: a frame may come |
 fn add_in_flight(chip: &Chip, all: &mut [Thread]) {
     let mut may_reach = |me: u8, context: u8, signals: u16| {
         let mut threads = all.iter_mut();
@@ -113,7 +127,6 @@ fn add_in_flight(chip: &Chip, all: &mut [Thread]) {
         let command = &flight.command;
         let signals = command.pull_signals | command.push_signals;
         may_reach(command.transfer_me, command.signal_context, signals);
-        // It may be about to put its context on a freelist, or to raise a signal.
         match command.op.info().unit {
             Unit::Msf => may_reach(command.me, command.context, ALL_SIGNALS),
             Unit::Cap => anything = true,
@@ -128,7 +141,6 @@ fn add_in_flight(chip: &Chip, all: &mut [Thread]) {
                 signal,
                 ..
             } => may_reach(me, context, 1 << signal),
-            // Its signal stands in a register that is not read here.
             Event::Timer { me, context } => may_reach(me, context, ALL_SIGNALS),
             _ => {}
         }

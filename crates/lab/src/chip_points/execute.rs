@@ -28,6 +28,12 @@ const DRAIN_US: u64 = 100;
 
 /// Runs a point; `None` if it was interrupted.
 ///
+/// Metrics are of three kinds: static ones need no run, counted ones are differences of the
+/// chip's counters at the ends of the window, the others come from the frames that were seen to
+/// come and leave. If the warm-up is to be detected, the window's beginning is known only after
+/// the run: so frames are recorded from the start, and counters are read at each of `pauses`,
+/// of which [`begin`] then picks one.
+///
 /// # Errors
 /// The programs do not fit the chip, the set-up contradicts itself, or what is
 /// observed cannot be written.
@@ -139,6 +145,10 @@ fn begin<'a>(
 }
 
 /// What the run showed in its window, and whether the chip's counts are known at both ends of it.
+///
+/// `begun` has the counts at the beginning: they are missing where a detected warm-up ends at no
+/// cycle at which the counters were read. Metrics that need them have that reason as their value;
+/// what is measured of frames does not need them.
 fn observe(
     point: &ChipPoint,
     outcome: &Outcome,

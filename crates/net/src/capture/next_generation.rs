@@ -100,6 +100,10 @@ impl NextGeneration {
 }
 
 /// Finds or makes the interface's place in the capture.
+///
+/// A file may have several sections, each of which describes its interfaces anew. One of a name
+/// that an earlier section had is that port again, unless this section has the name twice:
+/// then they are two ports. `section` has the section's interfaces before this one.
 fn describe(
     described: &InterfaceDescriptionBlock<'_>,
     section: &[Interface],

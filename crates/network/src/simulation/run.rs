@@ -252,6 +252,10 @@ impl Simulation {
 
     /// Sends what an endpoint has put out, which its host's CPU begins with at `since`, and sees that it
     /// is woken.
+    ///
+    /// Flow n has the endpoints 2 n, its sender, and 2 n + 1, its receiver (`ends` of
+    /// `simulation.rs`). A wake-up is posted only if it is earlier than the one that is
+    /// posted already (`armed`); one that comes too early finds nothing due and asks again.
     fn put_out(&mut self, end: usize, since: Time, tap: &mut dyn Tap) {
         let mut out = std::mem::take(&mut self.out);
         let (node, to) = (self.ends[end].node, self.ends[end].peer as u32);
@@ -280,7 +284,6 @@ impl Simulation {
             self.leave_host(node, frame, since, tap);
         }
         self.out = out;
-        // Senders have even numbers.
         if end.is_multiple_of(2) && tap.watches_senders() {
             let endpoint = &self.ends[end].endpoint;
             let counters = endpoint.sender().unwrap_or_default();

@@ -71,9 +71,13 @@ impl<'s> Session<'s> {
     }
 
     /// Answers until the client ends the session or goes away.
+    ///
+    /// Requests that let the run go on are answered before it does, as the protocol wants it, and
+    /// the `stopped` event follows. While the run goes on the server looks for further
+    /// requests; one that cannot wait, such as `pause`, interrupts the run (`server.go_on`
+    /// clears that before each request).
     pub fn serve(mut self) -> io::Result<()> {
         while let Some(request) = self.server.next()? {
-            // What is on its way is broken off by what comes while it goes on.
             self.server.go_on();
             let goes = matches!(
                 request.command.as_str(),

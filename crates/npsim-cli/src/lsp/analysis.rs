@@ -49,7 +49,9 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Reads a root; `None` if the preprocessor came to grief over it.
+    /// Reads a root: preprocesses it and indexes its names; `None` if that panics, which is a
+    /// bug and must not end the server. `paths`, `uris` and `texts` are by the number of a file
+    /// in `sources`. What assembling finds comes later ([`Self::complete`]).
     #[must_use]
     pub fn new(number: u64, root: &Root, documents: &Documents) -> Option<Self> {
         let includes = FileIncludes::new(documents.files(), &root.include);

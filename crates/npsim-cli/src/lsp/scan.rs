@@ -111,6 +111,10 @@ pub struct Context {
 }
 
 /// The context of a byte in a text.
+///
+/// The assembler's lexer reads the code from the beginning of the statement to the byte, with a
+/// word appended: so a statement that has just begun has a token, and one that is complete does
+/// not swallow the byte. Tokens from the byte on are dropped again.
 #[must_use]
 pub fn context_at(text: &Text, offset: usize) -> Context {
     let code = text.code();

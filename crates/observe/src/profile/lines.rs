@@ -76,6 +76,12 @@ struct Uses {
     words: u32,
 }
 
+/// The profile of the microengines that run one source.
+///
+/// A word of the program comes from a line, which may be inside a macro, which was used on another
+/// line, and so on (`chain`, innermost first). Its cycles count once for every line and macro
+/// of the chain (`all`), so these sums exceed the whole; `own` has them only for the
+/// innermost line. `named` and `placed` see to it that recursion counts a word once.
 fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stage<'a> {
     let mut lines = BTreeMap::new();
     let mut macros: BTreeMap<&str, Uses> = BTreeMap::new();

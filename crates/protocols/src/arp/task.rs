@@ -261,8 +261,14 @@ impl Arp {
         }
     }
 
-    /// Sends a packet as the fast path would, or offers it to the other tasks with the reason why it
-    /// cannot leave.
+    /// Sends a packet as the fast path would, or offers it to the other tasks with the reason why
+    /// it cannot leave.
+    ///
+    /// What the fast path does before it hands a packet over for ARP, and what is left to do
+    /// here, is laid down in `microcode/router/processing/ipv4.uc`: the TTL has not been
+    /// decremented, so it is checked and decremented here, with the header checksum. A packet
+    /// that the router itself made (`NO_WAY`: a message of `icmp/task.rs` that found no entry)
+    /// leaves as it is.
     fn forward(&mut self, waiting: &Waiting, access: &mut Access<'_>) -> Step {
         let Waiting { packet, way } = waiting;
         let handle = packet.buffer;

@@ -122,6 +122,12 @@ impl Device for Coprocessor {
         }
     }
 
+    /// Executes a command that the channel hands over; gives the cycle at which it has its
+    /// answer, from which on the channel moves data (`Device::serve`).
+    ///
+    /// Registers and finished answers are there at once. A Quick-Start request is answered by
+    /// the same command, at the module's next edge. An XCP request is a write that is done
+    /// when the module has it; its answer is another command, a read of the mailbox.
     fn serve(
         &mut self,
         request: Request,

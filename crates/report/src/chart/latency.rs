@@ -18,6 +18,10 @@ pub(crate) struct LatencyChart {
 
 impl LatencyChart {
     /// Sorts latencies in cycles into at most `bins`; nothing without latencies.
+    ///
+    /// Bins are equally wide, or in equal ratios if the largest latency is far above the median:
+    /// else all but a few packets would be in the first one. The last edge is one beyond the
+    /// largest, so that it lies inside.
     #[must_use]
     pub fn of(latencies: &Histogram, mhz: u64, bins: usize) -> Option<Self> {
         let (least, most) = (latencies.least()?, latencies.most()?);

@@ -162,6 +162,11 @@ fn constraints(
 
 /// Follows the two ways from a failed constraint to where they meet: the items
 /// on it disagree.
+///
+/// `parent[n]` is the node from which the search came to n, with the item that reads both; none
+/// for the node where it began, and no item between the two anchors. The result goes once
+/// around: from `node` up to the common ancestor and down to `failed.other`, as triples of two
+/// nodes and the item that keeps them in different banks.
 fn cycle(
     parent: &[Option<(usize, Option<usize>)>],
     node: usize,

@@ -1,4 +1,20 @@
 //! Numbers of general-purpose registers within their banks.
+//!
+//! A bank has 128 registers. A context sees `budget` of them (16 with eight contexts, 32 with
+//! four) by relative numbers; absolute numbers reach all 128. So absolute register n is the
+//! relative register n mod `budget` of context n / `budget`:
+//!
+//! ```text
+//!   relative number (row)   0    1    2   ...  15
+//!   context 0              @0   @1   @2   ... @15
+//!   context 1             @16  @17  @18   ... @31
+//!   ...
+//!   context 7            @112 @113 @114   ... @127
+//! ```
+//!
+//! A relative name has its number in every context at once, a whole column of the picture. An
+//! absolute name takes one place of a column, and no relative name may have that number any
+//! more: below the column is called a *row* of the bank, and sets of them are bit masks.
 
 use npsim_isa::{Bank, Operand};
 
@@ -134,6 +150,11 @@ fn absolutes(
     rows
 }
 
+/// Numbers for the context-relative registers of a bank, by colouring their interference
+/// graph; `rows` are those that absolute registers have taken ([`absolutes`]).
+///
+/// Nodes of the graph are positions in `nodes`, not variables. A private register shares its
+/// number with no other, whatever the data flow says: it interferes with every node.
 fn relatives(
     problem: &Problem<'_>,
     interference: &Interference,

@@ -23,7 +23,12 @@ struct Search<'a> {
     deepest: usize,
 }
 
-/// Gives numbers to the used registers of one file, ordered ones as blocks.
+/// Gives numbers to the used registers of one file, ordered ones as blocks of consecutive
+/// numbers. Names that `.xfer_order` does not tie together are blocks of one.
+///
+/// The search tries blocks in order and takes back what does not fit, for a limited number of
+/// tries. So those with the least choice come first: blocks with a given number, then the
+/// longest. Ties go by the order of declaration, so that equal sources give equal words.
 pub fn allocate(
     problem: &Problem<'_>,
     interference: &Interference,

@@ -124,6 +124,11 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// `.break` (`breaks`) or `.continue`: a branch out of the innermost loop, or to where its
+    /// next turn begins, through whatever `.if` blocks are open inside it.
+    ///
+    /// A label is defined at the end of a loop only if a branch goes there, so each way to one
+    /// sets its `*_used`. In code that constant conditions drop nothing is written.
     pub(super) fn leave(&mut self, directive: &Directive, breaks: bool) -> Result<(), Diagnostic> {
         let dead = self.is_dropped();
         let innermost = self
@@ -150,6 +155,7 @@ impl Lowering<'_, '_> {
                 *test_used = true;
                 test
             }
+            // Excluded by the search above; the compiler cannot see it.
             Kind::If { end, .. } => end,
         };
         if !dead {

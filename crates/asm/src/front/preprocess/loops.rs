@@ -92,6 +92,8 @@ impl Preprocessor<'_> {
         }
     }
 
+    /// Runs the body of `#for NAME [...]` once for each value of the list, with the name
+    /// standing for that value. The list is expanded before the loop begins; the body is not.
     fn run_for(
         &mut self,
         name: &Token,

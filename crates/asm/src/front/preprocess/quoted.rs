@@ -52,6 +52,10 @@ impl Preprocessor<'_> {
     }
 
     /// A quoted text in which defined names are replaced and `/**/` vanishes.
+    ///
+    /// `active` are the names whose expansion led here, which are not expanded again, and
+    /// `depth` is how deep uses are nested; `defines.rs` keeps both limits, and this function
+    /// only hands them on.
     pub(super) fn expanded_text(
         &mut self,
         token: &Token,
@@ -93,6 +97,7 @@ impl Preprocessor<'_> {
             );
             return text;
         }
+        // A text counts toward the limit of all tokens as the tokens that it could have been.
         self.charge(made.len() / 16, 0, token);
         self.interner.get(&made)
     }

@@ -8,7 +8,7 @@
 //! - a longword is written as a whole, and for each address one longword alone decides
 //!   between before and after;
 //! - a block and a next hop are written in full before the entry that leads to them;
-//! - a block that nothing leads to any more stays as it is until nobody can be in it, and
+//! - a block that nothing leads to any more stays as it is until no reader can be in it, and
 //!   only then takes other entries. A next hop is never used for anything else: packets
 //!   keep its number while they wait in queues.
 //!
@@ -236,7 +236,16 @@ impl FibWriter {
         self.set(at, leads, writes);
     }
 
-    /// Gives how many blocks became free.
+    /// Removes a route; gives how many blocks became free.
+    ///
+    /// The walk goes down a level at a time: the root by the first [`ROOT_BITS`] bits of the
+    /// prefix, then a block for each eight more. `rib.deeper` has the prefixes, cut at a
+    /// level, behind which routes remain; the RIB has lost this one already. There are two cases:
+    ///
+    /// - Behind an entry on the way nothing remains: one write of that entry cuts off the
+    ///   block behind it, and the block behind that if there is one.
+    /// - Blocks stay in use: in the block of its level each entry that was the route's gets
+    ///   the next shorter route's.
     fn remove(&mut self, network: Network, writes: &mut Vec<Write>) -> usize {
         let (mut block, mut bits) = (0, ROOT_BITS);
         while network.length > bits {

@@ -102,6 +102,11 @@ impl Buses {
 
     /// Keeps a command that [`Self::admit`] said waits; gives its cluster, and when that must
     /// arbitrate if no arbitration is posted already.
+    ///
+    /// The caller posts that arbitration (`kernel/fabric`), so `posted` is set where a
+    /// cycle is given. None is given for a first command whose unit is full: the unit's
+    /// [`Self::release`] makes it arbitrate. With several commands waiting, `plan` finds the
+    /// earliest that can go.
     #[inline]
     pub(crate) fn hold(
         &mut self,

@@ -242,6 +242,15 @@ impl Msf {
         }
     }
 
+    /// A write to a receive freelist: puts the thread that `data` names on it, or hands it an
+    /// element at once.
+    ///
+    /// The status of an mpacket is two longwords, for which the thread's IN registers have to be
+    /// reserved in the scoreboard. A core that lists a thread of its own has done so at issue;
+    /// for any other thread it is done here (`claimed_by_issuer`). `lists_others` tells the
+    /// search for deadlocks (`npsim-inspect`, `liveness/raise.rs`) that such a write may wake
+    /// any context. `last_activity` moves only when an element was handed out: time in which
+    /// threads merely enlist may be skipped (`periodic_skip.rs`).
     fn enlist(
         &mut self,
         slot: Slot,

@@ -93,7 +93,8 @@ pub struct Rbuf {
 }
 
 impl Rbuf {
-    /// A buffer whose pool holds every element but the `withheld` ones.
+    /// A buffer whose pool holds every element but the `withheld` ones, which the hardware never
+    /// hands out (`Msf::new` lists them). `lowest` is the fewest that the pool ever held.
     #[must_use]
     pub fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
         let buffer_bytes = parameters.rbuf_bytes;

@@ -185,6 +185,13 @@ impl Receive {
         self.refill(fabric, lines);
     }
 
+    /// Takes a frame at its first bit into its port's receive FIFO, or drops it.
+    ///
+    /// A drop is reported thrice: to the port's counters, to observers, and to the outside
+    /// (`lines`), which accounts for every frame. The reason names the bottleneck behind the full
+    /// FIFO: `starving` is the RBUF without a free element, now or at any time since the oldest
+    /// frame of the FIFO came; else the frame exceeds the FIFO by itself, or else the bus is
+    /// too slow.
     fn accept(
         &mut self,
         arrival: Arrival,

@@ -14,6 +14,11 @@ use crate::kernel::memory::OutOfRange;
 impl Channel {
     /// What a command of `count` longwords that memory does not reach is for in
     /// a window, or what is wrong with it; `None` if it is in none.
+    ///
+    /// Addresses are in longwords here: `first` and `last` of the channel, `place` of the
+    /// window. Windows neither overlap nor touch memory (`Sram::attach` sees to that), so
+    /// one that has an end of the command is the only one. The device says which longwords of
+    /// its window the command depends on; the channel keeps commands that share some in order.
     pub(super) fn check_window(
         &self,
         command: &BusCommand,
