@@ -319,7 +319,7 @@ unusual#:
 
 grouped#:
     ; 224.0.0.0/4 and the limited broadcast are for the slow path, 240.0.0.0/4
-    ; is for nobody.
+    ; is reserved.
     alu[--, top, -, 240]
     blo[exception#], defer[1]
     immed[verdict, EXCEPTION_MULTICAST]

@@ -1,5 +1,5 @@
 ; Locks in shared memory: bit 0 of a longword in scratch or SRAM is set while
-; somebody has it.
+; a context has it.
 
 #ifndef LOCK_UC
 #define LOCK_UC

@@ -1,6 +1,6 @@
 ; aisr_buffer.uc: the first stage of Asynchronous Insert, Synchronous Remove. Every
 ; packet gets a buffer and a sequence number in the order of arrival, is moved to
-; DRAM and goes to whoever processes.
+; DRAM and goes to the processing stage.
 ;
 ; One context at a time takes a packet and its number: in turn within one
 ; microengine, under a lock in scratch where the stage has several.

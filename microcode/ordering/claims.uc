@@ -14,7 +14,7 @@
 #define CLAIMED_LIMIT 192
 
 ; claim_bound(end)
-;   Waits as long as the claims before `end` are too many. Nobody else may claim
+;   Waits as long as the claims before `end` are too many. No other context may claim
 ;   meanwhile.
 #macro claim_bound(end)
 .begin

@@ -1,6 +1,6 @@
 ; forward.uc: each context takes a packet from RBUF to TBUF, then the next one.
 ;
-; Contexts run free: whoever is done asks for the next packet. What is settled is
+; Contexts run free: one that is done asks for the next packet. What is settled is
 ; only which elements of TBUF a context may fill, by one of four schemes:
 ;
 ;   SLOTS_CONTIGUOUS  every context has a slot, those of a microengine side by side
@@ -10,7 +10,7 @@
 ;                     its contexts claim the next one under a mutex. With SLOTS_HELD
 ;                     they hold that for as long as they have a packet, so that a
 ;                     microengine has one at a time
-;   SLOTS_GLOBAL      the next elements, whoever comes; claimed under one mutex in
+;   SLOTS_GLOBAL      the next elements, in order of asking; claimed under one mutex in
 ;                     scratch
 ;
 ; The transmitter sends TBUF strictly in order, so that a slot that is not filled

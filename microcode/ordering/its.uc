@@ -4,7 +4,7 @@
 ;
 ; ITS claims elements when a packet has been processed; what is claimed next stands in
 ; scratch, and the turn is kept until it is written back. With CLAIM_FIRST elements are
-; claimed when a packet has been taken, so that nobody waits for the processing of
+; claimed when a packet has been taken, so that none waits for the processing of
 ; another packet, and what is claimed next goes with the turn, in a register; scratch
 ; has it only on the way to the next microengine.
 

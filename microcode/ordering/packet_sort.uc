@@ -132,7 +132,7 @@ alone#:
     alu[number, number, +, 1]
     ld_field_w_clr[number, 0011, number]
 follow#:
-    ; Whoever waits first may be due now.
+    ; The first packet that waits may be due now.
     alu[node, --, B, first]
     beq[advance#]
     local_csr_wr[ACTIVE_LM_ADDR_0, node]

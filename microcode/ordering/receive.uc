@@ -1,7 +1,7 @@
 ; Packets out of RBUF into the buffer of the context that takes them.
 ;
 ; With ONE_MPACKET an mpacket is a packet, or else it is dropped. Without it a
-; context takes mpackets until the end of the packet, and nobody else may take any
+; context takes mpackets until the end of the packet, and no other may take any
 ; meanwhile: the including program keeps the others away.
 
 #ifndef ORDERING_RECEIVE_UC

@@ -204,7 +204,7 @@ time#:
     sram[write, $new_timed, record, FLOW_TIMED, 2], ctx_swap[told]
     br[message#]
 measuring#:
-    ; Sent again: nobody knows which of both will be acknowledged.
+    ; Sent again: it is not known which of both will be acknowledged.
     alu[tag, --, B, $number]
     alu[--, tag, XOR, $timed]
     bne[message#]

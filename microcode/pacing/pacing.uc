@@ -7,7 +7,7 @@
 ; ---- metadata ----
 ;
 ; A packet that is far from due has its due time where the input port stood, which
-; nobody needs any more: link, length and due time are read together.
+; is not needed any more: link, length and due time are read together.
 #define META_DUE      8
 ; TCP of a flow of the table: the sequence number after a segment's data, or the
 ; acknowledgement that it brings.

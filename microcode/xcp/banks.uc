@@ -10,8 +10,8 @@
 ; The slow path writes the bank that is not valid and then the phase. What was taken
 ; from a bank comes back to that bank, whatever the phase is by then.
 ;
-; A pool is a signed longword. Whoever takes something subtracts it and learns what
-; was there before. If that was less he adds the same amount again and has nothing;
+; A pool is a signed longword. A context that takes something subtracts it and learns what
+; was there before. If that was less it adds the same amount again and has nothing;
 ; meanwhile the pool may be below 0. So what is kept is never more than what there
 ; was. Not more than XCP_MOST is subtracted at a time, so that a pool cannot turn
 ; over even if all contexts of a chip subtract in vain. Only if far more comes back

@@ -2,7 +2,7 @@
 ; thread.
 ;
 ; The law is computed on what the pools were a moment ago, and what it takes is
-; subtracted from them. If somebody else was faster and a pool has less now, the
+; subtracted from them. If another context was faster and a pool has less now, the
 ; packet takes what there is, is computed again on that, and gives back what it does
 ; not need.
 
@@ -86,7 +86,7 @@ second#:
     br[share#]
 
 below#:
-    ; Somebody is about to give back; meanwhile that pool counts as empty.
+    ; Another context is about to give back; meanwhile that pool counts as empty.
     bank_scales(both, state, pools)
     XCP_SPACE[read, $scale1, both, XCP_CP, 3], sig_done[scaled]
     XCP_SPACE[read, $left0, pools, 0, 2], sig_done[pooled]

@@ -104,7 +104,7 @@ fn a_packet_alone_takes_the_sum_of_its_steps() {
 }
 
 #[test]
-fn order_is_kept_where_nobody_can_overtake() {
+fn order_is_kept_where_overtaking_is_impossible() {
     let one = outcome(
         &[
             ("microengines", "1"),

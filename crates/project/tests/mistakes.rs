@@ -1,4 +1,4 @@
-//! What a mistake in a project file is told as: once, at its key, in the words of a project
+//! How a mistake in a project file is reported: once, at its key, in the words of a project
 //! file.
 
 use std::fmt::Write as _;
@@ -307,7 +307,7 @@ fn a_key_that_is_mistyped_is_told_with_the_right_one() {
 fn a_key_that_has_to_be_there_is_told_when_it_is_not() {
     every_key(|number, key, _| {
         let told = mistake(&with_line(number, ""));
-        // Without `tasks` two sections have nobody, and a lock is where its memory's size
+        // Without `tasks` two sections belong to no task, and a lock is where its memory's size
         // lets it be.
         if told == "no mistake" || key == "tasks" || key == "size" {
             return Ok(());

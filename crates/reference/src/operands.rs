@@ -129,7 +129,8 @@ impl Reference {
         })
     }
 
-    /// The same of what an instruction puts bytes into: no unit may own it.
+    /// The value of a register that an instruction puts bytes into. No unit may own it, for the other
+    /// bytes would be lost.
     pub(crate) fn merged(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
         let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
         if let (true, Place::Register(file, register)) = (transfer, self.place(operand, true)) {
@@ -177,7 +178,7 @@ impl Reference {
         Ok(())
     }
 
-    /// The same for a logical result, which sets N and Z and clears V and C.
+    /// Writes a logical result, which sets N and Z and clears V and C.
     pub(crate) fn logical(
         &mut self,
         dest: Operand,

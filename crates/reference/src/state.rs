@@ -33,7 +33,7 @@ pub enum Phase {
     Pick(Cycle),
     /// The instruction at `pc` executes at `cycle`.
     Run,
-    /// The same, but the command FIFO is full.
+    /// The instruction at `pc` waits at `cycle` for room in the command FIFO.
     Held,
     /// A breakpoint stopped it.
     Halted,
@@ -162,7 +162,7 @@ pub struct State {
     pub local_memory: Vec<u32>,
     /// `LM_ADDR_0` and `LM_ADDR_1` of the running context, in longwords.
     pub pointers: [u32; 2],
-    /// The same of those that do not run.
+    /// Both pointers of each context that does not run.
     pub saved_pointers: [[u32; 2]; 8],
     /// Pointers that all contexts share.
     pub global_pointers: [bool; 2],

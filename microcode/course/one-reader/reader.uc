@@ -12,7 +12,7 @@
 .sig got done
 
     br=ctx[0, start#]
-    ctx_arb[kill]                       ; the other contexts belong to somebody else
+    ctx_arb[kill]                       ; the other contexts are not ours
 
 start#:
     load_constant(base, BLOCK)

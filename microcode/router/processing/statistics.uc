@@ -8,7 +8,7 @@
 #define STATISTICS_UC
 
 ; With 32, the upper halves are left alone and the lower ones wrap: cheaper for
-; every packet, and whoever reads the counters must do so before they come round.
+; every packet, and the counters must be read before they come round.
 #ifndef PORT_COUNTER_BITS
 #define PORT_COUNTER_BITS 64
 #endif

@@ -43,7 +43,7 @@
 #define QUEUE_COUNTERS_SHIFT 6
 
 ; With 32, the upper halves are left alone and the lower ones wrap: cheaper for
-; every packet, and whoever reads the counters must do so before they come round.
+; every packet, and the counters must be read before they come round.
 #ifndef COUNTER_BITS
 #define COUNTER_BITS 64
 #endif
@@ -153,7 +153,7 @@ small#:
 
 ; Where rests may grow, a context that found nothing looks again only after all
 ; before it have done what they found. When all have found nothing, it rests before
-; that, and nobody else looks meanwhile: one look a rest is all that an idle queue
+; that, and no other looks meanwhile: one look a rest is all that an idle queue
 ; manager costs.
 #if (REST_LONGEST > REST)
 #define RESTS_GROW
@@ -371,7 +371,7 @@ notify#:
 #if (QUEUE_MANAGER > 0)
     br_inp_state[NOTICE_RING_STATUS, unheard#]
     alu[$came, --, B, notice]
-    ; There are no signals left; nobody rests before this is done.
+    ; There are no signals left; no context rests before this is done.
     scratch[put, $came, notice_ring, 0, 1], sig_done[rung]
 #else
     br_inp_state[NN_FULL, unheard#]

@@ -24,7 +24,7 @@ use proptest::prelude::*;
 struct Frames {
     /// The last of them first.
     starts: Vec<Cycle>,
-    /// Of those that begin later nobody knows yet.
+    /// Frames that begin later are not known yet.
     known_to: Cycle,
 }
 
@@ -284,7 +284,7 @@ fn chip(programs: &[Vec<Piece>], disturbances: Perturbations) -> Chip {
     chip
 }
 
-/// What is told, as it is told.
+/// What an observer receives, in the order in which it comes.
 #[derive(Default)]
 struct Told {
     kinds: Kinds,
@@ -310,7 +310,7 @@ enum Halt {
     Horizon,
     /// Nothing in the chip knows of it.
     Pause,
-    /// The same, and what was saved there goes on in another chip.
+    /// Nothing in the chip knows of it, and what was saved there goes on in another chip.
     Saved,
 }
 
@@ -318,7 +318,7 @@ enum Halt {
 #[derive(Clone, Debug)]
 struct Course {
     frames: Vec<Cycle>,
-    /// Nobody knows of a frame before its first bit comes, as between chips of a network.
+    /// No frame is known before its first bit comes, as between chips of a network.
     surprised: bool,
     /// Ascending.
     halts: Vec<(Cycle, Halt)>,
@@ -347,7 +347,7 @@ impl Course {
     }
 }
 
-/// What is counted at each of the cycles, with what an observer is told until then and, at a
+/// What is counted at each of the cycles, with what an observer has received until then and, at a
 /// horizon, the whole state; and how many cycles were skipped.
 fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<String>, Cycle) {
     let mut told = Told {

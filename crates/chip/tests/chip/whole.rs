@@ -136,7 +136,7 @@ fn an_empty_chip_is_quiet_at_once() {
 }
 
 #[test]
-fn a_signal_that_nobody_raises_is_a_deadlock_with_everybody_in_the_notes() {
+fn signal_that_nothing_raises_is_a_deadlock_whose_notes_list_all_contexts() {
     let mut stuck = chip(&[(3, &[wait(4), KILL])]);
     let Stop::Fault(fault) = run(&mut stuck, Cycle::MAX) else {
         panic!("no fault")

@@ -228,8 +228,8 @@ impl Observer for Cycles {
     }
 }
 
-/// The end of the run comes nearer while it lasts, and what was booked behind it is told when
-/// its time has come.
+/// The end of the run comes nearer while it lasts, and what was booked behind it reaches
+/// observers when its time has come.
 #[test]
 fn observers_are_told_in_order_where_an_answer_ends_the_run() {
     for answers_after in (10..400).step_by(10) {

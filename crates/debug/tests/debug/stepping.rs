@@ -88,7 +88,7 @@ fn a_step_back_takes_a_step_back() {
     there_and_back(&System::router(), 200, 3);
 }
 
-/// The same without any memory of the steps: a debugger that was not there before goes
+/// Steps back without any memory of the steps: a second debugger, which did not make them, goes
 /// back through the beginnings of lines that the other went forward through.
 fn without_memory(system: &System, step: Step, steps: usize) {
     let mut debugger = system.debugger();
@@ -528,7 +528,7 @@ fn what_the_pipeline_still_has_to_do_is_shown() {
     assert!(hash[2].starts_with("128 bits: multiplier "), "{hash:?}");
 }
 
-/// Firmware that reads what nobody wrote.
+/// Firmware that reads a register before anything has written it.
 const FAULTY: &str = "\
 .reg a b
     immed[a, 5]

@@ -297,7 +297,7 @@ impl Progress for Stopper<'_> {
     }
 }
 
-/// Adds up what it is told of.
+/// Adds up what is reported to it.
 #[derive(Default)]
 struct Sum {
     ahead: AtomicU64,

@@ -167,8 +167,8 @@ fn check(file: &NetworkFile, times: &[u64]) {
             .expect("no fault");
         let saved = bytes(&mut original);
         if let Some(mut copy) = copy.take() {
-            let nobody = &mut Seen::default();
-            copy.run_to(pause, nobody, &go_on).expect("no fault");
+            let unread = &mut Seen::default();
+            copy.run_to(pause, unread, &go_on).expect("no fault");
             assert!(bytes(&mut copy) == saved, "states differ at {pause} ps");
         }
         let threads = [1, 2, 8][number % 3];

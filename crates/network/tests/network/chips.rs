@@ -128,7 +128,7 @@ fn a_chip_is_a_fifo_with_its_latency() {
     let chip = counters(&row(1, SACK));
     let delivered = |counters: &NetworkCounters| counters.flows[0].delivered as f64;
     // The window limits the flow, so that its rate is the window in a round-trip time: that of the
-    // links, and of the chip both ways. Ethernet's bytes are told to the model.
+    // links, and of the chip both ways. The model has Ethernet's bytes as a setting.
     let model = |latency: Time| {
         let text = row(1, SACK)
             .replace(
@@ -297,7 +297,7 @@ fn what_a_chip_drops_is_told_by_its_counters() {
     let flow = &counters.flows[0];
     let node = &results.routers[0].node;
     assert!(node.packets.dropped_microcode > 100, "{:?}", node.packets);
-    // Of those that were dropped after the last that has left nobody knows.
+    // What was dropped after the last packet that left is not counted with the flow.
     let unknown = flow.sent.packets - flow.arrived.packets - flow.gone.packets;
     assert_eq!(flow.gone.packets + unknown, node.packets.dropped_microcode);
     assert!(unknown < 20, "{unknown}");

@@ -73,8 +73,8 @@ fn compare(rows: impl Iterator<Item = &'static Row>) {
             let miss = (ours - theirs).abs();
             let told = match apart {
                 None if miss > usual => "differs",
-                // What is told as apart must be, and as far as is told.
-                Some(_) if miss <= usual => "is told to differ and does not",
+                // What is listed as apart must be, and by as much as is listed.
+                Some(_) if miss <= usual => "is listed as different and is not",
                 Some(Fixed { ours: known, .. }) if (ours - known).abs() > usual => "has moved",
                 _ => continue,
             };

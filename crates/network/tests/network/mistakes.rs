@@ -1,10 +1,10 @@
-//! What a mistake in a network file is told as: at its key, in the words of a network file.
+//! How a mistake in a network file is reported: at its key, in the words of a network file.
 
 use npsim_network::file::NetworkFile;
 use npsim_testkit::mistakes;
 
-/// Wrong network files, each behind a line `=== what is wrong`, and behind a line `---` what is told
-/// of them. `REST` stands for a network that is right.
+/// Wrong network files, each behind a line `=== what is wrong`, and behind a line `---` the messages
+/// about them. `REST` stands for a network that is right.
 const TOLD: &str = include_str!("mistakes.txt");
 
 const REST: &str = r#"name = "n"
@@ -41,7 +41,7 @@ fn the_rest_is_right() {
 fn mistakes_are_told_as_they_are_listed() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/network/mistakes.txt");
     mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
-    // None of them is told in the words of the reader of TOML.
+    // None of the messages is in the words of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {
         assert!(!TOLD.contains(own), "{own}");
     }

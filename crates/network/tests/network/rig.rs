@@ -76,7 +76,7 @@ impl Dumbbell {
         }
     }
 
-    /// The same with other starts: each flow up to half a second later, never the same in two runs. The
+    /// The rig with other starts: each flow up to half a second later, never the same in two runs. The
     /// window at which an overshoot ends depends on who came first by a packet, so one run says little.
     pub fn run(mut self, run: u64) -> Self {
         for (flow, start) in (0..).zip(&mut self.starts) {

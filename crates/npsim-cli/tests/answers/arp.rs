@@ -66,7 +66,7 @@ fn run(case: &Case, sent: &[(u32, u32, Vec<u8>)], options: &str) -> Outcome {
     run_in(Dir::new(), &project, sent, options)
 }
 
-/// The same through a project that may stand in a folder of its own.
+/// Runs frames through a project that may stand in a folder of its own.
 fn run_in(dir: Dir, project: &str, sent: &[(u32, u32, Vec<u8>)], options: &str) -> Outcome {
     let dir = dir.with("in.pcapng", pcapng(sent));
     let command =
@@ -148,7 +148,7 @@ fn a_request_for_a_ports_own_address_is_answered() {
         let stranger = [192, 0, 2, 200];
         let sent = [
             (0, 2, ask(stranger, case.own)),
-            // Of another port, of nobody; and one that asks before it has an address.
+            // For an address of another port, for one that no station has; and one that asks before it has an address.
             (50, 2, ask(stranger, case.first)),
             (100, 2, ask(stranger, [192, 0, 2, 99])),
             (150, 2, ask([0; 4], case.own)),
@@ -203,13 +203,13 @@ fn the_first_packet_waits_for_its_next_hop_and_the_others_pass() {
 #[test]
 fn an_unknown_next_hop_is_asked_for_once_a_second() {
     let case = &CASES[0];
-    // Packets come all the time for three seconds, from the host that is told in the end.
+    // Packets come all the time for three seconds, from the host that gets the message in the end.
     let mut sent: Vec<_> = (0..300_u32)
         .map(|n| (n * 10_000, 0, datagram(case.far, 64, n as u16)))
         .collect();
     let host = Message::request((STATION, [10, 1, 0, 2].into()), case.first.into());
     sent.insert(0, (0, 0, host.to_frame()));
-    // A run ends when nothing comes any more: a question for somebody else.
+    // A run ends when nothing comes any more: a question for another station.
     let other = Message::request((STATION, [10, 1, 0, 2].into()), [10, 1, 0, 99].into());
     sent.push((3_500_000, 0, other.to_frame()));
     let outcome = run(case, &sent, "--until 3900ms");
@@ -227,7 +227,7 @@ fn an_unknown_next_hop_is_asked_for_once_a_second() {
             "{times:?}"
         );
     }
-    // The last one that waited is given up, and its host is told.
+    // The last one that waited is given up, and its host gets a message.
     assert_eq!(
         (outcome.arp("displaced"), outcome.arp("unanswered")),
         (299, 1)
@@ -247,7 +247,7 @@ fn an_unknown_next_hop_is_asked_for_once_a_second() {
 #[test]
 fn an_answer_waits_for_the_way_back() {
     for case in &CASES {
-        // Nobody has heard of the host's side: the answer itself needs a next hop.
+        // No station on the host's side has been heard: the answer itself needs a next hop.
         let back = [10, 1, 0, 2];
         let port = u32::from(case.first[1] == 0);
         let own: [u8; 4] = [10, 1, 0, 1];

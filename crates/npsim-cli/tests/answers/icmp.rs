@@ -254,7 +254,7 @@ fn nothing_is_said_about_what_must_not_be_answered() {
     ];
     for router in ROUTERS {
         let mut probes: Vec<_> = silent.iter().map(|bytes| changed(bytes)).collect();
-        // A ping from all of a network is asked by nobody.
+        // A ping whose source is a broadcast address has no host that could be answered.
         let mut smurf = ping([10, 1, 0, 1], 1, &[0; 20]);
         smurf[26..30].copy_from_slice(&[10, 1, 255, 255]);
         probes.push(with_checksum(smurf));

@@ -1,4 +1,4 @@
-//! The same bytes: again, with other threads, and by way of a checkpoint.
+//! Equal bytes from equal inputs: again, with other threads, and by way of a checkpoint.
 
 use crate::harness::{Dir, root};
 use crate::probes::{capture, datagram, ping};

@@ -286,7 +286,7 @@ fn a_new_project_names_the_board() {
         .expect(0, &["board ixp2800-6g", "PORT_COUNT               6"]);
 }
 
-/// The same source asks for a port's room on both chips.
+/// One source asks for a port's room on both chips.
 #[test]
 fn the_library_tells_how_full_a_port_is() {
     let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/lib");

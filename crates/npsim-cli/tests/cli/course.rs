@@ -224,7 +224,7 @@ fn wrong_ways_to_add() {
     // Right and slow.
     let locked = format!("    lock_take($bit, lock, 0, scratch, taken, rung)\n{UPDATE}{release}");
     wrong("lost-additions", &["soon done"], &added_by(locked));
-    // A lock that nobody looks at.
+    // A lock whose bit no context looks at.
     let unread = format!(
         "    immed[$bit, 1]\n    scratch[test_and_set, $bit, lock, 0], ctx_swap[taken]\n    .use $bit\n{UPDATE}{release}"
     );

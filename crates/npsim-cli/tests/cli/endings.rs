@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::harness::root;
 use crate::manners::{Lines, Row, command, ended, folder, rows};
 
-/// How a command goes that nobody would wait for.
+/// How a command ends that is interrupted long before it is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ends {
     /// It saves what it has, and says that it was broken off.

@@ -1,4 +1,4 @@
-//! A run that ends while somebody holds a lock says who.
+//! A run that ends while a context holds a lock says which.
 
 use std::path::Path;
 use std::process::Command;
@@ -37,7 +37,7 @@ fn source() -> String {
 }
 
 #[test]
-fn a_lock_that_nobody_releases_is_told_with_who_took_it() {
+fn lock_that_is_never_released_is_reported_with_its_holder() {
     let release = "    sram[test_and_clr, $bit, lock, 0], ctx_swap[both]\n";
     let whole = source();
     assert!(whole.contains(release));
@@ -68,7 +68,7 @@ fn a_lock_that_is_free_or_held_no_longer_than_before_is_no_remark() {
     let (text, lock) = run(folder.path(), &source(), &[]);
     assert_eq!(lock["held_at_end"], Value::Null);
     assert!(!text.contains("still held"), "{text}");
-    // Somewhere in the middle somebody holds it.
+    // At some of these cycles a context holds it.
     let ends = ["50us", "51us", "52us", "53us", "54us"];
     let held = ends.iter().filter(|end| {
         let (text, lock) = run(folder.path(), &source(), &["--until", end]);

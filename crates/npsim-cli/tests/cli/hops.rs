@@ -7,7 +7,7 @@ use crate::harness::{Dir, pcap};
 /// The forwarder of the repository.
 const FORWARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/forward");
 
-/// Nobody raises the signal.
+/// A signal that nothing raises.
 const DEADLOCK: &str = "\
 .sig never
     nop

@@ -223,7 +223,7 @@ fn wrong_usage_is_an_object_too() {
         let rendered = message["rendered"].as_str().expect("a text");
         assert!(rendered.starts_with("error: "), "{rendered}");
     }
-    // Nobody asks a program for help by these.
+    // Help is for people, whatever the format.
     dir.npsim("chip --help --format json")
         .expect(0, &["Usage: npsim chip"]);
 }

@@ -80,7 +80,7 @@ fn a_run_that_is_asked_to_end_saves_what_it_has() {
     assert_eq!(dir.files(), ["in.pcap", "loop.uc", "out.pcap", "run.ckpt"]);
 }
 
-/// A Petri net of so many packets that nobody waits for its end.
+/// A Petri net of so many packets that it is still running when it is killed.
 const NET: &str = r#"
 name = "long"
 title = "A long net"

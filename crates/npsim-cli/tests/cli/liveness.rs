@@ -38,7 +38,7 @@ next#:
     br[next#]
 ";
 
-/// The same with the turn passed on in both cases.
+/// The worker with the turn passed on in both cases.
 fn mended() -> String {
     WORKER.replace(
         "    beq[next#]                          ; the turn is lost here\n",
@@ -202,9 +202,9 @@ fn frames_that_stay_inside_are_the_headline() {
 }
 
 /// Contexts 1 to 7 wait for what context 0, which polls, passes on in a branch that it
-/// never takes here: nobody can know that.
+/// never takes here, which the check cannot know.
 #[test]
-fn what_somebody_may_still_raise_is_no_fault() {
+fn signal_that_may_still_be_raised_is_no_fault() {
     let may = POLLER
         .replace(".sig got", ".sig got\n.sig volatile go\n.reg bit")
         .replace("    immed[ring, IDLE]\n", "    immed[ring, IDLE]\n    br=ctx[0, poll#]\n    ctx_arb[go]\n")

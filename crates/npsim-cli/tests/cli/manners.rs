@@ -1,4 +1,4 @@
-//! What holds for every command: lines that fit, no styles, no panic when nobody reads or the
+//! What holds for every command: lines that fit, no styles, no panic when the output is not read or the
 //! disk is full, outputs whose places are tried first, and one standard output.
 //!
 //! The commands are those that the help lists. One without a row in [`rows`] fails.
@@ -240,7 +240,7 @@ fn lines_fit_the_width() {
             }
             std::fs::remove_dir_all(dir.path("made")).ok();
         }
-        // Nobody's terminal is a page of 100 columns.
+        // Without a terminal a page has 100 columns.
         let came = run(command(&dir, row), row);
         let widest = came.out.lines().filter(|line| line.trim().contains(' '));
         let widest = widest.map(|line| line.chars().count()).max();
@@ -344,7 +344,7 @@ fn a_place_that_cannot_be_written_is_told_before_the_run() {
     let dir = folder().with("file", "not a folder");
     for (option, before) in OUTPUTS {
         let words = format!("{ENDLESS} {option}={before}file/x");
-        // A name that is not there is told first, and ends the run too.
+        // A name that is not there is reported first, and ends the run too.
         let row = Row {
             command: "run",
             arguments: words.strip_prefix("run ").expect("a run").to_owned(),

@@ -1,4 +1,4 @@
-//! The mistakes of a new author: each is told by its name, its place and what to do.
+//! The mistakes of a new author: each is reported with its name, its place and what to do.
 
 use crate::harness::{Dir, root};
 use crate::{liveness, races};

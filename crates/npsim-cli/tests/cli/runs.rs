@@ -44,7 +44,7 @@ fn shares_of_time_stay_within_the_run() {
     assert_eq!(Some(sum), stats["nodes"][0]["chip"]["cycles"].as_u64());
 }
 
-/// A context that waits for what nobody sends.
+/// A context that waits for a signal that nothing raises.
 const DEADLOCK: &str = "\
 .sig never
     nop
@@ -89,7 +89,7 @@ fn what_was_captured_before_a_fault_is_saved_whole() {
 }
 
 #[test]
-fn frames_that_nobody_takes_are_counted() {
+fn frames_that_microcode_never_takes_are_counted() {
     let frames: Vec<_> = (0..400).map(|n| (n * 2, 1514)).collect();
     let dir = Dir::new()
         .with("a.uc", LOOP)

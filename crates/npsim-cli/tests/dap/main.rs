@@ -259,7 +259,7 @@ fn a_session_goes_forward_and_back() {
     let missing: Vec<_> = form::commands()
         .filter(|it| *it != "exceptionInfo" && !client.answered.iter().any(|done| done == it))
         .collect();
-    assert_eq!(missing, [""; 0], "requests that nobody made");
+    assert_eq!(missing, [""; 0], "requests that the test did not make");
     assert_eq!(client.hang_up(), 0);
 }
 
@@ -357,7 +357,7 @@ fn a_search_that_goes_on_is_broken_off() {
     assert_eq!(stopped["reason"], "pause", "{stopped}");
     client.response(pause);
     client.event("stopped");
-    // Somebody hangs up while it goes on.
+    // The client hangs up while the run goes on.
     client.ask("continue", json!({ "threadId": 1 }));
     assert_eq!(client.hang_up(), 0);
 }

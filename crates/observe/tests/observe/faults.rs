@@ -42,7 +42,7 @@ fn piece() -> impl Strategy<Value = Piece> {
 }
 
 /// Contexts count at different speeds and from different numbers; the first to reach
-/// the limit reads a register that nobody has written.
+/// the limit reads a register that was never written.
 fn source(pieces: &[Piece], contexts: u8, step: u8, limit: u16) -> String {
     let mut text = format!(
         "\

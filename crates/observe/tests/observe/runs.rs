@@ -69,7 +69,7 @@ impl Run {
         )
     }
 
-    /// The same on the larger chip, whose media bus and clock are others.
+    /// The forwarder on the larger chip, whose media bus and clock are others.
     pub fn forwarder_on_2800() -> Self {
         let overrides = Overrides {
             chip: Some("ixp2800".to_owned()),
@@ -94,7 +94,7 @@ impl Run {
         (Self::load(&path, &overrides, None), folder)
     }
 
-    /// The same on another kind of core.
+    /// The run on another kind of core.
     pub fn on(self, core: CoreKind) -> Self {
         Self { core, ..self }
     }

@@ -1,5 +1,5 @@
-//! Whole chips: commands of several microengines meet at buses and units, and what is told of
-//! a run is the same on both cores, too.
+//! Whole chips: commands of several microengines meet at buses and units, and what
+//! observers receive of a run is equal on both cores, too.
 
 pub(super) mod course;
 mod tasks;
@@ -59,7 +59,7 @@ pub(super) struct Bench {
     pub(super) four_contexts: u8,
     /// In the order of their beginnings.
     pub(super) frames: Vec<Arrival>,
-    /// Nobody knows of a frame before its first bit comes, as between chips of a network.
+    /// No frame is known before its first bit comes, as between chips of a network.
     pub(super) surprised: bool,
     /// What the general-purpose core does.
     pub(super) tasks: Vec<Box<dyn Task>>,
@@ -363,7 +363,7 @@ fn chips_pause_while_something_is_under_way() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
-    /// The engine that is watched, the engine that nobody watches, and the reference core.
+    /// The engine that is watched, the engine without an observer, and the reference core.
     #[test]
     fn chips_are_the_same_with_both_cores(bench in bench(), steps in steps()) {
         let mut by_engine = Told::default();

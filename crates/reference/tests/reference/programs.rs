@@ -271,7 +271,7 @@ fn raise(whose: &'static [u16]) -> BoxedStrategy<Instruction> {
 /// Where signals of the own microengine are raised.
 const OWN: &[u16] = &[csr::SAME_ME_SIGNAL];
 
-/// The same with those of both neighbours.
+/// Where signals of the own microengine and of both neighbours are raised.
 const NEIGHBOURS: &[u16] = &[
     csr::SAME_ME_SIGNAL,
     csr::NEXT_NEIGHBOR_SIGNAL,
@@ -453,7 +453,7 @@ pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
         .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, BREAKPOINT))
 }
 
-/// The same for several contexts: they use each other's registers by absolute
+/// Programs for several contexts: they use each other's registers by absolute
 /// numbers, share the next-neighbour ring, raise each other's signals and wait for
 /// them. Each kills itself at the end. Context 7, whose register counts the rounds
 /// of all, must not run.
@@ -461,7 +461,7 @@ pub fn of_contexts() -> impl Strategy<Value = Vec<Instruction>> {
     of_several(OWN)
 }
 
-/// The same for a microengine among others: it raises signals of its neighbours too.
+/// Programs for a microengine among others: it raises signals of its neighbours too.
 pub fn of_neighbours() -> impl Strategy<Value = Vec<Instruction>> {
     of_several(NEIGHBOURS)
 }
@@ -528,7 +528,7 @@ fn assemble(
     assemble_behind(Vec::new(), values, blocks, rounds, last)
 }
 
-/// The same behind what a program begins with.
+/// A program of blocks behind the instructions that it begins with.
 fn assemble_behind(
     first: Vec<Instruction>,
     values: &[u32],

@@ -124,10 +124,10 @@ fn holds(look: &Inspect<'_>) -> usize {
                             (it.waiter.me, first) == (me.index(), owner.first)
                         });
                         if owner.is_listed() {
-                            assert!(flight.is_some() || waits, "nobody fills {owner:?}");
+                            assert!(flight.is_some() || waits, "nothing fills {owner:?}");
                         } else {
                             let flight = flight.unwrap_or_else(|| {
-                                panic!("cycle {}: nobody fills {owner:?}", look.now())
+                                panic!("cycle {}: nothing fills {owner:?}", look.now())
                             });
                             assert_eq!(Some(flight.command.op), owner.op);
                         }

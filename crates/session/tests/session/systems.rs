@@ -48,7 +48,7 @@ impl System {
         self.session_with(Settings::new(ENGINE))
     }
 
-    /// The same with such settings.
+    /// A session with such settings.
     pub fn session_with(&self, settings: Settings) -> Session {
         let plan = Plan::one(self.project.clone(), self.programs.as_slice(), settings);
         let ends = Endpoints {

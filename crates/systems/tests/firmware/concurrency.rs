@@ -122,7 +122,7 @@ fn run(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
     ended(name, microengines, run_with(name, microengines, defines))
 }
 
-/// The same while the run is disturbed.
+/// Runs a program while the run is disturbed.
 fn run_disturbed(name: &str, microengines: u32) -> Outcome {
     let overrides = Overrides {
         set: DISTURBED.map(|text| text.parse().unwrap()).to_vec(),
@@ -405,7 +405,7 @@ fn a_scratch_ring_with_one_consumer_keeps_each_producers_order() {
 }
 
 #[test]
-fn a_scratch_ring_overflows_when_nobody_looks_at_its_status() {
+fn scratch_ring_overflows_when_its_status_is_ignored() {
     let outcome = run_with("scratch_ring", 8, &[("ONE_CONSUMER", 1), ("CHECKED", 0)]);
     assert_eq!(outcome.check(), Some(Check::RingOverflow));
 }

@@ -1,5 +1,5 @@
 //! The feedback coprocessor under microcode: what contexts of one to sixteen
-//! microengines are told is what a sequential model says when it is asked in the
+//! microengines get as answers is what a sequential model says when it is asked in the
 //! order in which the device was.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Runs that are disturbed on purpose: what is late is late by no more than was
-//! asked, the same disturbances give the same bytes, and nobody takes such a run
-//! for a plain one.
+//! asked, the same disturbances give the same bytes, and such a run cannot be
+//! mistaken for a plain one.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 ; lock.uc: a longword of SRAM is read, increased and written back, which is not
-; atomic, under a lock that is taken with test_and_set. With LOCKED 0 nobody
-; takes the lock.
+; atomic, under a lock that is taken with test_and_set. With LOCKED 0 no
+; context takes the lock.
 
 #include "constant.uc"
 

@@ -52,7 +52,7 @@ impl Observer for Operations {
     }
 }
 
-/// The same counts, from the operations alone.
+/// The counts of a lock, from the operations alone.
 fn expected(seen: &[(u64, CommandOp)]) -> LockStats {
     let mut stats = LockStats {
         name: "COUNT_LOCK".into(),
@@ -119,7 +119,7 @@ fn the_booked_numbers_are_those_of_the_operations() {
         assert_eq!(*booked, expected, "{microengines} microengines");
         let rounds = u64::from(microengines) * CONTEXTS * ROUNDS;
         assert_eq!((booked.acquired, booked.released), (rounds, rounds));
-        // Under contention hardly a release finds nobody waiting, and no two hold
+        // Under contention hardly a release finds no context waiting, and no two hold
         // it: what is held or handed over is less than the run.
         assert!(booked.failed > rounds && booked.handovers > rounds * 9 / 10);
         assert!(booked.held_cycles + booked.handover_cycles <= stats.cycles);

@@ -1,7 +1,7 @@
 ; neighbours.uc: the first microengine puts values on the next-neighbour ring,
 ; those between hand them on, and the last one writes them down. Of a value bits
 ; 31-16 are the producing context + 1 and bits 15-0 count on. With CHECKED 0
-; nobody looks whether the neighbour's ring is full.
+; no context looks whether the neighbour's ring is full.
 
 #include "constant.uc"
 #include "context_number.uc"

@@ -65,7 +65,7 @@ impl Bench {
         }
     }
 
-    /// Somebody who has seen nothing yet.
+    /// A watcher that has seen nothing yet.
     pub fn watcher(&self) -> Watcher {
         Watcher::new(Arc::clone(&self.routes))
     }
@@ -94,7 +94,7 @@ impl Bench {
         self.run_timed(load).0
     }
 
-    /// The same, with the last bits of all departures.
+    /// Runs a load; gives the verdict and when the last bit of each departure left.
     pub fn run_timed(&self, load: &Load) -> (Verdict, Vec<Cycle>) {
         let watcher = Arc::new(Mutex::new(self.watcher()));
         let microseconds = load.time.picoseconds() / 1_000_000;

@@ -64,7 +64,7 @@ struct Stalled {
 fn stalled(plain: &Run, project: &str, who: &str) -> Stalled {
     let hung = Run::of(project, Some(who));
     for run in [plain, &hung] {
-        // The schemes of slots keep no order, the global one only as long as nobody hangs.
+        // The schemes of slots keep no order, the global one only as long as no context is stalled.
         let slots = [
             "contiguous.toml",
             "strided.toml",
@@ -102,9 +102,9 @@ fn stalled(plain: &Run, project: &str, who: &str) -> Stalled {
 /// Who waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
-    /// Everybody.
+    /// All contexts.
     All,
-    /// Everybody if the context hangs with a packet, a slot or a lane in its hands, nobody if it looks for
+    /// All if the context is stalled while it holds a packet, a slot or a lane, none if it looks for
     /// work.
     Depends,
 }
@@ -159,7 +159,7 @@ fn who_waits_for_a_context_that_hangs() {
         }
         assert!(stalled.back * WINDOW <= 300, "{project}, {who}: {text}");
     }
-    // In every scheme there is somebody for whom all wait.
+    // In every scheme there is a context for which all wait.
     let stopped = seen.iter().zip(CASES).filter(|(it, _)| it.permille < 10);
     let mut stopped: Vec<&str> = stopped.map(|(_, (project, ..))| project).collect();
     stopped.dedup();

@@ -42,7 +42,7 @@ fn holds(gaps: &[u64], set: &[&str], packets: &[(Cycle, u32)], rest: Cycle, more
     with(gaps, "", set, packets, rest, more)
 }
 
-/// The same with more in the project file.
+/// Runs packets through a bench with more in its project file.
 fn with(
     gaps: &[u64],
     text: &str,
@@ -153,7 +153,7 @@ fn what_is_due_beyond_the_buckets_comes_back_in_order() {
 /// Packets that come while what is due with them is moved from one level to the next: the first one of
 /// each flow sets the time at which all others are due, a step apart, since the gap is then made
 /// shorter. A frame comes `every` so many cycles until long after.
-fn overtakes_nobody(wait: u64, every: Cycle, set: &[&str], seed: u64) {
+fn assert_order_is_kept(wait: u64, every: Cycle, set: &[&str], seed: u64) {
     const FLOWS: u32 = 60;
     let gaps: Vec<u64> = (0..u64::from(FLOWS))
         .map(|flow| wait + flow * 300)
@@ -192,18 +192,18 @@ fn overtakes_nobody(wait: u64, every: Cycle, set: &[&str], seed: u64) {
 }
 
 #[test]
-fn what_comes_while_a_bucket_is_poured_overtakes_nobody() {
+fn packets_that_come_while_a_bucket_is_poured_keep_their_order() {
     for seed in 0..4 {
-        overtakes_nobody(40_000, US, &[], seed);
-        overtakes_nobody(52_000, US, &[], seed);
+        assert_order_is_kept(40_000, US, &[], seed);
+        assert_order_is_kept(52_000, US, &[], seed);
     }
 }
 
 #[test]
-fn what_comes_while_the_list_is_moved_overtakes_nobody() {
+fn packets_that_come_while_the_list_is_moved_keep_their_order() {
     for seed in 0..4 {
-        overtakes_nobody(90_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
-        overtakes_nobody(150_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
+        assert_order_is_kept(90_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
+        assert_order_is_kept(150_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
     }
 }
 

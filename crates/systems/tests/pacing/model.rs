@@ -39,7 +39,7 @@ pub struct Run {
     pub due: Vec<(u32, u64)>,
     /// Steps by which each was handed to the transmit stage after it was due.
     pub late: Vec<u64>,
-    /// The same for its first bit on the line.
+    /// Steps by which the first bit of each was on the line after it was due.
     pub line: Vec<u64>,
 }
 

@@ -87,7 +87,7 @@ fn g_goes_to_a_cycle() {
     screen.press(KeyCode::Enter);
     assert_eq!(screen.interface.debugger().cycle(), 12345);
     assert!(screen.text().contains("cycle 12345 (20.575us)"));
-    // A mistake is told, and keys are keys again.
+    // A mistake is shown, and keys are keys again.
     screen.keys("gnowhere");
     screen.press(KeyCode::Enter);
     assert!(screen.text().contains("write a cycle"), "{}", screen.text());

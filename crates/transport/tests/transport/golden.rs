@@ -1,4 +1,4 @@
-//! The same segments in the same order as ns-2, where packets of a list are lost: `golden/README.md`.
+//! Segments come in the order of ns-2, where packets of a list are lost: `golden/README.md`.
 
 use npsim_transport::{FullAck, HostParameters, Scheme, Supply};
 

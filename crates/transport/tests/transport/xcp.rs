@@ -202,7 +202,7 @@ fn one_flow_fills_the_line_of_a_reference_router_and_no_queue_grows() {
     let line = rate * 980 / 1040;
     assert!(goodput * 100 >= line * 97, "{goodput} of {line}");
     assert_eq!(rig.dropped, 0);
-    // The law is told of no queue, so what the beginning left stays.
+    // The law sees no queue, so what the beginning left stays.
     let last = waiting(&rig);
     assert!(last <= first + 2, "{first} then {last} packets wait");
 }

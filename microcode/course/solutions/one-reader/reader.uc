@@ -27,7 +27,7 @@
 #endm
 
     br=ctx[0, start#]
-    ctx_arb[kill]                       ; the other contexts belong to somebody else
+    ctx_arb[kill]                       ; the other contexts are not ours
 
 start#:
     load_constant(base, BLOCK)

@@ -89,7 +89,7 @@ impl System {
         }
     }
 
-    /// The same with everything late and some contexts that hang for a while.
+    /// The run with everything late and some contexts stalled for a while.
     fn disturbed(mut self) -> Self {
         let disturbances = &mut self.project.boot.disturbances;
         disturbances.late = Lateness {

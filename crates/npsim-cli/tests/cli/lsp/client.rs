@@ -28,7 +28,7 @@ impl Editor {
         Self::with_settings(files, &Value::Null)
     }
 
-    /// The same with settings that the editor sends at the start.
+    /// A client with settings that the editor sends at the start.
     pub fn with_settings(files: &[(&str, &str)], settings: &Value) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for (name, text) in files {

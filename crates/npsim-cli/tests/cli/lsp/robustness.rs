@@ -141,7 +141,7 @@ fn what_is_no_question_gets_an_error() {
     let answer = editor.response("textDocument/hover", json!({"nonsense": 1}));
     let answer = serde_json::to_value(answer).expect("JSON");
     assert_eq!(answer["error"]["code"], -32602);
-    // A text that nobody opened and that is not on disk.
+    // A text that was never opened and is not on disk.
     let nowhere = json!({"textDocument": {"uri": "file:///nowhere/x.uc"}, "position": {"line": 0, "character": 0}});
     assert!(editor.ask("textDocument/hover", nowhere).is_null());
     editor.tell("textDocument/didOpen", json!({"textDocument": 3}));

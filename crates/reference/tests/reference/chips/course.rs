@@ -15,7 +15,7 @@ use super::{Bench, MOST_CYCLES, chip};
 struct Wire {
     coming: VecDeque<Arrival>,
     told: Vec<String>,
-    /// Of frames that begin later nobody knows yet.
+    /// Frames that begin later are not known yet.
     known_to: Cycle,
     /// Cycles after the first bit of a frame that leaves after which the outside may answer, if
     /// it ever does.

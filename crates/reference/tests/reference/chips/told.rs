@@ -1,4 +1,4 @@
-//! What an observer is told of a chip, so that it can be compared.
+//! What an observer receives of a chip, so that it can be compared.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -22,7 +22,7 @@ impl Watcher for NoObserver {
     }
 }
 
-/// All that is told, with instructions one by one: how many are told at once is up to a core.
+/// All events, with instructions one by one: how many a core reports at once is up to it.
 #[derive(Default)]
 pub struct Told {
     pub events: Vec<(Cycle, TraceEvent)>,
@@ -72,7 +72,7 @@ impl Watcher for Told {
 impl Told {
     /// By cycle and rank, as they are promised to come. Within them what the pipeline does
     /// comes first, for a core may tell it ahead of signals of the same cycle; the rest stays
-    /// as it was told. A fault ends a run within its cycle, and what is told of that cycle and
+    /// as it came. A fault ends a run within its cycle, and what is reported of that cycle and
     /// beyond depends on who had his turn.
     pub fn of(mut self, chip: &Chip) -> Vec<(Cycle, TraceEvent)> {
         let end = chip.fault().map_or(Cycle::MAX, |fault| fault.cycle);

@@ -23,7 +23,7 @@ use super::{
 pub(super) enum Fixed {
     /// Memory that all share, at the beginning.
     Zero,
-    /// The same in the second SRAM channel.
+    /// Memory of the second SRAM channel that all share, at the beginning.
     SecondChannel,
     /// The Q-array entry that the boot plan makes a queue.
     Queue,
@@ -146,7 +146,7 @@ pub const RING: Descriptor = Descriptor {
     words: [0x200, 0x200 + 508, 508],
 };
 
-/// The same, so that it soon writes over its oldest longwords.
+/// A journal that soon writes over its oldest longwords.
 pub const JOURNAL: Descriptor = Descriptor {
     entry: 7,
     at: 0x88,

@@ -153,7 +153,7 @@ const CLUSTER_OF_IXP2400: Instruction = Instruction::AluShf {
     shift: Shift::Right(2),
 };
 
-/// The same of an IXP2800, where it stands as in the status.
+/// The cluster of an IXP2800, where it stands as in the status.
 const CLUSTER_OF_IXP2800: Instruction = Instruction::Alu {
     op: AluOp::And,
     dest: CLUSTER,

@@ -68,7 +68,7 @@ const COPROCESSOR: Variant = Variant {
     ..LOCK
 };
 
-/// The same with a group for each port.
+/// The variants with a group for each port.
 const PER_PORT: [Variant; 3] = [
     Variant {
         name: "Quick-Start under a lock by port",

@@ -1,6 +1,6 @@
 //! RCP: `microcode/rcp`.
 //!
-//! Contexts count in their local memory and write totals out, which nobody sets:
+//! Contexts count in their local memory and write totals out, which nothing resets:
 //! they are compared from the first packet to the last.
 
 use npsim_protocols::rcp::header::{DATA, REF, SYN, UNLIMITED};

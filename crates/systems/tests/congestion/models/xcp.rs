@@ -1,7 +1,7 @@
 //! XCP: `microcode/xcp`.
 //!
 //! Compared are the verdict, every byte from the IPv4 header on, pools and scale
-//! factors, and the sums. Where threads count for themselves nobody sets the sums:
+//! factors, and the sums. Where threads count for themselves nothing resets the sums:
 //! they are compared from the first packet to the last. The variant that gives
 //! microengines shares is in `shares.rs`.
 

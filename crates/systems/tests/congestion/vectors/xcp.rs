@@ -8,7 +8,7 @@ enum Layout {
     One,
     /// Two banks.
     Banks,
-    /// The same, and a microengine's share where no one sees it.
+    /// Two banks, and a microengine's share in registers, which cannot be seen.
     Shares,
 }
 

@@ -1,4 +1,4 @@
-//! The same inputs give the same bytes, however the run is cut into steps,
+//! Equal inputs give equal bytes, however the run is cut into steps,
 //! copied or watched.
 
 use std::path::Path;

@@ -137,7 +137,7 @@ fn a_chance_of_its_own_settles_where_it_must() {
     assert!((80..120).contains(&early), "{early}");
 }
 
-/// What a project with these settings is told.
+/// The message that refuses a project with these settings.
 fn refusal(set: &[&str]) -> String {
     let overrides = Overrides {
         set: set.iter().map(|text| text.parse().unwrap()).collect(),

@@ -18,7 +18,7 @@ pub const GROWING: [&str; 4] = [
     "me.processing.define.REST_LONGEST=255",
 ];
 
-/// The same with the shipped value.
+/// The settings with the shipped value.
 const AS_SHIPPED: [&str; 4] = [
     "me.queue_manager.define.REST_LONGEST=2",
     "me.scheduler.define.REST_LONGEST=2",
