@@ -3,6 +3,7 @@
 
 mod events;
 
+use npsim_isa::{ALL_CONTEXTS, CONTEXTS};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -60,11 +61,8 @@ pub enum ChipError {
     },
     /// The boot plan does not fit the chip.
     #[error(transparent)]
-    BootPlan(#[from] LoadError),
+    Boot(#[from] LoadError),
 }
-
-/// The contexts that a microengine starts with: all that its mode has.
-const ALL_CONTEXTS: u8 = 0xff;
 
 /// A chip with programs loaded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -394,7 +392,7 @@ impl Chip {
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
         for (me, microengine) in (0..).zip(&self.microengines) {
-            for context in 0..8 {
+            for context in 0..CONTEXTS {
                 let Some(wait) = microengine
                     .waiting(context)
                     .filter(|wait| !wait.is_killed())

@@ -8,6 +8,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::{ContextPhase, ContextView};
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_image::{Image, Point};
+use npsim_isa::CONTEXTS;
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
@@ -227,7 +228,7 @@ impl Debugger {
             if core.program().image().words.is_empty() {
                 continue;
             }
-            for context in 0..8 {
+            for context in 0..CONTEXTS {
                 let view = core.context(context);
                 if view.phase != ContextPhase::Inactive {
                     let me = core.index();

@@ -10,10 +10,11 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::Stall;
+use npsim_isa::{ALL_CONTEXTS, CONTEXTS};
 
 impl Microengine {
     pub(crate) fn add_stall(&mut self, stall: Stall) -> bool {
-        let runs = self.usable(self.enabled) >> (stall.context & 7) & 1 == 1;
+        let runs = self.usable(self.enabled) >> (stall.context % CONTEXTS) & 1 == 1;
         if runs {
             self.stalls.all.push(stall);
         }
@@ -24,7 +25,7 @@ impl Microengine {
     #[inline]
     pub(crate) fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
         if self.stalls.is_empty() {
-            self.contexts.next_ready(last, 0xff)
+            self.contexts.next_ready(last, ALL_CONTEXTS)
         } else {
             self.choose_around_stalls(last, at, fabric)
         }
@@ -36,7 +37,7 @@ impl Microengine {
         let stalled = self
             .stalls
             .at(at)
-            .fold(0, |stalled, it| stalled | 1 << (it.context & 7));
+            .fold(0, |stalled, it| stalled | 1 << (it.context % CONTEXTS));
         let next = self.contexts.next_ready(last, !stalled);
         if next.is_none() {
             self.wait_for_a_stall(at, fabric);
@@ -60,7 +61,7 @@ impl Microengine {
         if self.stalls.due <= fabric.now {
             self.stalls.due = Cycle::MAX;
         }
-        let ready = self.contexts.next_ready(self.last, 0xff).is_some();
+        let ready = self.contexts.next_ready(self.last, ALL_CONTEXTS).is_some();
         if self.phase == Phase::Idle && ready {
             self.wake(self.timing.wake, fabric);
         }

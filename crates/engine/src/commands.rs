@@ -1,6 +1,9 @@
 //! Memory and I/O commands: from the instruction to what the bus carries.
 
-use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words};
+use npsim_isa::{
+    CONTEXTS, CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words,
+    context_index,
+};
 
 use crate::control::Outcome;
 use crate::microengine::{LoopExit, Microengine, slow};
@@ -100,7 +103,7 @@ impl Microengine {
         address: u32,
         fabric: &mut Fabric,
     ) -> Result<Option<Swap>, LoopExit> {
-        let bound_program = &self.bound[usize::from(self.datapath.context & 7)];
+        let bound_program = &self.bound[context_index(self.datapath.context)];
         let bound = bound_program.command(number);
         let (out, into) = (&bound.pulled, &bound.pushed);
         // Where it moves nothing there are no slots to be asked for.
@@ -409,7 +412,7 @@ impl Microengine {
             command.count = (word >> 21 & 15) as u8 + 1;
         }
         if bit(3) {
-            command.signal_context = (word & 7) as u8;
+            command.signal_context = word as u8 % CONTEXTS;
         }
         let buffers = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
         if buffers {

@@ -1,5 +1,6 @@
 //! Contexts and the arbiter that gives them the pipeline.
 
+use npsim_isa::{CONTEXTS, ContextMask, context_index};
 use std::ops::{Index, IndexMut};
 
 use npsim_chip::Cycle;
@@ -118,20 +119,20 @@ impl Context {
     }
 }
 
-/// All contexts of a microengine, by number modulo 8. Which are ready stands beside them,
+/// All contexts of a microengine, by number modulo [`CONTEXTS`]. Which are ready stands beside them,
 /// since the arbiter asks at each swap.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "[Context; 8]")]
+#[serde(from = "[Context; CONTEXTS as usize]")]
 pub(crate) struct Contexts {
-    all: [Context; 8],
+    all: [Context; CONTEXTS as usize],
     /// Bit c: context c is ready.
-    ready: u8,
+    ready: ContextMask,
 }
 
-impl From<[Context; 8]> for Contexts {
-    fn from(all: [Context; 8]) -> Self {
+impl From<[Context; CONTEXTS as usize]> for Contexts {
+    fn from(all: [Context; CONTEXTS as usize]) -> Self {
         let ready = (all.iter().zip(0..)).fold(0, |ready, (it, context)| {
-            ready | u8::from(it.state == ContextPhase::Ready) << context
+            ready | ContextMask::from(it.state == ContextPhase::Ready) << context
         });
         Self { all, ready }
     }
@@ -148,14 +149,14 @@ impl Index<u8> for Contexts {
 
     #[inline]
     fn index(&self, context: u8) -> &Context {
-        &self.all[usize::from(context & 7)]
+        &self.all[context_index(context)]
     }
 }
 
 impl IndexMut<u8> for Contexts {
     #[inline]
     fn index_mut(&mut self, context: u8) -> &mut Context {
-        &mut self.all[usize::from(context & 7)]
+        &mut self.all[context_index(context)]
     }
 }
 
@@ -181,7 +182,7 @@ impl Contexts {
         let it = &mut self[context];
         it.account(at);
         it.state = state;
-        let bit = 1 << (context & 7);
+        let bit = 1 << (context % CONTEXTS);
         if state == ContextPhase::Ready {
             self.ready |= bit;
         } else {
@@ -202,13 +203,13 @@ impl Contexts {
         } else {
             ContextPhase::Inactive
         };
-        self.ready |= u8::from(ready) << (context & 7);
+        self.ready |= ContextMask::from(ready) << (context % CONTEXTS);
     }
 
     /// One that is ready gets the pipeline at a cycle.
     #[inline]
     pub fn begin(&mut self, context: u8, at: Cycle) {
-        self.ready &= !(1 << (context & 7));
+        self.ready &= !(1 << (context % CONTEXTS));
         let it = &mut self[context];
         it.consume();
         it.times.ready += it.spend_all(at);
@@ -218,11 +219,11 @@ impl Contexts {
     /// The ready context after `last` in round robin, `last` itself at the end. Those
     /// without their bit in `among` do not count.
     #[inline]
-    pub fn next_ready(&self, last: u8, among: u8) -> Option<u8> {
+    pub fn next_ready(&self, last: u8, among: ContextMask) -> Option<u8> {
         let ready = self.ready & among;
         // The context after the last one comes to bit 0.
-        let first = (last + 1) & 7;
+        let first = (last + 1) % CONTEXTS;
         let turned = ready.rotate_right(u32::from(first));
-        (ready != 0).then(|| (first + turned.trailing_zeros() as u8) & 7)
+        (ready != 0).then(|| (first + turned.trailing_zeros() as u8) % CONTEXTS)
     }
 }

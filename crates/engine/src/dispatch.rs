@@ -21,7 +21,7 @@
 use npsim_chip::kernel::check::PATIENCE;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event;
-use npsim_isa::csr;
+use npsim_isa::{CONTEXTS, context_index, csr};
 
 use crate::datapath::{Datapath, result_of};
 use crate::local_memory::Index;
@@ -122,7 +122,7 @@ impl Microengine {
             csr_value,
             ..
         } = &mut *self;
-        let ops = bound[usize::from(datapath.context) & 7].ops();
+        let ops = bound[context_index(datapath.context)].ops();
         let Some(words) = ops.get(from..) else {
             return self.no_instruction(fabric).into();
         };
@@ -172,7 +172,7 @@ impl Microengine {
                     let at = here!();
                     let now = block.cycle_of(at);
                     if *pending == 0 && now >= fabric.events.next_time() && now != *turn_start {
-                        let number = datapath.context & 7;
+                        let number = datapath.context % CONTEXTS;
                         let write = PostedWrite {
                             me,
                             number,

@@ -1,7 +1,7 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
-use npsim_image::{ContextMode, Direction, RegisterSymbol};
-use npsim_isa::{Bank, Operand};
+use npsim_image::{Direction, RegisterSymbol};
+use npsim_isa::{Bank, CONTEXTS, Operand};
 
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
@@ -307,7 +307,7 @@ impl Microengine {
             let mut notes = vec![format!("it has had the pipeline since cycle {since}")];
             notes.push(watchdog::loop_note(me.program.image(), context, me.pc));
             let waits = |it: &u8| me.contexts[*it].state() == ContextPhase::Ready;
-            let ready: Vec<_> = (0..8).filter(waits).collect();
+            let ready: Vec<_> = (0..CONTEXTS).filter(waits).collect();
             if !ready.is_empty() {
                 notes.push(format!("meanwhile {} could have run", numbered(&ready)));
             }
@@ -369,11 +369,7 @@ impl Microengine {
         let context = self.datapath.context;
         let file = (slot & !127) as u16;
         let base = self.datapath.base() as usize;
-        let span = if self.mode == ContextMode::Four {
-            32
-        } else {
-            16
-        };
+        let span = usize::from(self.mode.registers());
         let absolute = slot & 127;
         let relative = absolute
             .checked_sub(base)

@@ -1,7 +1,7 @@
 //! Local control and status registers.
 
 use npsim_image::ContextMode;
-use npsim_isa::csr;
+use npsim_isa::{CONTEXTS, context_index, csr};
 
 use crate::csr_order::only_posts;
 use crate::local_memory::Index;
@@ -45,7 +45,7 @@ impl Microengine {
                 | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
         );
         let it = if indirect { self.csr_pointer } else { context };
-        it & 7
+        it % CONTEXTS
     }
 
     /// Reads a local CSR at the present cycle.
@@ -167,7 +167,7 @@ impl Microengine {
                     self.slow |= slow::CODES_OFF;
                 }
             }
-            csr::CSR_CTX_POINTER => self.csr_pointer = value as u8 & 7,
+            csr::CSR_CTX_POINTER => self.csr_pointer = value as u8 % CONTEXTS,
             csr::INDIRECT_CTX_STS => self.contexts[viewed].pc = value as u16 & 0x1fff,
             csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => {
                 self.contexts[viewed].signals = value as u16;
@@ -270,7 +270,7 @@ impl Microengine {
             self.bind();
         }
         self.enabled = self.usable((value >> 8) as u8);
-        for c in 0..8 {
+        for c in 0..CONTEXTS {
             let on = self.enabled & 1 << c != 0;
             match (self.contexts[c].state(), on) {
                 (ContextPhase::Inactive, true) => {
@@ -292,7 +292,7 @@ impl Microengine {
         if self.memory.global[pointer] || context == self.datapath.context {
             self.memory.pointers[pointer]
         } else {
-            self.memory.saved[usize::from(context & 7)][pointer]
+            self.memory.saved[context_index(context)][pointer]
         }
     }
 
@@ -308,7 +308,7 @@ impl Microengine {
         if active || context == self.datapath.context {
             self.index_write(Index::Pointer(pointer), words, self.timing.lm_addr_gap);
         } else {
-            self.memory.saved[usize::from(context & 7)][pointer as usize] = words;
+            self.memory.saved[context_index(context)][pointer as usize] = words;
         }
     }
 
@@ -322,7 +322,7 @@ impl Microengine {
     fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
         self.timestamp = value;
         self.timestamp_set = self.cycle;
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             if self.contexts[context].timer_due.is_some() {
                 self.sender(context).arm_timer(fabric);
             }

@@ -1,6 +1,7 @@
 //! Local memory and the registers that address it, with the delay of their
 //! writes.
 
+use npsim_isa::{CONTEXTS, context_index};
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Special;
@@ -33,7 +34,7 @@ pub(crate) struct LocalMemory {
     /// Working copies of the running context, longword addresses.
     pub pointers: [u32; 2],
     /// What each context gets back when it runs again.
-    pub saved: [[u32; 2]; 8],
+    pub saved: [[u32; 2]; CONTEXTS as usize],
     /// Pointers that all contexts share.
     pub global: [bool; 2],
     /// `T_INDEX` as a register number.
@@ -48,7 +49,7 @@ impl LocalMemory {
         Self {
             words: vec![0; words as usize],
             pointers: [0; 2],
-            saved: [[0; 2]; 8],
+            saved: [[0; 2]; CONTEXTS as usize],
             global: [false; 2],
             transfer_index: 0,
             effective: [0; 2],
@@ -196,7 +197,7 @@ impl LocalMemory {
     pub fn swap_out(&mut self, context: u8) {
         debug_assert!(!self.has_pending(), "writes are in flight");
         self.effective = [0; 2];
-        let context = usize::from(context & 7);
+        let context = context_index(context);
         if self.global == [false; 2] {
             self.saved[context] = self.pointers;
             return;
@@ -211,7 +212,7 @@ impl LocalMemory {
     /// Puts the context's pointers in.
     #[inline]
     pub fn swap_in(&mut self, context: u8) {
-        let context = usize::from(context & 7);
+        let context = context_index(context);
         if self.global == [false; 2] {
             self.pointers = self.saved[context];
             return;

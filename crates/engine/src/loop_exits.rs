@@ -12,6 +12,7 @@ use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
 use crate::scoreboard::Scoreboard;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event;
+use npsim_isa::context_index;
 
 impl Microengine {
     /// Takes the branch at an address of the block, whose defer slots are not all plain, after
@@ -27,7 +28,7 @@ impl Microengine {
         if self.slow != 0 {
             self.commit_index_writes(cycle);
         }
-        let ops = self.bound[usize::from(self.datapath.context) & 7].ops();
+        let ops = self.bound[context_index(self.datapath.context)].ops();
         let branch = ops[at];
         let unseen = !OBSERVED || !fabric.trace.wants(trace_event::Kind::LocalMemory);
         let own = (&mut self.datapath, &mut self.memory, &self.scoreboard);
@@ -66,7 +67,7 @@ impl Microengine {
             self.commit_index_writes(self.cycle);
         }
         let seen = OBSERVED && fabric.trace.wants(trace_event::Kind::LocalMemory);
-        let bound_program = &self.bound[usize::from(self.datapath.context) & 7];
+        let bound_program = &self.bound[context_index(self.datapath.context)];
         let op = &bound_program.ops()[at];
         let scoreboard = &self.scoreboard;
         let owned = scoreboard.is_reserved(op.a)

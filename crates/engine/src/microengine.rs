@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::snapshot::stamp;
 use npsim_chip::profile::Profile;
 use npsim_image::ContextMode;
-use npsim_isa::Operand;
+use npsim_isa::{CONTEXTS, ContextMask, Operand, context_index, register_base};
 use serde::{Deserialize, Serialize};
 
 use crate::aborted_slots::AbortedSlots;
@@ -104,14 +104,14 @@ pub struct Microengine {
     pub(crate) program: Predecoded,
     /// The program of each context, once the context runs.
     #[serde(skip)]
-    pub(crate) bound: Box<[BoundProgram; 8]>,
+    pub(crate) bound: Box<[BoundProgram; CONTEXTS as usize]>,
     pub(crate) datapath: Datapath,
     pub(crate) memory: LocalMemory,
     pub(crate) initialised: Initialised,
     pub(crate) scoreboard: Scoreboard,
     pub(crate) contexts: Contexts,
     /// Bit c: context c is enabled.
-    pub(crate) enabled: u8,
+    pub(crate) enabled: ContextMask,
     pub(crate) mode: ContextMode,
     /// Bits of `CTX_ENABLES` that only hold their value.
     pub(crate) other_enables: u32,
@@ -230,7 +230,7 @@ impl Microengine {
 
     /// The program of the running context.
     pub(crate) fn bound_program(&self) -> &BoundProgram {
-        &self.bound[self.datapath.context as usize & 7]
+        &self.bound[context_index(self.datapath.context)]
     }
 
     /// Resolves the program for the running context if that is not done yet.
@@ -245,14 +245,11 @@ impl Microengine {
     #[inline(never)]
     pub(crate) fn bind_new(&mut self) {
         let bound_program = BoundProgram::new(&self.program, (self.index, self.datapath.context));
-        self.bound[self.datapath.context as usize & 7] = bound_program;
+        self.bound[context_index(self.datapath.context)] = bound_program;
     }
 
-    pub(crate) fn usable(&self, contexts: u8) -> u8 {
-        match self.mode {
-            ContextMode::Four => contexts & 0x55,
-            ContextMode::Eight => contexts,
-        }
+    pub(crate) fn usable(&self, contexts: ContextMask) -> ContextMask {
+        contexts & self.mode.mask()
     }
 
     /// Posts the arbiter's turn.
@@ -271,10 +268,10 @@ impl Microengine {
     pub(crate) fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
         let it = &mut self.contexts[context];
         if it.signals & mask & !1 != 0 {
-            return self.raise_again(context & 7, mask, fabric);
+            return self.raise_again(context % CONTEXTS, mask, fabric);
         }
         it.signals |= mask;
-        self.reconsider(context & 7, fabric);
+        self.reconsider(context % CONTEXTS, fabric);
     }
 
     /// Raises signals of which at least one has not been consumed yet.
@@ -330,16 +327,13 @@ impl Microengine {
 
     /// The slot an operand names for a context; `incoming`: the IN register.
     pub(crate) fn slot_of(&self, operand: Operand, context: u8, incoming: bool) -> Option<usize> {
-        let limit = if self.mode == ContextMode::Four {
-            32
-        } else {
-            16
-        };
+        let limit = self.mode.registers();
         let slot = if incoming {
             registers::source_slot(operand, limit)
         } else {
             registers::destination_slot(operand, limit)
         }?;
-        (slot & !RELATIVE < registers::CONSTANT).then(|| resolve(slot, u16::from(context & 7) * 16))
+        (slot & !RELATIVE < registers::CONSTANT)
+            .then(|| resolve(slot, u16::from(register_base(context))))
     }
 }

@@ -3,7 +3,7 @@
 //! posted. So a microengine that runs ahead of the chip need not wait with them.
 
 use npsim_image::ContextMode;
-use npsim_isa::csr;
+use npsim_isa::{CONTEXTS, csr};
 
 use crate::context::Context;
 use crate::csr_order::sets_timer;
@@ -103,10 +103,9 @@ impl PostedWrite<'_> {
     fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
         let signal = (value >> 3 & 15) as u8;
         let context = if value & 0x80 == 0 {
-            value as u8 & 7
+            value as u8 % CONTEXTS
         } else {
-            let step = if self.mode == ContextMode::Four { 2 } else { 1 };
-            (self.number + step) & 7
+            self.mode.next(self.number)
         };
         if signal == 0 || usize::from(me) >= fabric.nn_rings.len() {
             return;
@@ -129,7 +128,7 @@ impl Microengine {
     pub(crate) fn sender(&mut self, context: u8) -> PostedWrite<'_> {
         PostedWrite {
             me: self.index,
-            number: context & 7,
+            number: context % CONTEXTS,
             context: &mut self.contexts[context],
             mode: self.mode,
             delay: self.timing.signal,

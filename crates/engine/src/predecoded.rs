@@ -81,10 +81,7 @@ impl Predecoded {
 
     fn predecode(&mut self) {
         let words = self.loaded.words();
-        let limit = match self.loaded.mode() {
-            ContextMode::Four => 32,
-            ContextMode::Eight => 16,
-        };
+        let limit = self.loaded.mode().registers();
         let mut ops = Vec::with_capacity(words.len() + 1);
         let mut infos: Vec<DecodeInfo> = Vec::with_capacity(words.len() + 1);
         let mut templates = Vec::new();

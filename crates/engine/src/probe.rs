@@ -1,7 +1,7 @@
 //! The microengine's state as a debugger sees it.
 
 use npsim_image::Direction;
-use npsim_isa::Operand;
+use npsim_isa::{CONTEXTS, Operand};
 
 use crate::microengine::{DeferredTransfer, Microengine, slow};
 use crate::registers::NN;
@@ -36,7 +36,7 @@ impl CoreProbe for Microengine {
     }
 
     fn pointers(&self, context: u8) -> [u32; 2] {
-        let context = context & 7;
+        let context = context % CONTEXTS;
         [self.pointer(0, context), self.pointer(1, context)]
     }
 
@@ -49,7 +49,7 @@ impl CoreProbe for Microengine {
     }
 
     fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
-        self.csr_at(csr, context & 7, now, fabric)
+        self.csr_at(csr, context % CONTEXTS, now, fabric)
     }
 
     fn timer(&self, context: u8) -> Option<(u8, Cycle)> {
@@ -58,7 +58,7 @@ impl CoreProbe for Microengine {
     }
 
     fn last(&self) -> u8 {
-        self.last & 7
+        self.last % CONTEXTS
     }
 
     fn defer_slots(&self) -> Option<DeferSlots> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_image::NnMode;
-use npsim_isa::Operand;
+use npsim_isa::{CONTEXTS, Operand};
 
 use crate::ENGINE;
 use crate::aborted_slots::AbortedSlots;
@@ -53,7 +53,7 @@ impl Core for Microengine {
         for initial in &image.initial_values {
             match initial.context {
                 Some(context) => self.write_register(initial.register, context, initial.value),
-                None => (0..8).for_each(|context| {
+                None => (0..CONTEXTS).for_each(|context| {
                     self.write_register(initial.register, context, initial.value);
                 }),
             }
@@ -73,7 +73,7 @@ impl Core for Microengine {
             self.contexts.open(now);
         }
         let usable = self.usable(contexts);
-        for c in 0..8 {
+        for c in 0..CONTEXTS {
             let context = &mut self.contexts[c];
             if usable & 1 << c != 0 && context.state() == ContextPhase::Inactive {
                 context.signals |= 1;
@@ -119,9 +119,9 @@ impl Core for Microengine {
         }
         it.timer_due = None;
         if fabric.trace.is_open() {
-            return self.timer_observed(context & 7, fabric);
+            return self.timer_observed(context % CONTEXTS, fabric);
         }
-        self.timer_raises(context & 7, fabric);
+        self.timer_raises(context % CONTEXTS, fabric);
     }
 
     fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
@@ -244,7 +244,7 @@ impl Core for Microengine {
     }
 
     fn halted(&self) -> Option<u8> {
-        (self.phase == Phase::Halted).then_some(self.datapath.context & 7)
+        (self.phase == Phase::Halted).then_some(self.datapath.context % CONTEXTS)
     }
 
     #[inline]
@@ -253,7 +253,7 @@ impl Core for Microengine {
         ContextView {
             phase: it.state(),
             since: it.since(),
-            pc: self.context_pc(context & 7),
+            pc: self.context_pc(context % CONTEXTS),
             yielded_at: it.yielded_at,
             signals: it.signals,
             wakeup: it.wakeup,
@@ -332,7 +332,7 @@ impl Core for Microengine {
     fn write_vector(&self, out: &mut StateVector) -> Result<(), SnapshotError> {
         // In defer slots it is not known here where control goes.
         let deferring = self.slow & slow::DEFER != 0;
-        let contexts: [_; 8] = array::from_fn(|context| {
+        let contexts: [_; CONTEXTS as usize] = array::from_fn(|context| {
             let running = context == usize::from(self.datapath.context);
             let at = self.context_pc(context as u8);
             (
@@ -359,7 +359,8 @@ impl Core for Microengine {
     /// learned about it is not: which operations each of them still checks before
     /// it executes them; nothing for a context that has not run yet.
     fn save(&self) -> Result<Vec<u8>, StateError> {
-        let unverified: [Vec<u8>; 8] = array::from_fn(|context| self.bound[context].unverified());
+        let unverified: [Vec<u8>; CONTEXTS as usize] =
+            array::from_fn(|context| self.bound[context].unverified());
         Ok(postcard::to_allocvec(&(
             self,
             unverified,
@@ -368,7 +369,7 @@ impl Core for Microengine {
     }
 
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
-        type Saved = (Microengine, [Vec<u8>; 8], AbortedSlots);
+        type Saved = (Microengine, [Vec<u8>; CONTEXTS as usize], AbortedSlots);
         let ((mut it, unverified, aborted_slots), rest) =
             postcard::take_from_bytes::<Saved>(state)?;
         if !rest.is_empty() {

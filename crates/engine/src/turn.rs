@@ -7,6 +7,7 @@ use npsim_chip::core::{ContextPhase, Core};
 use npsim_chip::kernel::check::PATIENCE;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_isa::CONTEXTS;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
 /// a program that never synchronises; results do not depend on it.
@@ -196,7 +197,7 @@ impl Microengine {
         }
         self.memory.swap_out(context);
         self.contexts[context].pc = self.pc;
-        let enabled = self.enabled >> (context & 7) & 1 != 0;
+        let enabled = self.enabled >> (context % CONTEXTS) & 1 != 0;
         self.contexts.leave(context, enabled, end);
         self.aborted_slots.swap(self.cycle, penalty);
         if OBSERVED && penalty != 0 {
@@ -238,13 +239,13 @@ impl Microengine {
         self.enabled = 0;
         self.other_enables |= 1 << 27;
         self.contexts[running].pc = self.pc;
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             let (state, at) = (ContextPhase::Inactive, self.cycle);
             self.contexts.enter(context, state, at);
         }
         self.phase = Phase::Halted;
         self.watchdog_at = Cycle::MAX;
-        (0..8).for_each(|context| self.trace_context::<OBSERVED>(context, fabric));
+        (0..CONTEXTS).for_each(|context| self.trace_context::<OBSERVED>(context, fabric));
     }
 
     /// Traces a context's new state.

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use npsim_image::{Direction, Point};
-use npsim_isa::{Bank, Operand};
+use npsim_isa::{Bank, CONTEXTS, Operand};
 
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
@@ -76,7 +76,7 @@ pub fn lost_buffers(chip: &Chip) -> Vec<Way> {
         for &word in core.local_memory() {
             keep_any(&mut kept, buffers, word);
         }
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             for value in values_alive(core.as_ref(), context) {
                 keep_any(&mut kept, buffers, value);
             }

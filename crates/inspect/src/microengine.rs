@@ -1,7 +1,7 @@
 //! One microengine: contexts, registers and who has them, local memory, CAM, CSRs.
 
 use npsim_image::{Direction, Image};
-use npsim_isa::{Operand, csr};
+use npsim_isa::{CONTEXTS, Operand, absolute_register, csr};
 
 use crate::flights::Flight;
 use crate::inspect::Inspect;
@@ -105,7 +105,7 @@ impl<'a> MicroengineView<'a> {
     /// The context that has the pipeline.
     #[must_use]
     pub fn executing(&self) -> Option<u8> {
-        (0..8).find(|context| self.context(*context).phase == ContextPhase::Executing)
+        (0..CONTEXTS).find(|context| self.context(*context).phase == ContextPhase::Executing)
     }
 
     /// The cycle of its next instruction. It lies before [`Inspect::now`] where all
@@ -165,10 +165,7 @@ impl<'a> MicroengineView<'a> {
     /// Registers that a context has of each file: 16, or 32 with four contexts.
     #[must_use]
     pub fn registers_each(&self) -> u8 {
-        match self.image().contexts {
-            npsim_image::ContextMode::Four => 32,
-            npsim_image::ContextMode::Eight => 16,
-        }
+        self.image().contexts.registers()
     }
 
     /// Local memory, by longwords.
@@ -223,5 +220,5 @@ impl<'a> MicroengineView<'a> {
 
 /// The number among the 128 of a file of a context's register.
 const fn context_register(context: u8, number: u8) -> u8 {
-    ((context & 7) * 16 + number) & 127
+    absolute_register(context, number)
 }

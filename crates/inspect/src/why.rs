@@ -1,6 +1,6 @@
 //! Why a context does not go on: what it waits for, and where that is.
 
-use npsim_isa::{CommandOp, Unit, cap_csr};
+use npsim_isa::{CONTEXTS, CommandOp, Unit, cap_csr};
 
 use crate::flights::{Flight, Location};
 use crate::inspect::Inspect;
@@ -144,13 +144,13 @@ impl Inspect<'_> {
     fn why_ready(&self, me: u8, context: u8) -> Why {
         let core = self.chip().microengines()[usize::from(me)].as_ref();
         let it = core.context(context);
-        let executing = (0..8).find(|at| core.context(*at).phase == ContextPhase::Executing);
+        let executing = (0..CONTEXTS).find(|at| core.context(*at).phase == ContextPhase::Executing);
         // The arbiter goes round from the one that had the pipeline last.
         let last = executing.or_else(|| Some(core.probe()?.last()));
         let ready = |at: &u8| core.context(*at).phase == ContextPhase::Ready;
         let round = last
             .into_iter()
-            .flat_map(|last| (1..=8).map(move |n| (last + n) & 7));
+            .flat_map(|last| (1..=CONTEXTS).map(move |n| (last + n) % CONTEXTS));
         let before = round.take_while(|at| *at != context).filter(ready);
         let now = self.now();
         let stalls = core
@@ -270,7 +270,7 @@ impl Inspect<'_> {
                     return Some(Source::Perhaps(flight.slot));
                 };
                 let to = profile.index_of((data >> 7 & 31) as u8);
-                let means = (to, (data >> 4 & 7) as u8, (data & 15) as u8);
+                let means = (to, (data >> 4) as u8 % CONTEXTS, (data & 15) as u8);
                 (means == (Some(me), context, signal)).then_some(Source::Command(flight.slot))
             }
             _ => None,

@@ -53,7 +53,7 @@ mod table_tests;
 
 pub use codes::*;
 pub use command::*;
-pub use context::{Context, ContextSet};
+pub use context::*;
 pub use decode::{decode, decode_in, decode_lenient, decode_lenient_in};
 pub use encode::{encode, encode_in};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeErrorKind};

@@ -97,24 +97,6 @@ impl ContextMode {
             _ => None,
         }
     }
-
-    /// Registers that a context has of each bank and of each kind of transfer register.
-    #[must_use]
-    pub const fn registers(self) -> u8 {
-        match self {
-            Self::Four => 32,
-            Self::Eight => 16,
-        }
-    }
-
-    /// Contexts from one that runs to the next.
-    #[must_use]
-    pub const fn stride(self) -> u8 {
-        match self {
-            Self::Four => 2,
-            Self::Eight => 1,
-        }
-    }
 }
 
 /// What decides the meaning of a word: generation and context mode.

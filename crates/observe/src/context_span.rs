@@ -1,5 +1,6 @@
 //! What a context has done since a cycle, as trace events tell it.
 
+use npsim_isa::CONTEXTS;
 use std::mem;
 
 use npsim_chip::Cycle;
@@ -20,7 +21,7 @@ pub(crate) struct ContextSpan<T> {
 
 impl<T: Default> ContextSpan<T> {
     /// The spans of all contexts of a microengine as it stands.
-    pub fn all(me: &dyn Core, now: Cycle) -> [Self; 8] {
+    pub fn all(me: &dyn Core, now: Cycle) -> [Self; CONTEXTS as usize] {
         std::array::from_fn(|context| {
             let (doing, pc) = me.doing(context as u8);
             Self::new(now, doing, pc)

@@ -7,6 +7,7 @@
 //! first loss, each time that some place was fuller than ever before, the end, and
 //! moments spread evenly over the run, thinned out as it goes on.
 
+use npsim_isa::{CONTEXTS, context_index};
 use std::collections::VecDeque;
 
 use npsim_chip::Cycle;
@@ -100,9 +101,6 @@ pub struct ContextLanes {
     marks: Vec<(Cycle, Mark)>,
 }
 
-/// Contexts of a microengine.
-const CONTEXTS: usize = 8;
-
 impl ContextLanes {
     /// The window's first cycle.
     #[must_use]
@@ -120,7 +118,7 @@ impl ContextLanes {
     /// the executing ones that they are part of.
     #[must_use]
     pub fn lane(&self, me: u8, context: u8) -> &[Stretch] {
-        let lane = usize::from(me) * CONTEXTS + usize::from(context);
+        let lane = usize::from(me) * usize::from(CONTEXTS) + usize::from(context);
         self.lanes.get(lane).map_or(&[], Vec::as_slice)
     }
 
@@ -196,7 +194,7 @@ impl ContextRecorder {
         let states: Vec<_> = chip
             .microengines()
             .iter()
-            .flat_map(|me| (0..CONTEXTS as u8).map(|context| (activity(me.doing(context).0), now)))
+            .flat_map(|me| (0..CONTEXTS).map(|context| (activity(me.doing(context).0), now)))
             .collect();
         Self {
             remembered,
@@ -396,7 +394,8 @@ impl Observer for ContextRecorder {
         if at >= self.due {
             self.settle(at);
         }
-        let lane = |me: u8, context: u8| usize::from(me) * CONTEXTS + usize::from(context & 7);
+        let lane =
+            |me: u8, context: u8| usize::from(me) * usize::from(CONTEXTS) + context_index(context);
         match *event {
             TraceEvent::Context {
                 me, context, doing, ..

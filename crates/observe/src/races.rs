@@ -37,7 +37,7 @@ use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, RingName, TraceEvent};
 use npsim_inspect::stats::Stats;
-use npsim_isa::{CommandOp, Unit};
+use npsim_isa::{CONTEXTS, CommandOp, Unit, context_index};
 
 use clock::Clock;
 use polls::polling_reads;
@@ -294,13 +294,13 @@ impl RaceDetector {
                     longword,
                     first: Update {
                         me: (other.who / 8) as u8,
-                        context: (other.who % 8) as u8,
+                        context: (other.who % usize::from(CONTEXTS)) as u8,
                         read: other.read,
                         written: (other.at, other.pc),
                     },
                     second: Update {
                         me: (who / 8) as u8,
-                        context: (who % 8) as u8,
+                        context: (who % usize::from(CONTEXTS)) as u8,
                         read: Some((read.at, read.pc)),
                         written: (at, pc),
                     },
@@ -420,8 +420,8 @@ impl RaceDetector {
             return;
         };
         let (from, to) = (
-            usize::from(from) * 8 + usize::from(by & 7),
-            usize::from(me) * 8 + usize::from(context & 7),
+            usize::from(from) * usize::from(CONTEXTS) + context_index(by),
+            usize::from(me) * usize::from(CONTEXTS) + context_index(context),
         );
         if from == to || from.max(to) >= self.contexts.len() {
             return;
@@ -457,7 +457,7 @@ impl Observer for RaceDetector {
             TraceEvent::Context {
                 me, context, doing, ..
             } => {
-                let at = usize::from(me) * 8 + usize::from(context & 7);
+                let at = usize::from(me) * usize::from(CONTEXTS) + context_index(context);
                 if let Some(it) = self.contexts.get_mut(at) {
                     it.executing = doing == ContextState::Executing;
                 }
@@ -469,7 +469,7 @@ impl Observer for RaceDetector {
                 word,
                 write,
             } => {
-                let who = usize::from(me) * 8 + usize::from(context & 7);
+                let who = usize::from(me) * usize::from(CONTEXTS) + context_index(context);
                 self.local((at, pc), (me, who), word, write);
             }
             _ => {}
@@ -478,7 +478,7 @@ impl Observer for RaceDetector {
 }
 
 fn number(command: &BusCommand) -> usize {
-    usize::from(command.me) * 8 + usize::from(command.context & 7)
+    usize::from(command.me) * usize::from(CONTEXTS) + context_index(command.context)
 }
 
 /// The last write of each context.

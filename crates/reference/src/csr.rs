@@ -5,7 +5,7 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::signal_source::SignalSource;
-use npsim_isa::csr;
+use npsim_isa::{CONTEXTS, context_index, csr};
 
 use crate::state::{Delayed, LateWrite};
 use crate::{Reference, Stop};
@@ -41,7 +41,7 @@ impl Reference {
         } else {
             self.state.running
         };
-        usize::from(context & 7)
+        context_index(context)
     }
 
     pub(crate) fn read_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Result<u32, Stop> {
@@ -123,7 +123,7 @@ impl Reference {
         match csr {
             csr::CTX_ENABLES => self.set_enables(value, fabric),
             csr::CC_ENABLE => self.state.codes_on = value & bits::CODES != 0,
-            csr::CSR_CTX_POINTER => self.state.csr_pointer = value as u8 & 7,
+            csr::CSR_CTX_POINTER => self.state.csr_pointer = value as u8 % CONTEXTS,
             csr::INDIRECT_CTX_STS => self.state.contexts[shown].pc = value as u16 & 0x1fff,
             csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => {
                 self.state.contexts[shown].signals = value as u16;
@@ -250,7 +250,7 @@ impl Reference {
         state.four_contexts = is_set(bits::FOUR_CONTEXTS);
         self.program.set_mode(state.mode());
         state.enabled = state.usable((value >> 8) as u8);
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             let enabled = self.state.enabled >> context & 1 == 1;
             let it = &mut self.state.contexts[usize::from(context)];
             match (it.phase, enabled) {
@@ -300,7 +300,7 @@ impl Reference {
     fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
         self.state.timestamp = value;
         self.state.timestamp_at = self.state.cycle;
-        for context in 0..8 {
+        for context in 0..usize::from(CONTEXTS) {
             if self.state.contexts[context].timer_due.is_some() {
                 self.arm_timer(context, fabric);
             }
@@ -337,9 +337,9 @@ impl Reference {
         let own = self.state.running;
         let signal = (value >> 3 & 15) as u8;
         let context = if value >> 7 & 1 == 0 {
-            value as u8 & 7
+            value as u8 % CONTEXTS
         } else {
-            (own + if self.state.four_contexts { 2 } else { 1 }) & 7
+            (own + if self.state.four_contexts { 2 } else { 1 }) % CONTEXTS
         };
         let Some(me) = me.filter(|&me| me < fabric.profile.microengines()) else {
             return;

@@ -11,7 +11,7 @@ use npsim_chip::kernel::signal_source::SignalSource;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::state::StateError;
 use npsim_image::{ContextMode, NnMode};
-use npsim_isa::{Bank, Operand};
+use npsim_isa::{Bank, CONTEXTS, Operand, context_index};
 
 use crate::commands::transfer_file;
 use crate::state::{Claim, FileName, Phase, State};
@@ -39,7 +39,7 @@ impl State {
 
 impl Reference {
     pub(crate) fn view(&self, context: u8) -> ContextView {
-        let it = &self.state.contexts[usize::from(context & 7)];
+        let it = &self.state.contexts[context_index(context)];
         ContextView {
             phase: it.phase,
             since: it.since,
@@ -101,7 +101,7 @@ impl Core for Reference {
         self.state.four_contexts = image.contexts == ContextMode::Four;
         self.state.neighbour_is_self = image.nn_mode == NnMode::Own;
         for initial in &image.initial_values {
-            for context in initial.context.map_or(0..8, |one| one..one + 1) {
+            for context in initial.context.map_or(0..CONTEXTS, |one| one..one + 1) {
                 self.write_register(initial.register, context, initial.value);
             }
         }
@@ -123,7 +123,7 @@ impl Core for Reference {
             }
         }
         let usable = state.usable(contexts);
-        for context in (0..8).filter(|context| usable >> context & 1 == 1) {
+        for context in (0..CONTEXTS).filter(|context| usable >> context & 1 == 1) {
             let it = &mut self.state.contexts[usize::from(context)];
             if it.phase == ContextPhase::Inactive {
                 it.signals |= 1;
@@ -151,14 +151,14 @@ impl Core for Reference {
     }
 
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
-        let context = context & 7;
+        let context = context % CONTEXTS;
         self.check_signals(context, mask, fabric);
         self.state.contexts[usize::from(context)].signals |= mask;
         self.reconsider(context, fabric);
     }
 
     fn timer(&mut self, context: u8, fabric: &mut Fabric) {
-        let it = &mut self.state.contexts[usize::from(context & 7)];
+        let it = &mut self.state.contexts[context_index(context)];
         if it.timer_due != Some(fabric.now) {
             return;
         }
@@ -171,7 +171,7 @@ impl Core for Reference {
             signals,
             cause: Cause::Timer,
         });
-        let at = (me, context & 7, signals.trailing_zeros() as u8 & 15);
+        let at = (me, context % CONTEXTS, signals.trailing_zeros() as u8 & 15);
         fabric.raisers.note(fabric.now, at, SignalSource::TIMER);
         self.signal(context, signals, fabric);
     }
@@ -211,7 +211,7 @@ impl Core for Reference {
     }
 
     fn stall(&mut self, stall: Stall) -> bool {
-        let runs = self.state.usable(self.state.enabled) >> (stall.context & 7) & 1 == 1;
+        let runs = self.state.usable(self.state.enabled) >> (stall.context % CONTEXTS) & 1 == 1;
         if runs {
             self.state.stalls.push(stall);
         }
@@ -242,7 +242,7 @@ impl Core for Reference {
     }
 
     fn halted(&self) -> Option<u8> {
-        (self.state.phase == Phase::Halted).then_some(self.state.running & 7)
+        (self.state.phase == Phase::Halted).then_some(self.state.running % CONTEXTS)
     }
 
     fn context(&self, context: u8) -> ContextView {

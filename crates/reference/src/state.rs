@@ -4,6 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::core::MeStats;
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
+use npsim_isa::{CONTEXTS, context_index};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
@@ -147,7 +148,7 @@ pub struct State {
     pub running: u8,
     /// The context that last gave it up; the arbiter begins after it.
     pub last: u8,
-    pub contexts: [Context; 8],
+    pub contexts: [Context; CONTEXTS as usize],
     pub deferral: Option<Deferral>,
     /// The instruction of the cycle before set the condition codes.
     pub codes_are_new: bool,
@@ -163,7 +164,7 @@ pub struct State {
     /// `LM_ADDR_0` and `LM_ADDR_1` of the running context, in longwords.
     pub pointers: [u32; 2],
     /// Both pointers of each context that does not run.
-    pub saved_pointers: [[u32; 2]; 8],
+    pub saved_pointers: [[u32; 2]; CONTEXTS as usize],
     /// Pointers that all contexts share.
     pub global_pointers: [bool; 2],
     /// When each pointer got its value from a write of this turn.
@@ -253,7 +254,7 @@ impl State {
             },
             local_memory: vec![0; local_memory_words],
             pointers: [0; 2],
-            saved_pointers: [[0; 2]; 8],
+            saved_pointers: [[0; 2]; CONTEXTS as usize],
             global_pointers: [false; 2],
             pointer_since: [0; 2],
             transfer_index: 0,
@@ -322,7 +323,7 @@ impl State {
 
     /// The running context.
     pub fn context(&mut self) -> &mut Context {
-        &mut self.contexts[usize::from(self.running & 7)]
+        &mut self.contexts[context_index(self.running)]
     }
 
     /// How many context-relative registers a file has.
@@ -332,6 +333,8 @@ impl State {
 
     /// The absolute number of a context-relative register.
     pub fn absolute(&self, context: u8, register: u8) -> usize {
-        (usize::from(context & 7) * 16 + usize::from(register) % self.span()) % 128
+        (context_index(context) * (128 / usize::from(CONTEXTS))
+            + usize::from(register) % self.span())
+            % 128
     }
 }

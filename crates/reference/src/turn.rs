@@ -5,7 +5,7 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_isa::Instruction;
+use npsim_isa::{CONTEXTS, Instruction};
 
 use crate::checks::{looks, touches};
 use crate::perform::Outcome;
@@ -77,12 +77,16 @@ impl Reference {
             .collect();
         let is_ready =
             |context: &u8| state.contexts[usize::from(*context)].phase == ContextPhase::Ready;
-        let order = (1..=8).map(|step| (last + step) & 7);
-        let next = order
-            .filter(is_ready)
-            .find(|context| hangs.iter().all(|stall| stall.context & 7 != *context));
+        let order = (1..=CONTEXTS).map(|step| (last + step) % CONTEXTS);
+        let next = order.filter(is_ready).find(|context| {
+            hangs
+                .iter()
+                .all(|stall| stall.context % CONTEXTS != *context)
+        });
         if next.is_none() {
-            let held_back = hangs.iter().filter(|stall| is_ready(&(stall.context & 7)));
+            let held_back = hangs
+                .iter()
+                .filter(|stall| is_ready(&(stall.context % CONTEXTS)));
             if let Some(end) = held_back.map(|stall| stall.until).min()
                 && end < state.stall_due
             {
@@ -353,7 +357,7 @@ impl Reference {
         for context in &mut state.contexts {
             context.enter(ContextPhase::Inactive, cycle);
         }
-        (0..8).for_each(|context| self.tell_context(context, fabric));
+        (0..CONTEXTS).for_each(|context| self.tell_context(context, fabric));
     }
 
     /// A context's new state, for an observer.

@@ -6,6 +6,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::units::msf::rbuf::Holder;
+use npsim_isa::CONTEXTS;
 use npsim_net::pace::Survey;
 
 use crate::report::NodeReport;
@@ -141,7 +142,7 @@ pub fn of_long_holds(chip: &Chip) -> Vec<String> {
     const LONG: Cycle = 1 << 16;
     let mut lines = Vec::new();
     for (me, core) in chip.microengines().iter().enumerate() {
-        let contexts: Vec<_> = (0..8).map(|context| core.context(context)).collect();
+        let contexts: Vec<_> = (0..CONTEXTS).map(|context| core.context(context)).collect();
         let phase = |wanted| contexts.iter().position(|it| it.phase == wanted);
         let Some(running) = phase(ContextPhase::Executing) else {
             continue;

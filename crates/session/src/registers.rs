@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::{Direction, Image, Point, RegisterUse};
-use npsim_isa::Operand;
+use npsim_isa::{Operand, absolute_register};
 use serde::Serialize;
 
 /// Registers that are told of at most.
@@ -89,7 +89,7 @@ fn value_of(core: &dyn Core, context: u8, operand: Operand, side: Direction) -> 
         other => return core.read_register(other, context),
     };
     if side == Direction::Write {
-        core.read_out_register(kind, ((context & 7) * 16 + number) & 127)
+        core.read_out_register(kind, absolute_register(context, number))
     } else {
         core.read_register(operand, context)
     }

@@ -1,6 +1,7 @@
 //! What a core is doing, for people.
 
 use npsim_image::{Image, Point, SignalUse};
+use npsim_isa::CONTEXTS;
 
 use super::{ContextPhase, ContextView, Core};
 use crate::Cycle;
@@ -98,7 +99,7 @@ fn stalled_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
 pub(super) fn state_report<C: Core + ?Sized>(core: &C) -> Vec<String> {
     let image = core.program().image();
     let mut groups: Vec<(u16, String, Vec<u8>)> = Vec::new();
-    for context in 0..8 {
+    for context in 0..CONTEXTS {
         let it = core.context(context);
         let what = match it.phase {
             ContextPhase::Inactive => continue,

@@ -2,6 +2,7 @@
 
 use crate::Cycle;
 use crate::kernel::target::Target;
+use npsim_isa::CONTEXTS;
 use serde::{Deserialize, Serialize};
 
 /// Cycles of a context by its state.
@@ -44,7 +45,7 @@ pub struct MeStats {
     /// Commands issued, by where they went, in the order of [`Target::index`].
     pub references: [u64; Target::COUNT],
     /// By context.
-    pub contexts: [ContextTimes; 8],
+    pub contexts: [ContextTimes; CONTEXTS as usize],
 }
 
 impl MeStats {

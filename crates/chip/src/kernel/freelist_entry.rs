@@ -1,6 +1,6 @@
 //! Threads that wait for mpackets, as they are written to the media interface's freelists.
 
-use npsim_isa::msf_csr;
+use npsim_isa::{CONTEXTS, absolute_register, msf_csr};
 use serde::{Deserialize, Serialize};
 
 use super::command::BusCommand;
@@ -51,7 +51,7 @@ impl FreelistEntry {
         };
         Ok(Self {
             me,
-            context: (data >> 4 & 7) as u8,
+            context: (data >> 4) as u8 % CONTEXTS,
             register: (data & 15) as u8,
             signal: (data >> 12 & 15) as u8,
         })
@@ -67,7 +67,7 @@ impl FreelistEntry {
     /// Absolute number of the first register.
     #[must_use]
     pub const fn absolute_register(self) -> u8 {
-        self.context * 16 + self.register
+        absolute_register(self.context, self.register)
     }
 }
 

@@ -6,7 +6,7 @@
 //! second is the command that is in flight still, and the first is one of those in the
 //! program that raise the same signal.
 
-use npsim_isa::CommandOp;
+use npsim_isa::{CONTEXTS, CommandOp, context_index};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -58,7 +58,7 @@ impl SignalSource {
         }
         Some((
             (self.0 >> 24) as u8 - 1,
-            (self.0 >> 21) as u8 & 7,
+            (self.0 >> 21) as u8 % CONTEXTS,
             (self.0 >> 7) as u16 & 0x3fff,
         ))
     }
@@ -197,7 +197,7 @@ impl SignalSources {
 }
 
 fn place((me, context, signal): Signal) -> usize {
-    usize::from(me) * OF_MICROENGINE + usize::from(context & 7) * SIGNALS + usize::from(signal & 15)
+    usize::from(me) * OF_MICROENGINE + context_index(context) * SIGNALS + usize::from(signal & 15)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 pub(crate) mod profile;
 
-use npsim_isa::{CommandOp, cap_csr};
+use npsim_isa::{CONTEXTS, CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -215,7 +215,7 @@ impl Cap {
     /// Raises a signal: microengine number in bits 11-7, context 6-4, signal 3-0.
     fn interthread(&mut self, slot: Slot, value: u32, fabric: &mut Fabric) {
         let number = (value >> 7 & 0x1f) as u8;
-        let (context, signal) = ((value >> 4 & 7) as u8, (value & 15) as u8);
+        let (context, signal) = ((value >> 4) as u8 % CONTEXTS, (value & 15) as u8);
         match fabric.profile.index_of(number) {
             Some(me) if signal != 0 => {
                 self.interthread_signals += 1;

@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::{Direction, Image, Point};
 use npsim_inspect::BufferHolder;
 use npsim_inspect::Inspect;
-use npsim_isa::Operand;
+use npsim_isa::{Operand, absolute_register};
 
 use super::parse::{relative, whole};
 use super::{Binary, Expression, Location, Node, Number, Of, Unary};
@@ -157,7 +157,7 @@ impl Scope<'_> {
         let core = self.core()?;
         // Contexts are 16 registers apart, also where every other one has 32.
         let out = |kind, number: u8| {
-            core.read_out_register(kind, ((self.context & 7) * 16 + number) & 127)
+            core.read_out_register(kind, absolute_register(self.context, number))
         };
         Ok(match (operand, side) {
             (Operand::STransfer(number), Direction::Write) => out(TransferKind::S, number),

@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_image::{Direction as Side, Image, Point};
-use npsim_isa::{Bank, Operand};
+use npsim_isa::{Bank, CONTEXTS, Operand, absolute_register};
 use npsim_observe::names;
 
 use crate::access::{may_write_elsewhere, touches};
@@ -43,7 +43,7 @@ enum Physical {
 impl Physical {
     fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
         // Contexts are 16 registers apart.
-        let own = |number: u8| ((context & 7) * 16 + number) & 127;
+        let own = |number: u8| absolute_register(context, number);
         Some(match operand {
             Operand::Gpr(bank, number) => Self::Gpr(bank, own(number)),
             Operand::GprAbsolute(bank, number) => Self::Gpr(bank, number),
@@ -91,7 +91,7 @@ impl<'n> Deeds<'n> {
         let words = image.words.len() as u16;
         let of_context = |context| (0..words).map(|pc| writes(context, pc)).collect();
         let writers = match physical {
-            Some(_) => (0..8).map(of_context).collect(),
+            Some(_) => (0..CONTEXTS).map(of_context).collect(),
             None => Vec::new(),
         };
         Self {

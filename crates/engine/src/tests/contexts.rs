@@ -1,4 +1,4 @@
-use npsim_isa::{AluOp, CtxArb, InputState, Instruction, Operand, csr};
+use npsim_isa::{AluOp, CONTEXTS, CtxArb, InputState, Instruction, Operand, csr};
 
 use super::{Bench, HALT, KILL, NONE, a, alu, arb, b, immed, k};
 use npsim_chip::core::{ContextPhase, Core};
@@ -20,7 +20,7 @@ fn voluntary_swaps_go_round_all_contexts() {
         .map(|it| (it.0, it.1))
         .collect();
     let expected: Vec<_> = (0..3)
-        .flat_map(|pc| (0..8).map(move |context| (context, pc)))
+        .flat_map(|pc| (0..CONTEXTS).map(move |context| (context, pc)))
         .collect();
     assert_eq!(order, expected);
     // One instruction and two aborted slots each.
@@ -430,7 +430,7 @@ fn running_in_steps_is_running_through() {
     ];
     let run = |steps: &[u64]| {
         let mut bench = Bench::new(&program).allow(Check::SignalRaisedTwice);
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             bench.mes[0].write_register(a(0), context, 0);
             bench.mes[0].write_register(b(0), context, 0);
         }

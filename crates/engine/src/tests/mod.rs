@@ -11,7 +11,7 @@ mod loops;
 mod stalls;
 
 use npsim_image::Image;
-use npsim_isa::{AluOp, Bank, CtxArb, ImmedShift, Instruction, Operand, encode};
+use npsim_isa::{AluOp, Bank, CONTEXTS, CtxArb, ImmedShift, Instruction, Operand, encode};
 
 use crate::Microengine;
 use npsim_chip::Cycle;
@@ -133,7 +133,7 @@ impl Bench {
             .collect();
         mes[0].load(Program::new(image, &profile).unwrap());
         // Address operand of the memory commands.
-        (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
+        (0..CONTEXTS).for_each(|context| mes[0].write_register(a(15), context, 8));
         let mut fabric = Fabric::new(profile, Units::inlets);
         fabric.watch(Kinds::ALL);
         Self {

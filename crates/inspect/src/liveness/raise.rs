@@ -1,9 +1,9 @@
 //! The signals that an instruction may raise for other contexts.
 
 use npsim_chip::profile::Profile;
-use npsim_image::ContextMode;
 use npsim_isa::{
-    CapAccess, Command, CommandOp, Completion, Instruction, Operand, OperandRole, cap_csr, csr,
+    ALL_CONTEXTS, CONTEXTS, CapAccess, Command, CommandOp, Completion, ContextMask, Instruction,
+    Operand, OperandRole, cap_csr, csr,
 };
 
 use super::program::Program;
@@ -17,7 +17,7 @@ pub(super) struct Raise {
     /// Index of the microengine; any if it is not known.
     pub me: Option<u8>,
     /// Bit c: context c.
-    pub contexts: u8,
+    pub contexts: ContextMask,
     /// Bit s: signal s.
     pub signals: u16,
     /// Contexts that are disabled or have exited may go on, from anywhere.
@@ -39,7 +39,7 @@ impl Raise {
 /// Anything anywhere.
 const ANYTHING: Raise = Raise {
     me: None,
-    contexts: 0xff,
+    contexts: ALL_CONTEXTS,
     signals: ALL_SIGNALS,
     revives: false,
 };
@@ -108,14 +108,9 @@ fn of_csr(program: &Program, csr: u16, src: Operand, issuer: Issuer<'_>) -> Opti
     };
     let signals = 1u16 << (value >> 3 & 15) & ALL_SIGNALS;
     let contexts = if value & 0x80 == 0 {
-        1 << (value & 7)
+        1 << (value % u32::from(CONTEXTS))
     } else {
-        let step = if program.image.contexts == ContextMode::Four {
-            2
-        } else {
-            1
-        };
-        1 << ((issuer.context + step) & 7)
+        1 << program.image.contexts.next(issuer.context)
     };
     Some(Raise {
         me: Some(me),
@@ -129,7 +124,7 @@ fn of_interthread(value: u32, profile: &Profile) -> Option<Raise> {
     let me = profile.index_of((value >> 7 & 31) as u8)?;
     Some(Raise {
         me: Some(me),
-        contexts: 1 << (value >> 4 & 7),
+        contexts: 1 << ((value >> 4) % u32::from(CONTEXTS)),
         signals: 1u16 << (value & 15) & ALL_SIGNALS,
         revives: false,
     })

@@ -4,7 +4,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::trace_event::ContextState;
-use npsim_isa::Unit;
+use npsim_isa::{CONTEXTS, Unit};
 
 use super::program::Program;
 use super::raise::{ALL_SIGNALS, Issuer, Raise, raise_at};
@@ -78,7 +78,8 @@ impl Thread {
 pub(super) fn threads(chip: &Chip) -> Vec<Thread> {
     let cores = (0..).zip(chip.microengines());
     let running = cores.filter(|(_, core)| !core.program().image().words.is_empty());
-    let contexts = running.flat_map(|(me, core)| (0..8).map(move |context| (me, core, context)));
+    let contexts =
+        running.flat_map(|(me, core)| (0..CONTEXTS).map(move |context| (me, core, context)));
     let mut all: Vec<_> = contexts
         .map(|(me, core, context)| {
             let view = core.context(context);
@@ -246,7 +247,7 @@ impl<'a> Search<'a> {
         let mut places = Vec::new();
         for (me, program) in (0..).zip(&self.programs) {
             let raises = |at: &u16| {
-                (0..8).any(|context| {
+                (0..CONTEXTS).any(|context| {
                     self.raise(me, context, *at).is_some_and(|raise| {
                         raise.signals & signals != 0
                             && contexts.iter().any(|one| raise.reaches(to, *one))

@@ -1,5 +1,6 @@
 //! The observer that counts.
 
+use npsim_isa::{CONTEXTS, context_index};
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
@@ -42,11 +43,11 @@ struct Tally {
     /// How often words were issued, as differences to the word before.
     issued: Vec<i64>,
     words: Vec<Spent>,
-    contexts: [Spent; 8],
-    executing: [Cycle; 8],
+    contexts: [Spent; CONTEXTS as usize],
+    executing: [Cycle; CONTEXTS as usize],
     /// Of each word, in the order in which they were first seen.
     waits: Vec<Vec<(Waited, u64, Cycle)>>,
-    present: [Present; 8],
+    present: [Present; CONTEXTS as usize],
     /// A command that waits for room in the FIFO: its context, instruction and
     /// since when.
     held: Option<(u8, u16, Cycle)>,
@@ -62,8 +63,8 @@ impl Tally {
             image: Arc::clone(me.program().image()),
             issued: vec![0; words + 1],
             words: vec![Spent::default(); words],
-            contexts: [Spent::default(); 8],
-            executing: [0; 8],
+            contexts: [Spent::default(); CONTEXTS as usize],
+            executing: [0; CONTEXTS as usize],
             waits: vec![Vec::new(); words],
             present: Present::all(me, now),
             held: None,
@@ -96,7 +97,7 @@ impl Tally {
     fn spend(&mut self, slots: &Slots) {
         let cycles = slots.until - slots.from;
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
-        let context = &mut self.contexts[usize::from(slots.context & 7)];
+        let context = &mut self.contexts[context_index(slots.context)];
         match slots.spent {
             Use::Issued => {
                 let end = (pc + cycles as usize).min(self.words.len());
@@ -121,7 +122,7 @@ impl Tally {
         let until = end.clamp(slots.from, slots.until);
         let (cycles, left) = (slots.until - until, until - slots.from);
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
-        let context = &mut self.contexts[usize::from(slots.context & 7)];
+        let context = &mut self.contexts[context_index(slots.context)];
         match slots.spent {
             Use::Issued => {
                 let last = self.words.len();
@@ -143,11 +144,11 @@ impl Tally {
 
     #[inline]
     fn change(&mut self, at: Cycle, context: u8, doing: ContextState, pc: u16) {
-        let before = self.present[usize::from(context & 7)];
+        let before = self.present[context_index(context)];
         if at > before.since {
             self.count(&before, context, at, false);
         }
-        self.present[usize::from(context & 7)].change(at, doing, pc);
+        self.present[context_index(context)].change(at, doing, pc);
     }
 
     /// Counts the cycles of a context's state, which ends because the next begins or
@@ -156,7 +157,7 @@ impl Tally {
     fn count(&mut self, before: &Present, context: u8, until: Cycle, still: bool) {
         let cycles = until - before.since;
         let pc = usize::from(before.pc).min(self.words.len() - 1);
-        let at = usize::from(context & 7);
+        let at = context_index(context);
         let (word, of_context) = (&mut self.words[pc], &mut self.contexts[at]);
         match before.doing {
             ContextState::Ready => {
@@ -192,7 +193,7 @@ impl Tally {
     }
 
     fn finish(mut self, start: Cycle, end: Cycle) -> MicroengineProfile {
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             let present = self.present[usize::from(context)];
             if present.since < end {
                 self.count(&present, context, end, true);
@@ -381,7 +382,7 @@ impl Observer for Collector {
                 cause,
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
-                let present = &mut tally.present[usize::from(context & 7)];
+                let present = &mut tally.present[context_index(context)];
                 // What came before the state began, while the slots of a swap were thrown
                 // away, has not ended it. Its event may come after that of the state.
                 if at >= present.since {

@@ -107,7 +107,7 @@ pub struct MicroengineProfile {
     /// By instruction; what belongs to none is in the contexts only.
     pub words: Vec<Spent>,
     /// By context.
-    pub contexts: [Spent; 8],
+    pub contexts: [Spent; npsim_isa::CONTEXTS as usize],
     /// Cycles in which no context had the pipeline.
     pub idle: Cycle,
     /// By instruction and reason, in that order.

@@ -2,6 +2,7 @@
 
 mod media;
 
+use npsim_isa::{CONTEXTS, context_index};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -43,7 +44,7 @@ struct Progress {
 struct Seen {
     places: Places,
     waits: Waits,
-    contexts: [ContextSpan<Progress>; 8],
+    contexts: [ContextSpan<Progress>; CONTEXTS as usize],
 }
 
 /// Where the words of a program come from, in quotes: it is written again and again.
@@ -244,7 +245,7 @@ impl<W: Write> Recorder<W> {
     fn close(&mut self, end: Cycle) {
         self.writer.cut(end);
         for me in 0..self.microengines.len() as u8 {
-            for context in 0..8 {
+            for context in 0..CONTEXTS {
                 self.context_ends(me, context, end, None);
             }
         }
@@ -252,7 +253,7 @@ impl<W: Write> Recorder<W> {
             self.lock_held(lock, end, None);
         }
         for stall in &self.stalls {
-            let track = Track::Hang(stall.me, stall.context & 7);
+            let track = Track::Hang(stall.me, stall.context % CONTEXTS);
             let time = (stall.from, stall.until);
             self.writer.slice(track, "stalled on purpose", time, |all| {
                 all.number("from cycle", stall.from);
@@ -272,7 +273,7 @@ impl<W: Write> Recorder<W> {
         let Some(seen) = self.microengines.get_mut(usize::from(me)) else {
             return;
         };
-        let it = seen.contexts[usize::from(context & 7)];
+        let it = seen.contexts[context_index(context)];
         if it.since >= until || !self.writer.overlaps(it.since, until) {
             return;
         }
@@ -313,7 +314,7 @@ impl<W: Write> Recorder<W> {
         let gave_up_at = (doing != ContextState::Executing).then_some(pc);
         self.context_ends(me, context, at, gave_up_at);
         if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-            seen.contexts[usize::from(context & 7)].change(at, doing, pc);
+            seen.contexts[context_index(context)].change(at, doing, pc);
         }
     }
 
@@ -322,7 +323,7 @@ impl<W: Write> Recorder<W> {
         let Some(seen) = self.microengines.get_mut(usize::from(me)) else {
             return;
         };
-        let it = &mut seen.contexts[usize::from(context & 7)];
+        let it = &mut seen.contexts[context_index(context)];
         (it.since, it.pc, it.collected.issued) = (until, pc, 0);
         let places = &mut seen.places;
         let track = Track::Context(me, context);
@@ -494,7 +495,7 @@ impl<W: Write> Observer for Recorder<W> {
                 me, context, count, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-                    let context = &mut seen.contexts[usize::from(context & 7)].collected;
+                    let context = &mut seen.contexts[context_index(context)].collected;
                     context.issued += u64::from(count);
                     context.issued_to = at + Cycle::from(count);
                 }
@@ -515,7 +516,7 @@ impl<W: Write> Observer for Recorder<W> {
                 me, context, cause, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
-                    seen.contexts[usize::from(context & 7)].collected.came = Some(cause);
+                    seen.contexts[context_index(context)].collected.came = Some(cause);
                 }
             }
             TraceEvent::Queued { target, slot, .. } => self.queued(target, slot, at),

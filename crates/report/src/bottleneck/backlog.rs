@@ -6,6 +6,7 @@
 //! what came into it and did not go on is there: a stage that has more packets than
 //! contexts keeps the others waiting.
 
+use npsim_isa::CONTEXTS;
 use std::collections::BTreeSet;
 
 use npsim_observe::flow::{Direction, End};
@@ -13,9 +14,6 @@ use npsim_observe::series::{Place, PlaceKind};
 
 use super::observed::Observed;
 use super::window::Window;
-
-/// Contexts of a microengine, each of which may work on a packet.
-const CONTEXTS: u64 = 8;
 
 /// A stage that keeps packets waiting while all buffers are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub(super) fn find(observed: &Observed<'_>, window: &Window) -> Option<Backlog> 
     let stages = 0..observed.stages.len();
     let held = stages.filter_map(|stage| {
         let packets = inside(observed, window, stage)?;
-        let contexts = observed.stages[stage].microengines.len() as u64 * CONTEXTS;
+        let contexts = observed.stages[stage].microengines.len() as u64 * u64::from(CONTEXTS);
         (packets > contexts).then_some(Backlog {
             stage,
             packets,

@@ -1,5 +1,6 @@
 //! Contexts as lanes over time, coloured by what they do.
 
+use npsim_isa::CONTEXTS;
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
@@ -65,7 +66,7 @@ pub fn draw(
         let y = top + group * index as f64;
         drawing.text("name start", left, y + HEAD - 5.0, name);
         let mut shapes: BTreeMap<Activity, String> = BTreeMap::new();
-        for context in 0..8 {
+        for context in 0..CONTEXTS {
             let y = y + HEAD + f64::from(context) * (LANE + GAP);
             drawing.text("small end", left - 6.0, y + 8.0, &context.to_string());
             for stretch in lanes.lane(*me, context) {

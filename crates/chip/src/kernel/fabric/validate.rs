@@ -4,9 +4,9 @@
 use super::{BusCommand, Fabric, Slot};
 use crate::kernel::buffers::Buffers;
 use crate::kernel::event::Event;
+use npsim_isa::CONTEXTS;
 
 /// Contexts of a microengine.
-const CONTEXTS: u8 = 8;
 /// Signals of a context.
 const SIGNALS: u8 = 16;
 /// Places of a next-neighbour ring.

@@ -1,6 +1,6 @@
 //! What a command does when it starts.
 
-use npsim_isa::CommandOp;
+use npsim_isa::{CONTEXTS, CommandOp};
 
 use super::{
     Channel, CommandFlags, Concern, Facts, Pulls, Waiting, longword, masked, paced, words,
@@ -306,7 +306,7 @@ impl Channel {
             Op::SramFastJournal => {
                 self.use_write(now, 1, leads);
                 let me = u32::from(fabric.profile.number_of(command.me));
-                let tagged = me << 27 | u32::from(command.context & 7) << 24 | address;
+                let tagged = me << 27 | u32::from(command.context % CONTEXTS) << 24 | address;
                 let word = command.immediate.unwrap_or(tagged);
                 self.entries[number].trace(&mut self.memory, &[word])?;
                 fabric.finish(slot);
