@@ -183,7 +183,7 @@ why = "so"
     }
 
     #[test]
-    fn what_was_chosen_has_rows_and_one_tolerance_an_id() {
+    fn chosen_values_have_rows_and_one_tolerance_an_id() {
         let refused = |from: &str, to: &str| {
             let text = TEXT.replacen(from, to, 1);
             assert_ne!(text, TEXT, "{from}");

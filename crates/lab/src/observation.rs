@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stamp_is_said() {
+    fn frames_without_a_stamp_are_reported() {
         let mut o = observation();
         o.left.push(Left::new(&[2; 60], None));
         let why = o.value(&metric("measure = \"stamp-delay\"")).unwrap_err();

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_done_for_nothing() {
+    fn queue_without_work_runs_nothing() {
         assert_eq!(run(&[], |(): &()| 0, 4, |(), _| ()), []);
     }
 }

@@ -132,7 +132,7 @@ mod tests {
     use super::{Outcome, Reading, Store};
 
     #[test]
-    fn what_is_saved_is_read_to_the_last_digit() {
+    fn saved_values_are_read_to_the_last_digit() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let mut outcome = Outcome::new("abc");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_or_another_is_not_taken() {
+    fn broken_outcomes_and_those_of_another_key_are_not_taken() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         store.put(&Outcome::new("abc")).unwrap();

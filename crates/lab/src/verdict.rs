@@ -524,7 +524,7 @@ curve = [{ of = "a.rate" }]
     }
 
     #[test]
-    fn what_failed_is_no_hit() {
+    fn failed_measurement_is_no_hit() {
         let study = Study::parse("s", TEXT).unwrap();
         let results = results(&study, [Some(1.0), None, Some(3.9)]);
         let rows = rows(&study, &results, &select(&study, &[]).unwrap());

@@ -130,7 +130,7 @@ mod tests {
     use crate::observation::Left;
 
     #[test]
-    fn what_is_not_like_the_rest_goes() {
+    fn truncation_drops_what_is_unlike_the_rest() {
         assert_eq!(truncation(&[4.0; 50], 0.0), 0);
         let ramp: Vec<f64> = (0..50).map(|n| f64::from(n.min(12))).collect();
         assert_eq!(truncation(&ramp, 0.0), 12);

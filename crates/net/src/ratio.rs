@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_positive_number_is_refused() {
+    fn ratio_refuses_what_is_no_positive_number() {
         for text in ["", ".", ".5", "5.", "-1", "+1", "1e6", "1.2.3", "x", "１"] {
             assert_eq!(
                 text.parse::<Ratio>(),

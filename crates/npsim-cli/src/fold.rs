@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_stands_behind_the_label() {
+    fn folded_lines_align_behind_the_label() {
         assert_eq!(
             folded("rates     in 1 Gb/s, 3 s   out 2 Gb/s, 4 s\n", 30),
             "rates     in 1 Gb/s, 3 s\n          out 2 Gb/s, 4 s\n"

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_json() {
+    fn json_is_recognised_among_arguments() {
         assert!(asks("npsim run x --format json --wrong"));
         assert!(asks("npsim run --message-format=json"));
         assert!(!asks("npsim run --format text json"));

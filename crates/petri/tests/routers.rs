@@ -43,7 +43,7 @@ fn every_packet_leaves_or_is_counted_as_lost() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_moves() {
+fn equal_seeds_make_equal_moves() {
     let of = |seed: &str| {
         let one = outcome(&[("seed", seed)], 2);
         (one.order.total(THRESHOLD), one.counted)
@@ -62,7 +62,7 @@ fn below_its_capacity_it_sends_what_comes() {
 /// A tenth more or less time at the place that limits it moves the rate by as much, and
 /// nothing else does.
 #[test]
-fn what_saturates_is_what_moves_the_rate() {
+fn only_the_saturated_place_moves_the_rate() {
     let before = gbps(&[]);
     assert!((before / 2.96 - 1.0).abs() < 0.02, "{before}");
     assert!((gbps(&[("dram_byte_milli", "793")]) * 1.1 / before - 1.0).abs() < 0.02);
@@ -119,7 +119,7 @@ fn order_is_kept_where_overtaking_is_impossible() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn impossible_parameters_are_refused() {
     let mut parameters = Parameters::default();
     let refused = |error: Result<(), String>| error.unwrap_err();
     assert!(refused(parameters.set("slot", "local")).contains("slots"));

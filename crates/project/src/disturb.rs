@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn mistakes_in_stalls_are_reported() {
         for (text, expected) in [
             ("", "is not ME.CONTEXT@FROM+FOR"),
             ("0@1us+1us", "is not ME.CONTEXT@FROM+FOR"),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_attached_takes_no_room() {
+    fn attached_windows_take_no_room() {
         let mut space = Space::new("sram1", 64);
         space.attach("device", 8192, 8192);
         assert_eq!(space.place("all", 0, 64, 4), Ok(0));

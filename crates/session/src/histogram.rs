@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_not_read() {
+    fn contradictory_histogram_is_not_read() {
         let good: Histogram = [7, 3, 7, 100_000].into_iter().collect();
         let wrong = |change: fn(&mut Histogram)| {
             let mut bad = good.clone();

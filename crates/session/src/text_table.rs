@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_folded() {
+    fn columns_without_room_are_folded() {
         let heads: Vec<_> = (0..12).map(|n| format!("column{n}")).collect();
         let heads: Vec<_> = heads.iter().map(String::as_str).collect();
         let mut table = TextTable::new(&heads);

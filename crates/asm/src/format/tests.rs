@@ -60,7 +60,7 @@ fn operands_have_one_space_after_each_comma() {
 }
 
 #[test]
-fn what_follows_a_define_keeps_its_space() {
+fn text_after_a_define_keeps_its_space() {
     becomes(
         "#define F (x)\n#define  G(x)   x + 1\n#define H   1\t; one\n",
         "#define F (x)\n#define  G(x)   x + 1\n#define H   1   ; one\n",
@@ -96,7 +96,7 @@ fn a_statement_of_many_lines_moves_as_one() {
 }
 
 #[test]
-fn what_cannot_be_read_keeps_every_byte() {
+fn unreadable_text_keeps_every_byte() {
     let text = "#if 0\n  it isn't   microcode , at all\n#endif\n   /* a\n  b */\n";
     becomes(text, text);
     becomes("nop `\n  /* open\n", "nop `\n  /* open\n");

@@ -280,7 +280,7 @@ fn images_of_version_2_are_read_without_the_scopes_of_words() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
+fn mistakes_of_an_image_file_are_named_with_their_line() {
     for (text, line, part) in [
         ("", 1, "no image file"),
         ("npsim-image 4\nend\n", 1, "version 4"),

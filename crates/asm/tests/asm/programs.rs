@@ -63,7 +63,7 @@ fn a_receive_loop_assembles_and_comes_back() {
 }
 
 #[test]
-fn nothing_but_a_halt() {
+fn halt_alone_is_a_program() {
     assert_eq!(image("halt\n").words, [0xe0_0002_0000]);
 }
 

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_without_a_default_route() {
+    fn lookup_finds_nothing_without_a_default_route() {
         let table = RouteTable::build(&[route(0x0a00_0000, 8, 0)]).unwrap();
         assert_eq!(table.lookup(0x0b00_0000), None);
         assert_eq!(table.lookup(0x0aff_ffff), Some(1));

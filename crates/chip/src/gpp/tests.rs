@@ -269,7 +269,7 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
 }
 
 #[test]
-fn what_is_no_buffer_is_found() {
+fn word_that_is_no_buffer_on_the_ring_is_a_fault() {
     let mut bench = load(&plan()).unwrap();
     bench.scratch.ring_put(2, 1 << 24 | 0x41, &mut bench.fabric);
     bench.run_until(1201);

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_in_words() {
+    fn lateness_is_described_in_words() {
         let late = Lateness {
             seed: 7,
             dram: 400,

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_a_lock_is_known_until_it_is_released() {
+    fn holder_of_a_lock_is_known_until_it_is_released() {
         let (mut locks, mut fabric) = (Locks::default(), fabric());
         locks.watch(0, "L".into(), 8, 0);
         let hold = |locks: &Locks| locks.iter().next().unwrap().hold();

@@ -208,7 +208,7 @@ mod tests {
     use crate::kernel::command::{BusCommand, TransferKind};
 
     #[test]
-    fn what_is_packed_comes_out() {
+    fn packed_sources_come_out_unchanged() {
         let (me, context) = (254, 7);
         for pc in [0, 16383] {
             let thread = SignalSource::at(me, context, pc);

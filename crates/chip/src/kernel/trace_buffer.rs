@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_is_not_written_down() {
+    fn unwanted_kinds_are_not_recorded() {
         let mut trace = TraceBuffer::default();
         trace.set(Kinds::of(&[Kind::Context]));
         trace.record(3, || bus(4));

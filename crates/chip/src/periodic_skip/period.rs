@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_otherwise_is_no_period() {
+    fn values_that_change_otherwise_are_no_period() {
         let period = Period {
             cycles: 800,
             steps: 50,

@@ -325,7 +325,7 @@ fn bytes_of_a_register_can_be_written() {
 }
 
 #[test]
-fn what_is_no_request_is_a_fault_that_says_what_would_be_one() {
+fn wrong_requests_to_a_device_are_faults_with_a_remedy() {
     let entry = 7 << 24;
     let mailbox = WINDOW + MAILBOXES;
     let longword = entry | (MEMORY / 4);

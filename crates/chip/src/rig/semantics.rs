@@ -8,7 +8,7 @@ use crate::kernel::unit::Unit;
 use crate::profile::Profile;
 
 #[test]
-fn what_is_written_is_read() {
+fn memories_return_what_was_written() {
     let mut rig = Rig::new();
     let words: Vec<u32> = (1..=16).collect();
     for (write, read, address) in [

@@ -513,7 +513,7 @@ fn time_is_skipped_around_whatever_comes_between() {
 }
 
 #[test]
-fn what_polls_is_skipped_and_what_reads_the_clock_is_not() {
+fn polling_is_skipped_and_reading_the_clock_is_not() {
     let skipped = |pieces: &[Piece]| {
         let chip = chip(&[pieces.to_vec()], Perturbations::default());
         states(&chip, &Course::to(4_000_000), Kinds::NONE, true).1

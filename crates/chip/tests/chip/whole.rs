@@ -264,7 +264,7 @@ fn a_copy_of_a_running_chip_goes_on_alike() {
 
 /// A microengine that is alone goes far beyond a pause, and has much to tell of it.
 #[test]
-fn nothing_is_told_beyond_a_pause() {
+fn observers_receive_nothing_beyond_a_pause() {
     struct Last(Cycle);
     impl Observer for Last {
         fn see(&mut self, at: Cycle, _: &TraceEvent) {

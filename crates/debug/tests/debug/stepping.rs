@@ -262,7 +262,7 @@ fn a_parameter_can_stand_for_a_number() {
 }
 
 #[test]
-fn what_a_log_point_says_is_said_once() {
+fn log_point_speaks_once_for_each_hit() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     commands(
@@ -334,7 +334,7 @@ fn commands_that_touch_a_longword_are_met() {
 }
 
 #[test]
-fn who_names_the_writers_in_their_order() {
+fn who_command_names_writers_in_their_order() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     commands(&mut debugger, "break wire8.uc:49 in 0.1\ncontinue");
@@ -504,7 +504,7 @@ on#:
 ";
 
 #[test]
-fn what_the_pipeline_still_has_to_do_is_shown() {
+fn pending_index_writes_and_defer_slots_are_shown() {
     let folder = std::env::temp_dir().join(format!("npsim-late-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("late.uc");

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_settles_stays_near_its_end() {
+    fn settled_series_stays_near_its_end() {
         let mut rising: Vec<f64> = (0..10).map(f64::from).collect();
         rising.extend([10.0; 20]);
         assert_eq!(settling(std::slice::from_ref(&rising), 0.1), Ok(9));

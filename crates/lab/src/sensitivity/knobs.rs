@@ -329,7 +329,7 @@ mod tests {
     use super::{FOLLOWERS, Move, SHAPE, move_parameter, scaled};
 
     #[test]
-    fn what_follows_is_derived_and_goes_where_its_leader_goes() {
+    fn derived_parameters_follow_their_leader() {
         for chip in Profile::names() {
             let profile = Profile::load(chip).unwrap();
             let find = |key: &str| {

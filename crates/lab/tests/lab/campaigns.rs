@@ -358,7 +358,7 @@ fn a_seed_is_that_of_the_traffic_too() {
 }
 
 #[test]
-fn what_is_broken_off_goes_on_where_it_was() {
+fn interrupted_campaign_goes_on_where_it_was() {
     let whole = Bench::forwarder().run(STUDY, 1);
     let bench = Bench::forwarder();
     let stop = AtomicBool::new(false);
@@ -526,7 +526,7 @@ fn a_point_that_a_check_stops_is_no_measurement() {
 }
 
 #[test]
-fn what_is_wrong_is_found_before_anything_runs() {
+fn mistakes_are_found_before_anything_runs() {
     for (from, to, expected) in [
         (
             "system = \"microcode/forward\"",

@@ -312,7 +312,7 @@ fn points_behind_a_model_are_run_for_its_row() {
 }
 
 #[test]
-fn what_means_nothing_is_refused() {
+fn formulas_and_references_without_a_meaning_are_refused() {
     for (from, to, expected) in [
         (
             "n / Td)",

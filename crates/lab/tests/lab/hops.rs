@@ -108,7 +108,7 @@ fn one_router_is_the_same_as_no_chain() {
 }
 
 #[test]
-fn what_is_no_number_of_routers_is_refused() {
+fn wrong_numbers_of_routers_are_refused() {
     for value in ["0", "256", "-1", "\"many\"", "1.5"] {
         let text = STUDY.replace("[1, 2, 4]", &format!("[{value}]"));
         let study = Study::parse("hops", &text);

@@ -275,7 +275,7 @@ fn times_of_a_short_connection_are_round_trips() {
 }
 
 #[test]
-fn what_begins_late_settles_late_and_varies() {
+fn flows_that_begin_late_settle_late_and_vary() {
     // The second half of the flows begins at 4 s: 20 % of the line, then 40 %.
     let metrics = [
         (
@@ -320,7 +320,7 @@ fn what_begins_late_settles_late_and_varies() {
 /// A chip counts from the beginning of the run on; a window has what it counted in it, whatever other
 /// windows the run has.
 #[test]
-fn what_chips_count_is_that_of_the_window() {
+fn counts_of_chips_are_those_of_the_window() {
     let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
     let network = format!(
         r#"name = "n"

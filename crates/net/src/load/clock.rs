@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_drifts() {
+    fn line_clock_does_not_drift() {
         // 3 bits take a whole number of picoseconds on this line, one does not.
         let mut line = Line::new(3_000_000_000);
         let starts: Vec<u64> = (0..30_001).map(|_| line.send(0, 60).0).collect();

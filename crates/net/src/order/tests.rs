@@ -134,7 +134,7 @@ fn a_packet_that_comes_much_too_early_is_as_good_as_lost() {
 }
 
 #[test]
-fn what_does_not_count_is_still_compared_with() {
+fn uncounted_packets_are_still_compared_with() {
     let mut left = Sequences::counted();
     for number in [0, 2, 3, 4] {
         left.note(0, number);

@@ -475,7 +475,7 @@ fn damaged_records_are_named_with_frame_and_place() {
 }
 
 #[test]
-fn what_is_no_capture_is_recognised() {
+fn files_that_are_no_captures_are_recognised() {
     for (bytes, hint) in [
         (&b""[..], "empty"),
         (&b"hello, this is a text file\n"[..], "text"),

@@ -75,7 +75,7 @@ fn two_sinks_for_one_name_do_not_meet() {
 }
 
 #[test]
-fn what_does_not_fit_the_format_is_an_error() {
+fn frames_that_do_not_fit_the_format_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = PcapSink::create(&folder.path().join("out.pcap")).unwrap();
     assert!(
@@ -116,7 +116,7 @@ fn links_and_devices_are_not_replaced() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_what_is_read(
+    fn captures_are_read_as_they_were_written(
         start in 0u64..4_000_000_000_000_000_000,
         frames in prop::collection::vec((0u64..10_000_000_000, prop::collection::vec(any::<u8>(), 0..200)), 1..20),
     ) {

@@ -108,7 +108,7 @@ fn a_replay_is_the_schedule_of_the_whole_capture() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_before_its_frames() {
+fn mistakes_in_a_file_are_reported_before_its_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.pcap");
     let whole = std::fs::read(traces().join("mixed.pcap")).unwrap();

@@ -282,7 +282,7 @@ fn idle_chips_are_skipped() {
 
 /// Every frame is somewhere: with its host, gone, or in flight.
 #[test]
-fn what_a_chip_drops_is_told_by_its_counters() {
+fn drops_of_a_chip_are_in_its_counters() {
     // 1 Gb/s into 100 Mb/s.
     let text = row(1, "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"400Mbps\"\npacket = 1000\nuntil = \"10ms\"\n")
         .replace("microcode/forward", "microcode/router")

@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn nothing_is_lost_without_being_told(
+    fn every_packet_is_delivered_dropped_or_in_flight(
         topology in topologies(),
         steps in prop::collection::vec(1_u64..700, 1..12),
     ) {

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_gone_wherever_it_waits() {
+    fn cancelled_request_is_gone_wherever_it_waits() {
         let mut inbox = Inbox::default();
         let cancel = |id| tell("$/cancelRequest", json!({ "id": id }));
         assert_eq!(inbox.push(request(1).into()), None);

@@ -173,7 +173,7 @@ fn pings_come_back_with_what_they_carry() {
 }
 
 #[test]
-fn what_cannot_be_forwarded_is_told_why() {
+fn unforwardable_packets_get_an_error_with_the_reason() {
     for router in ROUTERS {
         let base = shipped(router);
         let without = format!("extends = \"{base}\"\nroute = []\n");
@@ -228,7 +228,7 @@ fn what_cannot_be_forwarded_is_told_why() {
 
 /// RFC 1812, 4.3.2.7, on the chip: the fast path has dropped some of these already.
 #[test]
-fn nothing_is_said_about_what_must_not_be_answered() {
+fn packets_that_must_not_be_answered_get_no_message() {
     let changed = |bytes: &[(usize, &[u8])]| {
         let mut frame = datagram(FAR, 1, 1);
         for (at, new) in bytes {

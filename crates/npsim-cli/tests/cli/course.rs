@@ -36,7 +36,7 @@ fn missed(done: &Done) -> Vec<String> {
 }
 
 #[test]
-fn what_is_handed_out_misses_goals_and_solutions_meet_them() {
+fn exercises_miss_goals_and_solutions_meet_them() {
     let course = root().join("microcode/course");
     let dir = Dir::new();
     for name in EXERCISES {
@@ -348,7 +348,7 @@ fn goals_are_told_for_people_and_for_programs() {
 }
 
 #[test]
-fn what_is_no_exercise_is_told() {
+fn projects_that_are_no_exercises_are_refused() {
     let dir = Dir::new()
         .with("loop.uc", crate::harness::LOOP)
         .with("none.toml", "[[me]]\nid = 0\nsource = \"loop.uc\"\n")

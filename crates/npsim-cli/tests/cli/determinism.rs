@@ -12,7 +12,7 @@ again#:
 ";
 
 #[test]
-fn the_same_inputs_give_the_same_bytes() {
+fn equal_inputs_give_equal_bytes() {
     let frames: Vec<_> = (0..50).map(|n| (n * 7, 60 + n * 13)).collect();
     let dir = Dir::new()
         .with("a.uc", CONTENTION)

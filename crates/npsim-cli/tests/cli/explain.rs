@@ -251,7 +251,7 @@ fn another_chip_has_another_latency_or_none_is_claimed() {
 }
 
 #[test]
-fn what_cannot_be_explained_is_said_with_what_can() {
+fn inexplicable_lines_are_refused_with_a_remedy() {
     let said = |arguments: &[&str]| {
         let output = npsim(arguments);
         assert_eq!(output.status.code(), Some(1));

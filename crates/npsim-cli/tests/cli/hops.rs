@@ -134,7 +134,7 @@ fn a_fault_names_the_router() {
 
 /// Each router writes what is about one chip, under the number that it has.
 #[test]
-fn what_is_about_one_chip_is_written_by_each() {
+fn outputs_about_one_chip_are_written_by_each() {
     let dir = Dir::new();
     let run = |folder: &str, hops: u32, threads: u32| {
         std::fs::create_dir(dir.path(folder)).expect("a folder");

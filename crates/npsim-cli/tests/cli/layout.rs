@@ -8,7 +8,7 @@ use crate::harness::{Dir, LOOP, root};
 const CROOKED: &str = "  here#:\nctx_arb[ voluntary ],br[here#]\n";
 
 #[test]
-fn what_is_shipped_is_laid_out() {
+fn shipped_sources_are_formatted() {
     let output = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(root())
         .args(["fmt", "--check", "microcode"])

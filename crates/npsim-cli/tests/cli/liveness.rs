@@ -141,7 +141,7 @@ fn a_lost_turn_is_a_fault_though_another_microengine_polls() {
 }
 
 #[test]
-fn the_same_program_with_its_turn_passed_on_is_well() {
+fn program_that_passes_its_turn_on_is_well() {
     let dir = folder(&mended(), true);
     let done = dir
         .npsim("run . --trace in.pcap --stats out.json")
@@ -269,7 +269,7 @@ fn a_context_that_never_yields_is_stopped_while_it_runs() {
 }
 
 #[test]
-fn it_is_the_same_whether_time_is_skipped_or_cut() {
+fn endless_loops_are_found_alike_however_time_is_skipped_or_cut() {
     let dir = Dir::new()
         .with("a.uc", ENDLESS)
         .with("b.uc", "here#:\n    br[here#]\n");
@@ -286,7 +286,7 @@ fn it_is_the_same_whether_time_is_skipped_or_cut() {
 }
 
 #[test]
-fn it_is_counted_once_for_each_such_time_if_it_is_allowed() {
+fn allowed_never_yields_counts_once_for_each_period_of_the_watchdog() {
     let dir = Dir::new().with("b.uc", "here#:\n    br[here#]\n");
     // 6,000,000 cycles have five times 1,048,576 in them.
     dir.npsim("run b.uc --until 10ms --allow never-yields")
@@ -294,7 +294,7 @@ fn it_is_counted_once_for_each_such_time_if_it_is_allowed() {
 }
 
 #[test]
-fn who_looks_at_what_others_change_may_go_on() {
+fn context_that_polls_shared_state_may_go_on() {
     let polls = |what: &str| format!(".sig volatile s\n.reg a\nhere#:\n{what}\n    br[here#]\n");
     for what in [
         "    br_signal[s, here#]",
@@ -342,7 +342,7 @@ round#:
 
 /// A register has another value at first than the only instruction that writes it gives.
 #[test]
-fn what_stands_in_a_register_at_first_is_raised_too() {
+fn signal_named_by_an_initial_value_may_be_raised() {
     let source = "\
 .sig volatile go
 .addr go 5
@@ -371,7 +371,7 @@ wait#:
 
 /// Context 1 is disabled for now, and would raise what context 2 waits for.
 #[test]
-fn who_is_disabled_may_come_back() {
+fn disabled_context_may_come_back() {
     let source = "\
 .sig volatile go
 .reg enable again

@@ -256,7 +256,7 @@ fn lines_fit_the_width() {
 }
 
 #[test]
-fn there_are_no_styles_where_they_are_not_wanted() {
+fn styles_are_left_out_where_they_are_not_wanted() {
     let dir = folder();
     for row in rows() {
         let mut command = command(&dir, &row);
@@ -274,7 +274,7 @@ fn there_are_no_styles_where_they_are_not_wanted() {
 }
 
 #[test]
-fn who_stops_reading_is_no_error() {
+fn reader_that_stops_is_no_error() {
     let dir = folder();
     for row in rows() {
         let what = format!("npsim {} {}", row.command, row.arguments);

@@ -177,7 +177,7 @@ fn tcp_tells_its_order_itself() {
 }
 
 #[test]
-fn what_cannot_be_told_is_said() {
+fn order_refuses_captures_that_it_cannot_judge() {
     let none = pcap(1, &[]);
     let plain = pcap(1, &[(0, 60), (10, 60)]);
     let cut = plain[..plain.len() - 1].to_vec();

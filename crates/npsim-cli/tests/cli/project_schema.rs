@@ -133,7 +133,7 @@ fn every_shipped_project_is_what_the_schema_says() {
 }
 
 #[test]
-fn what_the_loader_refuses_for_its_form_the_schema_refuses() {
+fn schema_refuses_what_the_loader_refuses_for_its_form() {
     let schema = schema();
     for (text, expected) in [
         ("nmae = \"x\"", ".nmae: not allowed"),

@@ -78,7 +78,7 @@ fn a_deadlock_is_3_with_the_place_and_who_waits() {
 }
 
 #[test]
-fn what_was_captured_before_a_fault_is_saved_whole() {
+fn capture_before_a_fault_is_saved_whole() {
     let dir = Dir::new()
         .with("a.uc", DEADLOCK)
         .with("in.pcap", pcap(1, &[(0, 60)]));
@@ -133,7 +133,7 @@ fn a_register_that_was_never_written_is_a_fault() {
 }
 
 #[test]
-fn nothing_is_run_where_its_stats_cannot_be_written() {
+fn unwritable_stats_end_the_command_before_the_run() {
     let dir = Dir::new().with("a.uc", DEADLOCK);
     let done = dir.npsim("run a.uc --until 1ms --stats no/out.json");
     let done = done.expect(1, &["cannot write `no/out.json`"]);
@@ -248,7 +248,7 @@ name = \"SEEN\"
 }
 
 #[test]
-fn what_is_nearly_right_is_offered() {
+fn similar_paths_are_offered() {
     let dir = Dir::new().with("microcode/wire/npsim.toml", "");
     let meant = ["did you mean `microcode/wire`?"];
     dir.npsim("run microcode/wier").expect(1, &meant);

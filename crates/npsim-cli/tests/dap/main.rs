@@ -363,7 +363,7 @@ fn a_search_that_goes_on_is_broken_off() {
 }
 
 #[test]
-fn what_cannot_be_launched_says_why() {
+fn refused_launch_says_why() {
     for (arguments, why) in [
         (json!({}), "names no `program`"),
         (json!({ "program": "nowhere" }), "cannot read `nowhere`"),
@@ -421,7 +421,7 @@ fn what_cannot_be_launched_says_why() {
 }
 
 #[test]
-fn what_is_no_protocol_ends_the_adapter_with_a_message() {
+fn bytes_outside_the_protocol_end_the_adapter_with_a_message() {
     for bytes in [
         &b"GET / HTTP/1.1\r\n\r\n"[..],
         b"Content-Length: 5\r\n\r\nhello",

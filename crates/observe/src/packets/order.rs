@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_a_flow_without_packets_inside() {
+    fn flow_without_packets_inside_is_forgotten() {
         let mut order = FlowOrder::default();
         for number in 0..1000 {
             order.came("a");

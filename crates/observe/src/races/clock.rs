@@ -40,7 +40,7 @@ mod tests {
     use super::Clock;
 
     #[test]
-    fn what_is_heard_is_known_and_what_comes_later_is_not() {
+    fn clock_knows_what_it_joined_and_nothing_later() {
         let (mut a, mut b) = (Clock::first(2, 0), Clock::first(2, 1));
         b.join(&a);
         a.step(0);

@@ -253,7 +253,7 @@ fn mistakes_are_shown_where_they_were_typed() {
 }
 
 #[test]
-fn what_cannot_be_extended_says_why() {
+fn refused_extends_says_why() {
     let deep: Vec<(String, String)> = (0..40)
         .map(|n| {
             (

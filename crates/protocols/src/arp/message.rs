@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_not_read_as_one() {
+    fn other_frames_are_not_read_as_messages() {
         let good = Message::request(HOST, ADDRESS).to_frame();
         // Type, hardware, protocol, lengths, operation, a group as sender.
         for (at, byte) in [

@@ -252,7 +252,7 @@ mod tests {
     proptest! {
         /// The rules told in another way, over packets of all kinds.
         #[test]
-        fn nothing_is_said_that_must_not_be(
+        fn rules_of_silence_hold_for_all_packets(
             link: u8,
             source: [u8; 4],
             destination: [u8; 4],

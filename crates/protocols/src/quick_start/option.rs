@@ -202,7 +202,7 @@ mod tests {
         }
 
         #[test]
-        fn what_proves_the_granted_rate_stays(
+        fn nonce_bits_that_prove_the_granted_rate_stay(
             asked in 1_u8..16, lowered in 0_u8..15, ttl: u8, word: u32, random: u32,
         ) {
             let granted = asked.saturating_sub(lowered).max(1);

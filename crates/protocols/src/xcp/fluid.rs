@@ -124,7 +124,7 @@ mod tests {
     };
 
     #[test]
-    fn it_comes_to_the_capacity_and_an_empty_queue() {
+    fn fluid_model_comes_to_the_capacity_and_an_empty_queue() {
         let end = *MODEL.run(60.0).last().expect("a state");
         assert!((end.rate / MODEL.capacity - 1.0).abs() < 1e-3, "{end:?}");
         assert!(end.queue < 1e3, "{end:?}");

@@ -151,7 +151,7 @@ fn a_loop_over_a_register_ends_where_another_lists_its_thread() {
 
 /// What is reflected out of a register is what stood there then, though its owner goes on.
 #[test]
-fn what_is_read_by_reflection_is_of_its_time() {
+fn reflected_reads_are_of_their_time() {
     let counter = Operand::Gpr(Bank::B, 1);
     let mut counts = first_context_only();
     counts.push(immed(counter, 0));

@@ -183,7 +183,7 @@ fn says(analysis: &Analysis, part: &str) {
 }
 
 #[test]
-fn nothing_full_names_the_slack() {
+fn chip_with_nothing_full_names_the_slack() {
     let analysis = analysed(EASY);
     assert!(analysis.limits.is_empty());
     says(&analysis, "Nothing is saturated");
@@ -272,7 +272,7 @@ fn slots(flow: &mut TrafficFlow, polls: u64) {
 }
 
 #[test]
-fn who_polls_for_room_is_not_the_limit_although_it_is_occupied() {
+fn stage_that_polls_for_room_is_not_the_limit_although_occupied() {
     let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 650));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(1));
@@ -285,7 +285,7 @@ fn who_polls_for_room_is_not_the_limit_although_it_is_occupied() {
 }
 
 #[test]
-fn who_sleeps_until_another_that_never_rests_makes_room_is_not_the_limit() {
+fn stage_that_sleeps_until_a_busy_one_makes_room_is_not_the_limit() {
     // One context polls for all of its microengine, and pauses in between.
     let asleep = Made {
         executing: [800, 990],
@@ -301,7 +301,7 @@ fn who_sleeps_until_another_that_never_rests_makes_room_is_not_the_limit() {
 }
 
 #[test]
-fn who_sleeps_is_the_limit_if_every_poll_found_room_or_the_other_rests() {
+fn sleeping_stage_is_the_limit_if_polls_found_room_or_the_other_rests() {
     let asleep = Made {
         executing: [800, 990],
         ..HANDS_OVER
@@ -321,14 +321,14 @@ fn who_sleeps_is_the_limit_if_every_poll_found_room_or_the_other_rests() {
 }
 
 #[test]
-fn who_finds_room_at_once_is_the_limit() {
+fn stage_that_finds_room_at_once_is_the_limit() {
     let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 40));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(0));
 }
 
 #[test]
-fn who_has_no_work_holds_nobody_up_by_polling_for_it() {
+fn stage_without_work_is_no_limit_by_polling_for_it() {
     // Microengine 1 polls the slots; nothing is full anywhere.
     let analysis = analysed_with(EASY, |flow| {
         slots(flow, 10);
@@ -462,7 +462,7 @@ fn another_stage_at_its_limit_is_told_behind_the_lock() {
 }
 
 #[test]
-fn who_waits_for_the_stage_behind_is_its_fault_only_while_no_lock_holds_it_up() {
+fn waits_for_a_stage_are_its_own_only_while_no_lock_holds_it_up() {
     let made = Made {
         executing: [950, 990],
         ..LOCKED

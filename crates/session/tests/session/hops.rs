@@ -374,7 +374,7 @@ fn a_link_delays_every_frame_by_the_same_time() {
 }
 
 #[test]
-fn when_the_time_is_up_frames_are_on_links_and_inside() {
+fn frames_are_on_links_and_inside_when_the_time_is_up() {
     let routers = Routers::new(&["chain.delay=40us"]);
     let frames = routers.frames("0.3", "1ms");
     let mut plan = routers.plan(4);
@@ -453,7 +453,7 @@ fn routers_are_disturbed_each_in_its_own_way() {
 }
 
 #[test]
-fn there_is_no_chain_of_no_routers_or_too_many() {
+fn chains_of_no_routers_or_too_many_are_refused() {
     let routers = Routers::new(&[]);
     for hops in [0, MOST_NODES + 1] {
         let message = Session::new(&routers.plan(hops), Endpoints::default())

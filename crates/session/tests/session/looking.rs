@@ -156,7 +156,7 @@ fn holds(look: &Inspect<'_>) -> usize {
 }
 
 #[test]
-fn what_is_seen_comes_true() {
+fn predictions_of_the_inspector_come_true() {
     for (name, rate) in [
         ("forward", "1.0"),
         ("router", "0.9"),

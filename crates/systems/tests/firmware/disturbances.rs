@@ -175,7 +175,7 @@ const LATE: &str = "--set disturb.dram=400 --set disturb.sram=200 --set disturb.
 const HANG: &str = "--stall 0.3@50us+100us";
 
 #[test]
-fn the_same_disturbances_give_the_same_bytes() {
+fn equal_disturbances_give_equal_bytes() {
     let dir = Dir::new();
     let run = |name: &str, options: &str| {
         let command = format!("{FORWARD} --stats @{name}.json --out @{name}.pcap {options}");

@@ -100,7 +100,7 @@ fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
 }
 
 #[test]
-fn what_they_came_to_is_shown_and_is_the_same_each_time() {
+fn results_of_tasks_are_shown_and_are_equal_each_time() {
     let project = project();
     let report = |until| {
         let mut simulation = simulation(&project, Some(until));

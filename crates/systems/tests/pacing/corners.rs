@@ -117,7 +117,7 @@ fn flows_without_a_gap_are_not_held() {
 }
 
 #[test]
-fn what_is_due_in_the_past_leaves_at_once() {
+fn packets_due_in_the_past_leave_at_once() {
     // The wheel hangs for 60 us while packets come that are due each 10 us.
     let (from, until) = (80 * US, 140 * US);
     let stall = "[[stall]]\nme = \"2\"\ncontext = \"0\"\nfrom = \"80us\"\nfor = \"60us\"\n";
@@ -141,7 +141,7 @@ fn what_is_due_in_the_past_leaves_at_once() {
 }
 
 #[test]
-fn what_is_due_beyond_the_buckets_comes_back_in_order() {
+fn packets_due_beyond_the_buckets_come_back_in_order() {
     // Four buckets: eras of two turns, 0.87 ms. Packets are due up to 12 ms ahead.
     let small = ["me.wheel.define.BUCKET_BITS=2"];
     let mut packets = burst(1, 12);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_nothing_is_done_at_once() {
+    fn work_without_cost_is_done_at_once() {
         let mut cpu = Cpu::new(0, CpuCost::default());
         assert_eq!((cpu.packet(7, 0), cpu.timer(8, 0)), (7, 8));
     }

@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_or_invented(
+        fn assembly_loses_and_invents_nothing(
             blocks in prop::collection::vec((1_u64..60, 1_u64..12), 0..20),
         ) {
             let mut assembly = Assembly::default();

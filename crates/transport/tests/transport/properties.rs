@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn whatever_is_lost_copied_or_late_all_arrives(setting in any_rig()) {
+    fn all_data_arrives_despite_loss_copies_and_delay(setting in any_rig()) {
         let bytes = setting.4;
         let mut rig = rig(setting);
         rig.open();
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_was_acknowledged_is_sent_again(setting in any_rig()) {
+    fn acknowledged_data_is_never_sent_again(setting in any_rig()) {
         let mut rig = rig(setting);
         rig.open();
         let mut before = 0;

@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn whatever_is_lost_all_arrives(bytes in 0_u64..100_000, lost in 0_u64..40, seed: u64) {
+    fn all_data_arrives_despite_loss(bytes in 0_u64..100_000, lost in 0_u64..40, seed: u64) {
         let mut random = Random::new(seed, 1);
         let mut flow = Flow::new(RcpParameters::default(), bytes, move |_, header| {
             limit(header, 1_000_000);

@@ -30,7 +30,7 @@ fn a_small_window_recovers_without_a_timeout() {
 }
 
 #[test]
-fn what_it_sends_does_not_count_in_the_threshold() {
+fn limited_transmit_does_not_count_in_the_threshold() {
     let host = HostParameters {
         initial_window: 6,
         sack: false,

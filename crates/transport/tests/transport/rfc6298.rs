@@ -115,7 +115,7 @@ fn the_timeout_doubles_and_a_sample_ends_that() {
 }
 
 #[test]
-fn what_was_sent_again_is_no_sample() {
+fn retransmission_is_no_sample() {
     // The first data is delayed beyond its timeout: the ACK of the first transmission comes just after
     // the second, and would look like a round trip of almost nothing.
     let mut rig = Rig::new(host(), Scheme::Reno, Supply::Bytes(1_000));

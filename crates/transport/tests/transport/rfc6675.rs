@@ -24,7 +24,7 @@ fn three_losses_in_a_window_are_repaired_in_one_round_trip() {
 }
 
 #[test]
-fn what_has_arrived_is_not_sent_again() {
+fn arrived_data_is_not_sent_again() {
     let mut rig = rig();
     let lost: Vec<_> = (16..30).step_by(2).collect();
     rig.drop_once(&lost);

@@ -192,7 +192,7 @@ fn conditionals_choose() {
 }
 
 #[test]
-fn what_is_switched_off_may_be_anything() {
+fn text_that_conditions_drop_may_be_anything() {
     assert!(lines("#if 0\n don't ` [ \n#nonsense\n#error no\n#elif 0\n#endif").is_empty());
     assert!(lines("#ifdef N\n#if N > 3\n#endif\n#endif").is_empty());
 }

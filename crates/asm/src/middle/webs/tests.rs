@@ -43,7 +43,7 @@ fn a_range_that_branches_join_stays_whole() {
 }
 
 #[test]
-fn what_is_changed_in_place_stays_whole() {
+fn register_that_is_changed_in_place_stays_one_web() {
     let text = ".reg t\nimmed[t, 1]\nimmed_w1[t, 2]\nld_field[t, 0001, 5]\nlocal_csr_wr[0x10, t]\nctx_arb[kill]\n";
     assert_eq!(registers(text, "t").len(), 1);
 }

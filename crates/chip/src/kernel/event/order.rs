@@ -75,7 +75,7 @@ mod tests {
     use crate::kernel::event::{Event, SPAN};
 
     #[test]
-    fn what_was_saved_comes_in_the_same_order() {
+    fn saved_events_come_in_their_order() {
         let mut queue = EventQueue::default();
         for step in 0..200u64 {
             queue.post(step * 37 % 4000, Event::Gpp(step as u16));

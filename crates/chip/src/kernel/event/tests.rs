@@ -140,7 +140,7 @@ fn a_far_event_keeps_its_place_beside_later_near_ones() {
 }
 
 #[test]
-fn what_stands_behind_in_one_queue_is_nothing_to_another() {
+fn overflow_of_one_queue_does_not_touch_another() {
     let mut queue = EventQueue::default();
     let signal = |number| event(6, number);
     for number in 0..5 {

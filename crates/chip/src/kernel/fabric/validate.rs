@@ -86,7 +86,7 @@ mod tests {
     use crate::units::Units;
 
     #[test]
-    fn what_is_not_there_is_found() {
+    fn references_to_missing_parts_are_found() {
         let whole = Fabric::new(Profile::load("ixp2400").unwrap(), Units::inlets);
         assert!(whole.is_sound_beside(&whole));
         let wrong: [fn(&mut Fabric); 9] = [

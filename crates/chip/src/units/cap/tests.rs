@@ -227,7 +227,7 @@ fn the_reflector_joins_transfer_registers() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_registers_are_named_in_the_fault() {
     let mut bench = Bench::new();
     bench.run(Bench::command(CommandOp::CapRead, 0x5000, 1), &[]);
     assert!(bench.fault().contains("0x5000"), "{}", bench.fault());

@@ -71,7 +71,7 @@ fn frames_are_found_after_a_router() {
 }
 
 #[test]
-fn the_same_contents_leave_in_the_order_in_which_they_entered() {
+fn equal_contents_leave_in_the_order_in_which_they_entered() {
     let mut entering = Entering::default();
     let (same, other) = (segment(5, b"same"), segment(9, b"other"));
     for frame in [&same, &other, &same] {

@@ -61,7 +61,7 @@ struct Known {
 
 /// Requests from a closed loop at the router's input, into the microcode and into the model.
 #[test]
-fn the_same_requests_get_the_same_answers_of_chip_and_model() {
+fn requests_get_equal_answers_from_chip_and_model() {
     let file = parsed(&requests(""));
     let mut watch = Watch::of(&file);
     let mut network = ready(&file);

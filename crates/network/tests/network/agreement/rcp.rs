@@ -45,7 +45,7 @@ fn passed_on(frame: &Frame, rate: u32) -> Frame {
 
 /// Frames from a closed loop at the router's input, into the microcode and into the model.
 #[test]
-fn the_same_frames_leave_chip_and_model_with_the_same_rates() {
+fn frames_leave_chip_and_model_with_equal_rates() {
     let file = parsed(
         &text(FILE)
             .replace("until = \"120s\"", "until = \"6s\"")

@@ -98,7 +98,7 @@ fn run() -> Run {
 
 /// Frames from a closed loop at the router's input, into the microcode and into the model.
 #[test]
-fn the_same_frames_leave_chip_and_model_with_the_same_headers() {
+fn frames_leave_chip_and_model_with_equal_headers() {
     let Run {
         watch,
         mut control,

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_in_comments_and_behind_values() {
+    fn comments_and_values_offer_no_keys() {
         for text in [
             "# na|",
             "name = 3 |",

@@ -106,7 +106,7 @@ ctx_arb[kill]
 }
 
 #[test]
-fn what_has_changed_is_named() {
+fn changes_since_the_checkpoint_are_named() {
     let dir = Dir::new();
     let copy = |from: &str, to: &str| {
         std::fs::copy(root().join(from), dir.file(to)).expect("copy a file");

@@ -63,7 +63,7 @@ fn read(bytes: &[u8]) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_whole_is_read() {
+fn whole_checkpoint_is_read() {
     assert_eq!(read(&SAVED.bytes), Ok(()));
     let mut fresh = SAVED.fresh.clone();
     fresh.restore(&SAVED.state).unwrap();

@@ -103,7 +103,7 @@ fn a_network_goes_on_until_later() {
 }
 
 #[test]
-fn what_does_not_fit_a_saved_network_is_told() {
+fn differences_from_a_saved_network_are_reported() {
     let text = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
     let text = text.replace("120s", "40s");
     let dir = Dir::new()

@@ -71,7 +71,7 @@ fn a_long_program_is_answered_whole() {
 }
 
 #[test]
-fn what_is_typed_at_once_is_one_change() {
+fn keys_typed_at_once_are_one_change() {
     let text = program();
     let mut editor = Editor::new(&[("main.uc", text.as_str())]);
     editor.open("main.uc");

@@ -133,7 +133,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_question_gets_an_error() {
+fn unknown_and_malformed_requests_get_an_error() {
     let mut editor = Editor::new(&[]);
     let answer = editor.response("textDocument/moniker", json!({}));
     let answer = serde_json::to_value(answer).expect("JSON");

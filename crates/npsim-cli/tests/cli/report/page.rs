@@ -9,7 +9,7 @@ fn page(folder: &Path) -> String {
 }
 
 #[test]
-fn the_same_run_gives_the_same_page() {
+fn equal_runs_give_equal_pages() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     shown("microcode/forward", OVERLOAD, one.path());
     shown("microcode/forward", OVERLOAD, two.path());

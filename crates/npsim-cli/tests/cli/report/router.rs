@@ -72,7 +72,7 @@ fn a_port_to_which_all_traffic_goes_is_the_limit() {
 }
 
 #[test]
-fn nothing_is_saturated_at_a_low_load() {
+fn router_at_a_low_load_saturates_nothing() {
     let text = verdict("microcode/router", &["--rate", "1Mpps"]);
     says(&text, &["Nothing is saturated."]);
 }

@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn what_does_not_fit_a_longword_is_held_at_the_largest(mut cases in cases(3000)) {
+    fn scaled_values_saturate_at_a_longword(mut cases in cases(3000)) {
         for (at, case) in cases.iter_mut().enumerate() {
             case[2] = at as u32 % 64;
         }

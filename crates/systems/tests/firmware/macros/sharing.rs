@@ -45,7 +45,7 @@ fn word(run: &Run, space: &str, name: &str, word: u32) -> u32 {
 }
 
 #[test]
-fn what_is_done_under_a_lock_is_done_by_one_at_a_time() {
+fn work_under_a_lock_is_done_by_one_at_a_time() {
     const ROUNDS: u32 = 12;
     for space in ["scratch", "sram1"] {
         for size in SIZES {
@@ -62,7 +62,7 @@ fn what_is_done_under_a_lock_is_done_by_one_at_a_time() {
 }
 
 #[test]
-fn what_a_unit_adds_is_added_whole() {
+fn atomic_additions_are_whole() {
     const ROUNDS: u32 = 16;
     for space in ["scratch", "sram1"] {
         for size in SIZES {

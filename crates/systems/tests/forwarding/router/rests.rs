@@ -124,7 +124,7 @@ fn three_full_lines_are_forwarded() {
 }
 
 #[test]
-fn what_minimum_frames_saturate_is_the_same() {
+fn rests_do_not_change_the_rate_of_minimum_frames() {
     let sent = |set: &[&str]| {
         let bench = Bench::new("npsim.toml", set, &[]);
         let mut lines = bench.lines(bench.loaded(load("1", "64", "1ms")));

@@ -91,20 +91,20 @@ fn expect_undisturbed(rate: &str, size: &str, more: &[&str]) {
 }
 
 #[test]
-fn others_hardly_wait_for_a_port_of_200_mbps() {
+fn fast_ports_hardly_wait_for_one_of_200_mbps() {
     expect_undisturbed("200Mbps", "1518", &[]);
     expect_undisturbed("200Mbps", "imix", &[]);
     expect_undisturbed("200Mbps", "1518", &GROWING);
 }
 
 #[test]
-fn others_hardly_wait_for_a_port_of_100_mbps() {
+fn fast_ports_hardly_wait_for_one_of_100_mbps() {
     expect_undisturbed("100Mbps", "1518", &[]);
     expect_undisturbed("100Mbps", "64", &[]);
 }
 
 #[test]
-fn others_hardly_wait_for_a_port_of_10_mbps() {
+fn fast_ports_hardly_wait_for_one_of_10_mbps() {
     expect_undisturbed("10Mbps", "1518", &[]);
     expect_undisturbed("10Mbps", "imix", &[]);
 }

@@ -76,7 +76,7 @@ fn lists_and_local_memory_are_values() {
 }
 
 #[test]
-fn nothing_is_dropped_from_the_left_by_zero() {
+fn strright_of_minus_zero_drops_nothing() {
     assert_eq!(
         lines("#define_eval E strright('abc', -0)\n#define_eval N strleft('abc', 0)\nuse[E N]"),
         ["use[abc]"]

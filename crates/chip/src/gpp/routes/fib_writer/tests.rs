@@ -264,7 +264,7 @@ fn readers_find_the_entries_of_others_without_a_grace_time() {
 }
 
 #[test]
-fn what_cannot_be_changed_is_told_with_its_place() {
+fn impossible_changes_are_refused_with_their_place() {
     let route = |prefix, length, number| Route {
         prefix,
         length,

@@ -90,7 +90,7 @@ fn the_receive_bus_is_shared_in_turns() {
 }
 
 #[test]
-fn what_the_fifo_cannot_hold_is_told_as_what_it_is() {
+fn drops_at_the_fifo_name_their_reason() {
     // Of a port faster than the bus the first frame of 5,000 bytes passes through the empty
     // FIFO of 4,096; what comes while it does finds no room, though RBUF has some.
     let mut bench = Bench::new(1, 64);
