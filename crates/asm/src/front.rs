@@ -2,7 +2,6 @@
 //! the lowering of structured assembly to instructions and labels.
 
 pub(crate) mod constant;
-pub(crate) mod directive;
 pub(crate) mod expression;
 pub(crate) mod lexer;
 pub(crate) mod lower;

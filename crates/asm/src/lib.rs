@@ -21,6 +21,7 @@ mod middle;
 mod one_text;
 pub mod source;
 pub mod spelling;
+pub mod vocabulary;
 
 pub use assemble::assemble;
 pub use diagnostic::{Diagnostic, Level};

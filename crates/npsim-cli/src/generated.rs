@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::schemas;
 use npsim::vocabulary::{
-    CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, pages,
+    CONDITIONS, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, directives, pages,
 };
 
 /// Path from the repository's folder and contents of every such file.
@@ -85,8 +85,7 @@ fn register_names() -> Vec<&'static str> {
 /// Directives without their dot.
 fn directive_names() -> Vec<&'static str> {
     let spellings = SPELLINGS.iter().map(|(spelling, _)| *spelling);
-    let mut names: Vec<_> = DIRECTIVES
-        .iter()
+    let mut names: Vec<_> = directives()
         .map(|word| word.name)
         .chain(spellings)
         .filter_map(|name| name.strip_prefix('.'))

@@ -1,8 +1,7 @@
 //! How far statements are indented.
 
 use crate::directives::{Block, Role, role};
-use crate::front::directive::Directive;
-use crate::front::lexer::RawLine;
+use crate::front::lexer::{Hash, RawLine};
 use crate::front::token::{Token, TokenKind};
 
 /// Columns of one level.
@@ -20,7 +19,10 @@ impl Depth {
     fn of(&mut self, block: Block) -> Option<&mut usize> {
         match block {
             Block::Scope => Some(&mut self.scopes),
-            Block::Subroutine => None,
+            Block::Subroutine
+            | Block::Macro
+            | Block::PreprocessorCondition
+            | Block::PreprocessorLoop => None,
             Block::Condition | Block::Loop | Block::Repeat => Some(&mut self.structured),
         }
     }
@@ -68,7 +70,9 @@ impl Indentation {
             return self.of_statement();
         };
         if let Some((directive, _)) = &line.directive {
-            self.direct(*directive);
+            if let Hash::Directive(directive) = directive {
+                self.preprocess(directive.role());
+            }
             return 0;
         }
         let role = first_word(&line.tokens).and_then(|it| role(&it.text));
@@ -95,26 +99,28 @@ impl Indentation {
         column
     }
 
-    fn direct(&mut self, directive: Directive) {
-        match directive {
-            Directive::If | Directive::Ifdef | Directive::Ifndef => self.conditions.push(self.now),
-            Directive::Elif | Directive::Else => {
+    fn preprocess(&mut self, role: Role) {
+        match role {
+            Role::Opens(Block::PreprocessorCondition) => self.conditions.push(self.now),
+            Role::Divides(Block::PreprocessorCondition) => {
                 if let Some(began) = self.conditions.last() {
                     self.now = *began;
                 }
             }
-            Directive::Endif => {
+            Role::Closes(Block::PreprocessorCondition) => {
                 self.conditions.pop();
             }
-            Directive::Macro => {
+            Role::Opens(Block::Macro) => {
                 self.outside = self.now;
                 self.now = Depth {
                     in_macro: true,
                     ..Depth::default()
                 };
             }
-            Directive::Endm => self.now = self.outside,
-            _ => {}
+            Role::Closes(Block::Macro) => self.now = self.outside,
+            // The lines of a loop stand as those around it.
+            Role::Opens(_) | Role::Divides(_) | Role::Closes(_) | Role::Declares | Role::Stands => {
+            }
         }
     }
 }

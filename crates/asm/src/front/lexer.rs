@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::front::directive::Directive;
+use crate::directives::PreprocessorDirective;
 use crate::front::token::{Token, TokenKind};
 use crate::source::{ExpansionId, FileId, Span};
 
@@ -26,9 +26,19 @@ pub(crate) struct RawLine {
     /// Its tokens; those of a directive begin after the directive's name.
     pub tokens: Vec<Token>,
     /// What it directs, if it begins with `#`, and the name itself.
-    pub directive: Option<(Directive, Token)>,
+    pub directive: Option<(Hash, Token)>,
     /// What is wrong with it, or looks so.
     pub errors: Vec<Diagnostic>,
+}
+
+/// The word behind a `#` at the beginning of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    Directive(PreprocessorDirective),
+    /// A word that is no directive.
+    Unknown,
+    /// The `#` stands alone.
+    Nothing,
 }
 
 impl RawLine {
@@ -397,10 +407,8 @@ impl Lexer<'_> {
     fn is_free_text(&self) -> bool {
         self.line.hash.is_some()
             && self.line.tokens.first().is_some_and(|name| {
-                matches!(
-                    Directive::named(&name.text),
-                    Directive::Error | Directive::Warning | Directive::Info | Directive::Pragma
-                )
+                PreprocessorDirective::named(&name.text)
+                    .is_some_and(PreprocessorDirective::is_message)
             })
     }
 
@@ -476,9 +484,10 @@ impl Lexer<'_> {
                     expansion: ExpansionId::ROOT,
                     joined: false,
                 };
-                return (Directive::Nothing, name);
+                return (Hash::Nothing, name);
             };
-            let directive = Directive::named(&name.text);
+            let directive = PreprocessorDirective::named(&name.text);
+            let directive = directive.map_or(Hash::Unknown, Hash::Directive);
             name.span = hash.to(name.span);
             (directive, name)
         });

@@ -16,66 +16,19 @@ use npsim_isa::msf_csr;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::meant;
+use crate::directives::{
+    DeclarationDirective, DirectiveName, Role, ScopeDirective, StructuredDirective,
+};
 use crate::front::statement::{Body, Directive, Place, Statement};
 use crate::front::token::Token;
 use condition::{Names, Node};
 use test::Tester;
 use writer::Writer;
 
-/// What a structured directive does, and whether its compares are unsigned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
-    If(bool),
-    Elif(bool),
-    Else,
-    Endif,
-    While(bool),
-    Endw,
-    Repeat,
-    Until(bool),
-    Break,
-    Continue,
-}
-
-impl Word {
-    fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            ".if" | ".if_likely" | ".if_unlikely" | ".if_signed" => Self::If(false),
-            ".if_unsigned" | ".if_likely_unsigned" | ".if_unlikely_unsigned" => Self::If(true),
-            ".elif" | ".elif_likely" | ".elif_unlikely" | ".elif_signed" => Self::Elif(false),
-            ".elif_unsigned" => Self::Elif(true),
-            ".else" => Self::Else,
-            ".endif" => Self::Endif,
-            ".while" | ".while_signed" => Self::While(false),
-            ".while_unsigned" => Self::While(true),
-            ".endw" => Self::Endw,
-            ".repeat" => Self::Repeat,
-            ".until" | ".until_signed" => Self::Until(false),
-            ".until_unsigned" => Self::Until(true),
-            ".break" => Self::Break,
-            ".continue" => Self::Continue,
-            _ => return None,
-        })
-    }
-}
-
-/// Directives that speak of the point of the program where they stand.
-const HINTS: &[&str] = &[
-    ".set",
-    ".set_rd",
-    ".set_wr",
-    ".use",
-    ".use_rd",
-    ".use_wr",
-    ".set_sig",
-    ".io_completed",
-    ".reentry",
-];
-
 /// An open construct.
 struct Open {
-    name: String,
+    /// How its directive is spelt.
+    spelling: &'static str,
     place: Place,
     kind: Kind,
     /// What stands here now is never executed and makes no words.
@@ -132,27 +85,61 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
         }
     }
     let structured = statements.iter().find_map(|statement| {
-        let directive = directive_of(statement)?;
-        Word::of(&directive.name).map(|_| directive.place)
+        let (directive, _) = structured_of(statement)?;
+        Some(directive.place)
     });
     let Some(place) = structured else {
         return statements;
     };
-    for statement in &mut statements {
-        // Told once, and taken for what it stands for, so that its block has an end.
-        if let Body::Directive(directive) = &mut statement.body
-            && let Some(meant) = meant(&directive.name)
-        {
-            diagnostics.push(directive.unsupported());
-            meant.clone_into(&mut directive.name);
-        }
+    let (names, known) = names_of(&statements);
+    let mut lowering = Lowering {
+        writer: Writer::new(&names, place),
+        known: &known,
+        open: Vec::new(),
+        diagnostics,
+    };
+    let labelled = labels_ahead(&statements);
+    for (number, (statement, labelled)) in statements.iter().zip(labelled).enumerate() {
+        lowering.writer.statement = number;
+        lowering.statement(statement, labelled);
     }
+    for open in std::mem::take(&mut lowering.open) {
+        let closer = match open.kind {
+            Kind::If { .. } => StructuredDirective::Endif,
+            Kind::While { .. } => StructuredDirective::Endw,
+            Kind::Repeat { .. } => StructuredDirective::Until,
+        };
+        let closer = closer.word().name;
+        // A missing end must not be reported as missing labels too.
+        let labels = match open.kind {
+            Kind::If { next, end, .. } => [next, Some(end)],
+            Kind::While { end, .. } => [Some(end), None],
+            Kind::Repeat { test, end, .. } => [Some(test), Some(end)],
+        };
+        for label in labels.into_iter().flatten() {
+            lowering.writer.define(label);
+        }
+        lowering.diagnostics.push(
+            open.place
+                .error(
+                    codes::UNBALANCED_BLOCK,
+                    format!("`{}` without `{closer}`", open.spelling),
+                )
+                .label("opened here and never closed")
+                .help(format!("add `{closer}`")),
+        );
+    }
+    lowering.writer.out
+}
+
+/// The names that the source uses, and what it says of them.
+fn names_of(statements: &[Statement]) -> (BTreeSet<String>, Known) {
     let mut names = BTreeSet::new();
     let mut known = Known {
         imports: BTreeSet::new(),
         declared: BTreeSet::new(),
     };
-    for statement in &statements {
+    for statement in statements {
         names.extend(
             statement
                 .labels
@@ -168,58 +155,41 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
             }
             Body::Directive(directive) => {
                 let texts = directive.arguments.iter().map(|t| String::from(&*t.text));
-                match directive.name.as_str() {
-                    ".import_var" | ".import" => known.imports.extend(texts.clone()),
-                    ".reg" | ".sig" | ".local" => known.declared.extend(texts.clone()),
-                    _ => {}
+                match directive.name {
+                    DirectiveName::Declaration(DeclarationDirective::ImportVar) => {
+                        known.imports.extend(texts.clone());
+                    }
+                    DirectiveName::Declaration(
+                        DeclarationDirective::Reg | DeclarationDirective::Sig,
+                    )
+                    | DirectiveName::Scope(ScopeDirective::Local) => {
+                        known.declared.extend(texts.clone());
+                    }
+                    DirectiveName::Scope(
+                        ScopeDirective::Begin | ScopeDirective::End | ScopeDirective::Endlocal,
+                    )
+                    | DirectiveName::Hint(_)
+                    | DirectiveName::Program(_)
+                    | DirectiveName::Rewrite(_)
+                    | DirectiveName::Structured(_) => {}
                 }
                 names.extend(texts);
             }
         }
     }
-    let mut lowering = Lowering {
-        writer: Writer::new(&names, place),
-        known: &known,
-        open: Vec::new(),
-        diagnostics,
-    };
-    let labelled = labels_ahead(&statements);
-    for (number, (statement, labelled)) in statements.iter().zip(labelled).enumerate() {
-        lowering.writer.statement = number;
-        lowering.statement(statement, labelled);
-    }
-    for open in std::mem::take(&mut lowering.open) {
-        let closer = match open.kind {
-            Kind::If { .. } => ".endif",
-            Kind::While { .. } => ".endw",
-            Kind::Repeat { .. } => ".until",
-        };
-        // A missing end must not be reported as missing labels too.
-        let labels = match open.kind {
-            Kind::If { next, end, .. } => [next, Some(end)],
-            Kind::While { end, .. } => [Some(end), None],
-            Kind::Repeat { test, end, .. } => [Some(test), Some(end)],
-        };
-        for label in labels.into_iter().flatten() {
-            lowering.writer.define(label);
-        }
-        lowering.diagnostics.push(
-            open.place
-                .error(
-                    codes::UNBALANCED_BLOCK,
-                    format!("`{}` without `{closer}`", open.name),
-                )
-                .label("opened here and never closed")
-                .help(format!("add `{closer}`")),
-        );
-    }
-    lowering.writer.out
+    (names, known)
 }
 
-fn directive_of(statement: &Statement) -> Option<&Directive> {
-    match &statement.body {
-        Body::Directive(directive) => Some(directive),
-        _ => None,
+/// The structured directive of a statement.
+fn structured_of(statement: &Statement) -> Option<(&Directive, StructuredDirective)> {
+    let directive = statement.directive()?;
+    match directive.name {
+        DirectiveName::Structured(name) => Some((directive, name)),
+        DirectiveName::Scope(_)
+        | DirectiveName::Declaration(_)
+        | DirectiveName::Hint(_)
+        | DirectiveName::Program(_)
+        | DirectiveName::Rewrite(_) => None,
     }
 }
 
@@ -240,10 +210,10 @@ fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
     }];
     for (i, statement) in statements.iter().enumerate().rev() {
         let labelled = !statement.labels.is_empty();
-        let word = directive_of(statement).and_then(|directive| Word::of(&directive.name));
+        let role = structured_of(statement).map(|(_, name)| name.role());
         ahead[i] = levels.last().is_some_and(|level| level.in_arm);
-        let inner = match word {
-            Some(Word::Endif | Word::Endw | Word::Until(_)) => {
+        let inner = match role {
+            Some(Role::Closes(_)) => {
                 levels.push(Level {
                     in_arm: labelled,
                     in_block: labelled,
@@ -251,18 +221,14 @@ fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
                 continue;
             }
             // A block that is never closed goes on to the end.
-            Some(Word::If(_) | Word::While(_) | Word::Repeat) if levels.len() == 1 => {
-                levels[0].in_block
-            }
-            Some(Word::If(_) | Word::While(_) | Word::Repeat) => {
-                levels.pop().is_some_and(|level| level.in_block)
-            }
-            _ => false,
+            Some(Role::Opens(_)) if levels.len() == 1 => levels[0].in_block,
+            Some(Role::Opens(_)) => levels.pop().is_some_and(|level| level.in_block),
+            Some(Role::Divides(_) | Role::Declares | Role::Stands) | None => false,
         };
         let Some(level) = levels.last_mut() else {
             continue;
         };
-        let ends_arm = matches!(word, Some(Word::Elif(_) | Word::Else));
+        let ends_arm = matches!(role, Some(Role::Divides(_)));
         level.in_arm = labelled || inner || (level.in_arm && !ends_arm);
         level.in_block |= labelled || inner;
     }
@@ -284,17 +250,13 @@ impl Lowering<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement, labelled: bool) {
-        let word = directive_of(statement)
-            .and_then(|directive| Word::of(&directive.name).map(|word| (directive, word)));
-        let Some((directive, word)) = word else {
-            if self.is_dropped() {
-                let kept = match &statement.body {
-                    Body::Directive(directive) => !HINTS.contains(&directive.name.as_str()),
-                    Body::Empty | Body::Instruction(_) => false,
-                };
-                if !kept {
-                    return;
-                }
+        let Some((directive, name)) = structured_of(statement) else {
+            // What declares names or speaks of the program does so wherever it stands.
+            let kept = statement
+                .directive()
+                .is_some_and(|directive| !matches!(directive.name, DirectiveName::Hint(_)));
+            if self.is_dropped() && !kept {
+                return;
             }
             self.writer.out.push(statement.clone());
             return;
@@ -312,39 +274,39 @@ impl Lowering<'_, '_> {
         {
             self.writer.place.span = directive.place.span.to(condition.span);
         }
-        let wants_condition = matches!(
-            word,
-            Word::If(_) | Word::Elif(_) | Word::While(_) | Word::Until(_)
-        );
-        if let (false, Some(extra)) = (wants_condition, directive.arguments.first()) {
+        if let (false, Some(extra)) = (name.has_condition(), directive.arguments.first()) {
             self.diagnostics.push(
                 Place::of(extra)
                     .error(
                         codes::SYNTAX,
-                        format!("`{}` takes nothing after it", directive.name),
+                        format!("`{}` takes nothing after it", directive.spelling),
                     )
                     .label("not expected here"),
             );
         }
-        if let Err(diagnostic) = self.word(directive, word, labelled) {
+        if let Err(diagnostic) = self.structured(directive, name, labelled) {
             self.diagnostics.push(diagnostic);
         }
     }
 
-    fn word(
+    fn structured(
         &mut self,
         directive: &Directive,
-        word: Word,
+        name: StructuredDirective,
         labelled: bool,
     ) -> Result<(), Diagnostic> {
-        match word {
-            Word::If(unsigned) => self.begin_if(directive, unsigned, labelled),
-            Word::Elif(unsigned) => self.next_arm(directive, Some(unsigned), labelled),
-            Word::Else => self.next_arm(directive, None, labelled),
-            Word::Endif => self.end_if(directive),
-            Word::While(unsigned) => self.begin_while(directive, unsigned, labelled),
-            Word::Endw => self.end_while(directive),
-            Word::Repeat => {
+        use StructuredDirective as Name;
+        match name {
+            Name::If => self.begin_if(directive, false, labelled),
+            Name::IfUnsigned => self.begin_if(directive, true, labelled),
+            Name::Elif => self.next_arm(directive, Some(false), labelled),
+            Name::ElifUnsigned => self.next_arm(directive, Some(true), labelled),
+            Name::Else => self.next_arm(directive, None, labelled),
+            Name::Endif => self.end_if(directive),
+            Name::While => self.begin_while(directive, false, labelled),
+            Name::WhileUnsigned => self.begin_while(directive, true, labelled),
+            Name::Endw => self.end_while(directive),
+            Name::Repeat => {
                 let top = self.writer.label("repeat");
                 let test = self.writer.label("until");
                 let end = self.writer.label("done");
@@ -363,15 +325,17 @@ impl Lowering<'_, '_> {
                 );
                 Ok(())
             }
-            Word::Until(unsigned) => self.end_repeat(directive, unsigned),
-            Word::Break | Word::Continue => self.leave(directive, word == Word::Break),
+            Name::Until => self.end_repeat(directive, false),
+            Name::UntilUnsigned => self.end_repeat(directive, true),
+            Name::Break => self.leave(directive, true),
+            Name::Continue => self.leave(directive, false),
         }
     }
 
     fn push(&mut self, directive: &Directive, kind: Kind) {
         let outer_dropped = self.is_dropped();
         self.open.push(Open {
-            name: directive.name.clone(),
+            spelling: directive.spelling,
             place: directive.place,
             kind,
             dropped: false,
@@ -385,9 +349,9 @@ impl Lowering<'_, '_> {
                 .place
                 .error(
                     codes::CONDITION,
-                    format!("`{}` needs a condition", directive.name),
+                    format!("`{}` needs a condition", directive.spelling),
                 )
-                .help(format!("write `{} (x == 1)`", directive.name)));
+                .help(format!("write `{} (x == 1)`", directive.spelling)));
         }
         condition::parse(&directive.arguments, directive.place, self.known)
     }
@@ -421,7 +385,10 @@ impl Lowering<'_, '_> {
             Some(open) => place
                 .error(
                     codes::UNBALANCED_BLOCK,
-                    format!("`{}` does not belong to `{}`", directive.name, open.name),
+                    format!(
+                        "`{}` does not belong to `{}`",
+                        directive.spelling, open.spelling
+                    ),
                 )
                 .label(format!("needs an open `{opener}`"))
                 .also(
@@ -433,7 +400,7 @@ impl Lowering<'_, '_> {
             None => place
                 .error(
                     codes::UNBALANCED_BLOCK,
-                    format!("`{}` without `{opener}`", directive.name),
+                    format!("`{}` without `{opener}`", directive.spelling),
                 )
                 .label("no block is open here"),
         }

@@ -16,7 +16,11 @@ pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement
     let mut statements = Vec::with_capacity(lines.len());
     for line in lines {
         match run(&line.tokens, line::statement) {
-            Ok(statement) => statements.push(statement),
+            Ok(Ok(statement)) => statements.push(statement),
+            Ok(Err(unknown)) => {
+                diagnostics.push(unknown.diagnostic());
+                statements.push(unknown.stand_in());
+            }
             Err(diagnostic) => diagnostics.extend(diagnostic),
         }
     }
@@ -26,10 +30,11 @@ pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement
 /// Parses one line; `None` only for no tokens.
 ///
 /// # Errors
-/// A `syntax` diagnostic at the token that was not expected.
+/// A `syntax` diagnostic at the token that was not expected, or that of an unknown directive.
 pub fn statement_of(tokens: &[Token]) -> Result<Option<Statement>, Diagnostic> {
     match run(tokens, line::statement) {
-        Ok(statement) => Ok(Some(statement)),
+        Ok(Ok(statement)) => Ok(Some(statement)),
+        Ok(Err(unknown)) => Err(unknown.diagnostic()),
         Err(None) => Ok(None),
         Err(Some(diagnostic)) => Err(diagnostic),
     }

@@ -7,6 +7,7 @@ use npsim_isa::{ContextMode, DecodeReason, Generation, Target, WORD_MASK, decode
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::directives::{DirectiveName, ProgramDirective, RewriteDirective};
 use crate::front::constant;
 use crate::front::lexer::{Interner, lex_fragment};
 use crate::front::parse::statement_of;
@@ -27,7 +28,7 @@ pub fn replace(
         let Body::Directive(directive) = &statement.body else {
             continue;
         };
-        if directive.name != ".word" {
+        if directive.name != DirectiveName::Rewrite(RewriteDirective::Word) {
             continue;
         }
         match instruction(directive, target) {
@@ -43,13 +44,10 @@ pub fn replace(
 /// The mode of the program, by which transfer registers have numbers. A mode that is none is
 /// an error where it is set.
 fn contexts(statements: &[Statement]) -> ContextMode {
-    let set = statements
-        .iter()
-        .rev()
-        .find_map(|statement| match &statement.body {
-            Body::Directive(it) if it.name == ".num_contexts" => Some(it),
-            _ => None,
-        });
+    let sets = DirectiveName::Program(ProgramDirective::NumContexts);
+    let set = { statements.iter().rev() }
+        .filter_map(Statement::directive)
+        .find(|it| it.name == sets);
     let number = set.map(|it| constant::evaluate(&it.arguments, it.place));
     number
         .and_then(Result::ok)

@@ -4,7 +4,7 @@ use npsim_isa::NewerInstruction;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives;
+use crate::directives::{self, DirectiveName, StructuredDirective};
 use crate::front::token::Token;
 use crate::source::{ExpansionId, Span};
 use crate::spelling::closest;
@@ -74,6 +74,16 @@ pub struct Statement {
     pub body: Body,
 }
 
+impl Statement {
+    /// Its directive, if it is one.
+    pub fn directive(&self) -> Option<&Directive> {
+        match &self.body {
+            Body::Directive(directive) => Some(directive),
+            Body::Empty | Body::Instruction(_) => None,
+        }
+    }
+}
+
 /// The part of a line after its labels.
 #[derive(Clone, Debug)]
 pub enum Body {
@@ -120,31 +130,75 @@ pub struct Choice {
 /// `.name arguments`
 #[derive(Clone, Debug)]
 pub struct Directive {
-    /// In lower case, with the dot.
-    pub name: String,
+    /// What it is.
+    pub name: DirectiveName,
+    /// How it is spelt, in lower case and with the dot.
+    pub spelling: &'static str,
     /// Where the name stands.
     pub place: Place,
     /// All that follows it.
     pub arguments: Vec<Token>,
 }
 
-impl Directive {
-    /// The diagnostic for one that this assembler does not handle.
-    pub fn unsupported(&self) -> Diagnostic {
-        let diagnostic = self.place.error(
+/// A line whose first word begins with a dot and is no directive.
+#[derive(Clone, Debug)]
+pub struct UnknownDirective<'t> {
+    /// Labels defined before it.
+    pub labels: Vec<Token>,
+    /// The word.
+    pub word: &'t Token,
+    /// All that follows it.
+    pub arguments: &'t [Token],
+}
+
+impl UnknownDirective<'_> {
+    /// What is wrong with it, and what to write.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let word = self.word.text.to_ascii_lowercase();
+        let place = Place::of(self.word);
+        let diagnostic = place.error(
             codes::UNSUPPORTED_DIRECTIVE,
-            format!("the directive `{}` is not supported", self.name),
+            format!("the directive `{word}` is not supported"),
         );
-        if let Some(meant) = directives::meant(&self.name) {
+        if let Some(meant) = directives::meant(&word) {
+            let meant = meant.word().name;
             return diagnostic
                 .help(format!("write `{meant}`"))
-                .patch(self.place.span, meant);
+                .patch(place.span, meant);
         }
-        match closest(&self.name, directives::names()) {
+        match closest(&word, directives::names()) {
             Some(near) => diagnostic
                 .help(format!("did you mean `{near}`?"))
-                .patch(self.place.span, near),
+                .patch(place.span, near),
             None => diagnostic.help("remove it, or write what it stands for with instructions"),
+        }
+    }
+
+    /// The statement to go on with: the directive that was meant, so that its block has an
+    /// end, or nothing but the labels.
+    pub fn stand_in(self) -> Statement {
+        let body = match directives::meant(&self.word.text) {
+            None => Body::Empty,
+            Some(meant) => Body::Directive(Directive::structured(
+                meant,
+                Place::of(self.word),
+                self.arguments.to_vec(),
+            )),
+        };
+        Statement {
+            labels: self.labels,
+            body,
+        }
+    }
+}
+
+impl Directive {
+    fn structured(name: StructuredDirective, place: Place, arguments: Vec<Token>) -> Self {
+        Self {
+            name: DirectiveName::Structured(name),
+            spelling: name.word().name,
+            place,
+            arguments,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::directives::{DeclarationDirective, DirectiveName, RewriteDirective, ScopeDirective};
 use crate::front::statement::{Body, Directive, Place, Statement};
 use crate::front::token::{Token, TokenKind, spell};
 
@@ -38,10 +39,9 @@ pub fn replace(
     statements: Vec<Statement>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Vec<Statement>, Vec<Synonym>) {
-    let used = statements.iter().any(
-        |s| matches!(&s.body, Body::Directive(directive) if directive.name == ".operand_synonym"),
-    );
-    if !used {
+    let introduces = DirectiveName::Rewrite(RewriteDirective::OperandSynonym);
+    let mut directives = statements.iter().filter_map(Statement::directive);
+    if !directives.any(|it| it.name == introduces) {
         return (statements, Vec::new());
     }
     let mut scopes = vec![Scope::default()];
@@ -60,8 +60,8 @@ pub fn replace(
                     }
                 }
             }
-            Body::Directive(directive) => match directive.name.as_str() {
-                ".operand_synonym" => {
+            Body::Directive(directive) => match directive.name {
+                DirectiveName::Rewrite(RewriteDirective::OperandSynonym) => {
                     match enter(directive, &mut scopes) {
                         Ok(synonym) => found.extend(synonym),
                         Err(diagnostic) => diagnostics.push(diagnostic),
@@ -71,7 +71,7 @@ pub fn replace(
                         continue;
                     }
                 }
-                ".begin" | ".local" => {
+                DirectiveName::Scope(ScopeDirective::Begin | ScopeDirective::Local) => {
                     opened += 1;
                     scopes.push(Scope {
                         number: opened,
@@ -79,11 +79,21 @@ pub fn replace(
                     });
                 }
                 // Scopes that do not match are reported where names are declared.
-                ".end" | ".endlocal" if scopes.len() > 1 => {
-                    scopes.pop();
+                DirectiveName::Scope(ScopeDirective::End | ScopeDirective::Endlocal) => {
+                    if scopes.len() > 1 {
+                        scopes.pop();
+                    }
                 }
-                ".reg" | ".sig" => {}
-                _ => substitute(&mut directive.arguments, &scopes),
+                DirectiveName::Declaration(
+                    DeclarationDirective::Reg | DeclarationDirective::Sig,
+                ) => {}
+                DirectiveName::Declaration(DeclarationDirective::ImportVar)
+                | DirectiveName::Hint(_)
+                | DirectiveName::Program(_)
+                | DirectiveName::Rewrite(RewriteDirective::Word)
+                | DirectiveName::Structured(_) => {
+                    substitute(&mut directive.arguments, &scopes);
+                }
             },
         }
         kept.push(statement);

@@ -2,8 +2,9 @@
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::directives::{DeclarationDirective, DirectiveName, ScopeDirective};
 use crate::front::constant;
-use crate::front::statement::{Body, Directive, Place, Statement};
+use crate::front::statement::{Directive, Place, Statement};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::scope::{
     Element, Entry, Scope, SignalVariable, Space, Symbols, Variable, Wanted,
@@ -27,17 +28,13 @@ pub fn declare(
     };
     let mut scopes = Vec::with_capacity(statements.len());
     for statement in statements {
-        if let Body::Directive(directive) = &statement.body {
+        if let Some(directive) = statement.directive() {
             walk.directive(directive);
         }
         scopes.push(walk.scope);
     }
     for (opener, place) in walk.open.clone() {
-        let closer = if opener == ".local" {
-            ".endlocal"
-        } else {
-            ".end"
-        };
+        let [opener, closer] = opener.names();
         walk.diagnostics.push(
             place
                 .error(
@@ -71,37 +68,59 @@ impl Qualifiers {
     }
 }
 
+/// What opens a scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opener {
+    Begin,
+    Local,
+}
+
+impl Opener {
+    /// Itself and what closes its scope, as they are written.
+    fn names(self) -> [&'static str; 2] {
+        let names = match self {
+            Self::Begin => [ScopeDirective::Begin, ScopeDirective::End],
+            Self::Local => [ScopeDirective::Local, ScopeDirective::Endlocal],
+        };
+        names.map(|name| name.word().name)
+    }
+}
+
 struct Walk<'a> {
     symbols: Symbols,
-    open: Vec<(&'static str, Place)>,
+    open: Vec<(Opener, Place)>,
     scope: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl Walk<'_> {
     fn directive(&mut self, directive: &Directive) {
-        let result = match directive.name.as_str() {
-            ".begin" => {
-                self.enter(".begin", directive.place);
+        let place = directive.place;
+        let result = match directive.name {
+            DirectiveName::Scope(ScopeDirective::Begin) => {
+                self.enter(Opener::Begin, place);
                 Ok(())
             }
-            ".local" => {
-                self.enter(".local", directive.place);
+            DirectiveName::Scope(ScopeDirective::Local) => {
+                self.enter(Opener::Local, place);
                 self.names(directive, false)
             }
-            ".end" => self.leave(".begin", ".end", directive.place),
-            ".endlocal" => self.leave(".local", ".endlocal", directive.place),
-            ".reg" => self.names(directive, false),
-            ".sig" => self.names(directive, true),
-            ".import_var" | ".import" => self.imports(directive),
-            _ => Ok(()),
+            DirectiveName::Scope(ScopeDirective::End) => self.leave(Opener::Begin, place),
+            DirectiveName::Scope(ScopeDirective::Endlocal) => self.leave(Opener::Local, place),
+            DirectiveName::Declaration(DeclarationDirective::Reg) => self.names(directive, false),
+            DirectiveName::Declaration(DeclarationDirective::Sig) => self.names(directive, true),
+            DirectiveName::Declaration(DeclarationDirective::ImportVar) => self.imports(directive),
+            DirectiveName::Hint(_)
+            | DirectiveName::Program(_)
+            | DirectiveName::Rewrite(_)
+            | DirectiveName::Structured(_) => Ok(()),
         };
         if let Err(diagnostic) = result {
             self.diagnostics.push(diagnostic);
         }
     }
 
-    fn enter(&mut self, opener: &'static str, place: Place) {
+    fn enter(&mut self, opener: Opener, place: Place) {
         self.symbols.scopes.push(Scope {
             parent: Some(self.scope),
             begin: Some(place),
@@ -111,7 +130,8 @@ impl Walk<'_> {
         self.open.push((opener, place));
     }
 
-    fn leave(&mut self, opener: &str, closer: &str, place: Place) -> Result<(), Diagnostic> {
+    fn leave(&mut self, opener: Opener, place: Place) -> Result<(), Diagnostic> {
+        let [opened_by, closer] = opener.names();
         match self.open.last() {
             Some((open, _)) if *open == opener => {
                 self.open.pop();
@@ -122,13 +142,13 @@ impl Walk<'_> {
             Some((open, at)) => Err(place
                 .error(
                     codes::UNBALANCED_SCOPE,
-                    format!("`{closer}` does not close `{open}`"),
+                    format!("`{closer}` does not close `{}`", open.names()[0]),
                 )
                 .also(at.span, at.expansion, "the innermost open scope")),
             None => Err(place
                 .error(
                     codes::UNBALANCED_SCOPE,
-                    format!("`{closer}` without `{opener}`"),
+                    format!("`{closer}` without `{opened_by}`"),
                 )
                 .label("no scope is open here")),
         }
@@ -153,7 +173,7 @@ impl Walk<'_> {
         if declared == 0 {
             return Err(directive.place.error(
                 codes::SYNTAX,
-                format!("`{}` imports nothing", directive.name),
+                format!("`{}` imports nothing", directive.spelling),
             ));
         }
         Ok(())
@@ -187,10 +207,10 @@ impl Walk<'_> {
             }
             declared += 1;
         }
-        if declared == 0 && directive.name != ".local" {
+        if declared == 0 && directive.name != DirectiveName::Scope(ScopeDirective::Local) {
             return Err(directive.place.error(
                 codes::SYNTAX,
-                format!("`{}` declares nothing", directive.name),
+                format!("`{}` declares nothing", directive.spelling),
             ));
         }
         Ok(())

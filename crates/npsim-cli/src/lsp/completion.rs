@@ -7,6 +7,7 @@ use lsp_types::{
     MarkupContent, MarkupKind, TextEdit,
 };
 use npsim_asm::Span;
+use npsim_asm::directives::DirectiveName;
 use npsim_asm::source::ExpansionId;
 use npsim_isa::{
     CommandOp, CsrInfo, ENUMERATIONS, InputState, Unit, cap_csr, csr, mnemonic, mnemonics, msf_csr,
@@ -45,7 +46,7 @@ pub fn completion(workspace: &Workspace, spot: &Spot) -> CompletionResponse {
         list.words(vocabulary::OPTIONS, CompletionItemKind::KEYWORD);
     } else if before.is_empty() || before.ends_with("#:") {
         if word.starts_with('.') {
-            list.words(vocabulary::DIRECTIVES, CompletionItemKind::KEYWORD);
+            list.words(vocabulary::directives(), CompletionItemKind::KEYWORD);
         } else {
             statements(workspace, spot, &mut list);
         }
@@ -105,7 +106,7 @@ fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
             );
         }
     }
-    list.words(vocabulary::DIRECTIVES, CompletionItemKind::KEYWORD);
+    list.words(vocabulary::directives(), CompletionItemKind::KEYWORD);
 }
 
 /// What an operand can be.
@@ -148,11 +149,8 @@ fn inside(workspace: &Workspace, spot: &Spot, context: &Context, list: &mut List
             _ => {}
         }
     }
-    if context.head.starts_with(".if")
-        || context.head.starts_with(".elif")
-        || context.head.starts_with(".while")
-        || context.head.starts_with(".until")
-    {
+    let directive = DirectiveName::parse(&context.head);
+    if matches!(directive, Some((DirectiveName::Structured(name), _)) if name.has_condition()) {
         list.words(vocabulary::CONDITIONS, CompletionItemKind::FUNCTION);
     }
     let signals_only = matches!(
@@ -197,7 +195,7 @@ impl List {
         });
     }
 
-    fn words(&mut self, words: &[Word], kind: CompletionItemKind) {
+    fn words(&mut self, words: impl IntoIterator<Item = &'static Word>, kind: CompletionItemKind) {
         for word in words {
             self.add(
                 word.name,

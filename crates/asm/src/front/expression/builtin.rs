@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::{Expression, Failure, Resolver, Value, fail};
 use crate::codes;
 use crate::front::token::{Token, TokenKind, spell};
+use crate::vocabulary::Function;
 
 /// The functions that mean the same wherever expressions are allowed: `log2`,
 /// `streq`, `strlen`, `strstr`, `strleft` and `strright`; `None` for others.
@@ -21,13 +22,21 @@ pub fn builtin(
     arguments: &[Vec<Token>],
     resolver: &mut dyn Resolver,
 ) -> Option<Result<Value, Failure>> {
-    let name = function.text.to_ascii_lowercase();
-    let (least, most) = match &*name {
-        "strlen" => (1, 1),
-        "log2" => (1, 2),
-        "streq" | "strstr" | "strleft" | "strright" => (2, 2),
-        _ => return None,
+    let known = Function::by_name(&function.text)?;
+    let (least, most) = match known {
+        Function::Strlen => (1, 1),
+        Function::Log2 => (1, 2),
+        Function::Streq | Function::Strstr | Function::Strleft | Function::Strright => (2, 2),
+        Function::Defined
+        | Function::Isnum
+        | Function::IsCtConst
+        | Function::IsRtConst
+        | Function::Isimport
+        | Function::Isrestricted
+        | Function::IsIxptype
+        | Function::Mask => return None,
     };
+    let name = known.word().name;
     if arguments.len() < least || arguments.len() > most {
         let wanted = match (least, most) {
             (1, 1) => "1 argument",
@@ -43,16 +52,16 @@ pub fn builtin(
             "a comma divides arguments; a text with commas in it stands in single quotes",
         ))));
     }
-    Some(apply(&name, function, arguments, resolver))
+    Some(apply(known, function, arguments, resolver))
 }
 
 fn apply(
-    name: &str,
+    known: Function,
     function: &Token,
     arguments: &[Vec<Token>],
     resolver: &mut dyn Resolver,
 ) -> Result<Value, Failure> {
-    if name == "log2" {
+    if known == Function::Log2 {
         let n = Expression::parse(&arguments[0], function)?.number(resolver)?;
         let up = match arguments.get(1) {
             Some(mode) => Expression::parse(mode, function)?.number(resolver)? != 0,
@@ -70,13 +79,13 @@ fn apply(
         return Ok(Value::Number(i128::from(floor) + i128::from(up)));
     }
     let text = text_argument(&arguments[0], function, resolver)?;
-    Ok(match name {
-        "strlen" => Value::Number(text.chars().count() as i128),
-        "streq" => {
+    Ok(match known {
+        Function::Strlen => Value::Number(text.chars().count() as i128),
+        Function::Streq => {
             let other = text_argument(&arguments[1], function, resolver)?;
             Value::Number(i128::from(text == other))
         }
-        "strstr" => {
+        Function::Strstr => {
             let needle = text_argument(&arguments[1], function, resolver)?;
             let place = text
                 .find(&*needle)
@@ -87,12 +96,12 @@ fn apply(
             let count = Expression::parse(&arguments[1], function)?.number(resolver)?;
             let length = text.chars().count();
             let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-            let kept = if count < 0 || (count == 0 && name == "strright") {
+            let kept = if count < 0 || (count == 0 && known == Function::Strright) {
                 length.saturating_sub(wanted)
             } else {
                 wanted.min(length)
             };
-            Value::Text(if name == "strleft" {
+            Value::Text(if known == Function::Strleft {
                 text.chars().take(kept).collect::<String>().into()
             } else {
                 text.chars().skip(length - kept).collect::<String>().into()
@@ -113,9 +122,10 @@ fn text_argument(
         }
         [name, open, ..]
             if open.is("(")
-                && ["strleft", "strright"]
-                    .iter()
-                    .any(|known| name.text.eq_ignore_ascii_case(known)) =>
+                && matches!(
+                    Function::by_name(&name.text),
+                    Some(Function::Strleft | Function::Strright)
+                ) =>
         {
             match Expression::parse(argument, function)?.evaluate(resolver)? {
                 Value::Text(text) => Ok(text),

@@ -84,7 +84,7 @@ impl Lowering<'_, '_> {
                     return Err(place
                         .error(
                             codes::UNBALANCED_BLOCK,
-                            format!("`{}` after `.else`", directive.name),
+                            format!("`{}` after `.else`", directive.spelling),
                         )
                         .also(at.span, at.expansion, "the `.else` of this `.if`")
                         .help("`.else` must be the last arm"));

@@ -5,23 +5,10 @@ use crate::diagnostic::Diagnostic;
 use crate::front::statement::Place;
 use crate::front::token::{Token, TokenKind, arguments};
 use crate::spelling::closest;
+use crate::vocabulary::{ConditionFunction, Function};
 
 /// Conditions may nest this deep.
 const DEEPEST: usize = 64;
-
-/// Functions of conditions, for suggestions.
-const FUNCTIONS: &[&str] = &[
-    "bit",
-    "byte",
-    "signal",
-    "ctx",
-    "inp_state",
-    "mask",
-    "log2",
-    "streq",
-    "strlen",
-    "strstr",
-];
 
 /// How soon the value of a part is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -368,7 +355,7 @@ impl Parser<'_> {
         if self.peek().is_some_and(|token| token.is("(")) {
             return self.call(start, first);
         }
-        if first.text.eq_ignore_ascii_case("cout") {
+        if ConditionFunction::by_name(&first.text) == Some(ConditionFunction::Cout) {
             return Ok(Node {
                 kind: Kind::Carry,
                 tokens: self.since(start),
@@ -390,25 +377,19 @@ impl Parser<'_> {
             return Err(self.missing());
         };
         self.at += used;
-        let name = function.text.to_ascii_lowercase();
         let place = Place::of(function);
-        let wanted = match name.as_str() {
-            "bit" | "byte" => 2,
-            "signal" | "inp_state" | "mask" => 1,
-            "ctx" => 0,
-            "log2" | "streq" | "strlen" | "strstr" => list.len(),
-            _ => {
-                let error = place.error(
-                    codes::UNKNOWN_FUNCTION,
-                    format!("conditions have no function `{}`", function.text),
-                );
-                return Err(match closest(&name, FUNCTIONS.iter().copied()) {
-                    Some(near) => error.help(format!("did you mean `{near}`?")),
-                    None => error.help(
-                        "conditions know BIT, BYTE, SIGNAL, CTX and INP_STATE besides constants",
-                    ),
-                });
+        let known = ConditionFunction::by_name(&function.text);
+        let constant = Function::by_name(&function.text);
+        let (wanted, soon) = match (known, constant) {
+            (Some(ConditionFunction::Bit | ConditionFunction::Byte), _) => (2, Known::Running),
+            (Some(ConditionFunction::Signal | ConditionFunction::InpState), _) => {
+                (1, Known::Running)
             }
+            (Some(ConditionFunction::Ctx), _) => (0, Known::Running),
+            (None, Some(Function::Mask)) => (1, Known::Late),
+            (None, Some(name)) if CONSTANTS.contains(&name) => (list.len(), Known::Now),
+            // The carry is a name and no function.
+            (Some(ConditionFunction::Cout) | None, _) => return Err(unknown(function)),
         };
         if list.len() != wanted {
             return Err(place.error(
@@ -422,19 +403,44 @@ impl Parser<'_> {
             ));
         }
         let part = |index: usize| parse(list[index], place, self.names).map(Box::new);
-        let (kind, known) = match name.as_str() {
-            "bit" => (Kind::Bit(part(0)?, part(1)?), Known::Running),
-            "byte" => (Kind::Byte(part(0)?, part(1)?), Known::Running),
-            "signal" => (Kind::Signal(list[0].to_vec()), Known::Running),
-            "inp_state" => (Kind::Input(list[0].to_vec()), Known::Running),
-            "ctx" => (Kind::Context, Known::Running),
-            "mask" => (Kind::Leaf, Known::Late),
-            _ => (Kind::Leaf, Known::Now),
+        let kind = match known {
+            Some(ConditionFunction::Bit) => Kind::Bit(part(0)?, part(1)?),
+            Some(ConditionFunction::Byte) => Kind::Byte(part(0)?, part(1)?),
+            Some(ConditionFunction::Signal) => Kind::Signal(list[0].to_vec()),
+            Some(ConditionFunction::InpState) => Kind::Input(list[0].to_vec()),
+            Some(ConditionFunction::Ctx) => Kind::Context,
+            Some(ConditionFunction::Cout) => Kind::Carry,
+            None => Kind::Leaf,
         };
         Ok(Node {
             kind,
             tokens: self.since(start),
-            known,
+            known: soon,
         })
+    }
+}
+
+/// The functions of constant expressions that a condition may hold.
+const CONSTANTS: [Function; 4] = [
+    Function::Log2,
+    Function::Streq,
+    Function::Strlen,
+    Function::Strstr,
+];
+
+fn unknown(function: &Token) -> Diagnostic {
+    let error = Place::of(function).error(
+        codes::UNKNOWN_FUNCTION,
+        format!("conditions have no function `{}`", function.text),
+    );
+    let names = { ConditionFunction::WORDS.iter() }
+        .chain([Function::Mask.word()])
+        .chain(CONSTANTS.iter().map(|name| name.word()))
+        .map(|word| word.name);
+    match closest(&function.text, names) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => {
+            error.help("conditions know BIT, BYTE, SIGNAL, CTX and INP_STATE besides constants")
+        }
     }
 }

@@ -5,9 +5,10 @@
 
 use proptest::prelude::*;
 
-use super::{Word, directive_of, labels_ahead, lower};
+use super::{labels_ahead, lower, structured_of};
 use crate::Options;
 use crate::diagnostic::Diagnostic;
+use crate::directives::Role;
 use crate::front::parse::parse;
 use crate::front::preprocess::preprocess;
 use crate::front::statement::{Body, Statement};
@@ -40,7 +41,7 @@ fn lowered(text: &str) -> (String, Vec<Diagnostic>) {
                 text += &format!("{}[{}]", instruction.mnemonic, operands.join(", "));
             }
             Body::Directive(directive) => {
-                text += &format!("{} {}", directive.name, spell(&directive.arguments));
+                text += &format!("{} {}", directive.spelling, spell(&directive.arguments));
             }
         }
         text
@@ -131,11 +132,11 @@ fn scan(rest: &[Statement]) -> bool {
         if !statement.labels.is_empty() {
             return true;
         }
-        match directive_of(statement).and_then(|directive| Word::of(&directive.name)) {
-            Some(Word::If(_) | Word::While(_) | Word::Repeat) => depth += 1,
-            Some(Word::Elif(_) | Word::Else) if depth > 0 => {}
-            Some(Word::Endif | Word::Endw | Word::Until(_)) if depth > 0 => depth -= 1,
-            Some(Word::Break | Word::Continue) | None => {}
+        match structured_of(statement).map(|(_, name)| name.role()) {
+            Some(Role::Opens(_)) => depth += 1,
+            Some(Role::Divides(_)) if depth > 0 => {}
+            Some(Role::Closes(_)) if depth > 0 => depth -= 1,
+            Some(Role::Stands | Role::Declares) | None => {}
             Some(_) => return false,
         }
     }

@@ -1,7 +1,8 @@
-//! Statements that nobody wrote: their tokens, labels and registers.
+//! Statements that lowering makes: their tokens, labels and registers.
 
 use std::collections::BTreeSet;
 
+use crate::directives::{DeclarationDirective, DirectiveName};
 use crate::front::statement::{Body, Directive, Instruction, Place, Statement};
 use crate::front::token::{Token, TokenKind};
 
@@ -98,7 +99,8 @@ impl<'n> Writer<'n> {
         self.out.push(Statement {
             labels: Vec::new(),
             body: Body::Directive(Directive {
-                name: ".reg".to_owned(),
+                name: DirectiveName::Declaration(DeclarationDirective::Reg),
+                spelling: DeclarationDirective::Reg.word().name,
                 place: self.place,
                 arguments: vec![token.clone()],
             }),

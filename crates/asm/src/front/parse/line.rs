@@ -5,8 +5,11 @@ use nom::combinator::{map, opt};
 use nom::multi::separated_list1;
 use nom::sequence::{delimited, preceded, terminated};
 
-use super::stream::{Parsed, Tokens, end, fail, ident, punct, token};
-use crate::front::statement::{Body, Choice, Directive, Instruction, Place, Statement};
+use super::stream::{Parsed, Tokens, end, fail, punct, token};
+use crate::directives::DirectiveName;
+use crate::front::statement::{
+    Body, Choice, Directive, Instruction, Place, Statement, UnknownDirective,
+};
 use crate::front::token::{Token, TokenKind, each};
 
 /// Tokens up to one of `stops` outside all brackets; at least one.
@@ -125,26 +128,40 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
     ))
 }
 
-fn directive(input: Tokens<'_>) -> Parsed<'_, Body> {
-    let (rest, name) = ident(input)?;
-    Ok((
-        Tokens(&[]),
-        Body::Directive(Directive {
-            name: name.text.to_ascii_lowercase(),
-            place: Place::of(name),
-            arguments: rest.0.to_vec(),
+/// A line that is read as a statement, or whose directive there is not.
+type Line<'a> = Result<Statement, UnknownDirective<'a>>;
+
+fn directive<'a>(labels: Vec<Token>, word: &'a Token, arguments: &'a [Token]) -> Line<'a> {
+    let Some((name, spelling)) = DirectiveName::parse(&word.text) else {
+        return Err(UnknownDirective {
+            labels,
+            word,
+            arguments,
+        });
+    };
+    Ok(Statement {
+        labels,
+        body: Body::Directive(Directive {
+            name,
+            spelling,
+            place: Place::of(word),
+            arguments: arguments.to_vec(),
         }),
-    ))
+    })
 }
 
 /// A whole line.
-pub fn statement(input: Tokens<'_>) -> Parsed<'_, Statement> {
+pub fn statement(input: Tokens<'_>) -> Parsed<'_, Line<'_>> {
     let (rest, labels) = each(label_definition).parse(input)?;
+    let labels: Vec<Token> = labels.into_iter().cloned().collect();
+    if let Some((first, arguments)) = rest.0.split_first()
+        && first.kind == TokenKind::Ident
+        && first.text.starts_with('.')
+    {
+        return Ok((Tokens(&[]), directive(labels, first, arguments)));
+    }
     let (rest, body) = match rest.0.first() {
         None => (rest, Body::Empty),
-        Some(first) if first.kind == TokenKind::Ident && first.text.starts_with('.') => {
-            directive(rest)?
-        }
         Some(first) if first.kind == TokenKind::Label => {
             return fail(Tokens(&rest.0[1..]), "`:` after a label");
         }
@@ -159,11 +176,5 @@ pub fn statement(input: Tokens<'_>) -> Parsed<'_, Statement> {
         Some(_) => instruction(rest)?,
     };
     let (rest, ()) = end(rest)?;
-    Ok((
-        rest,
-        Statement {
-            labels: labels.into_iter().cloned().collect(),
-            body,
-        },
-    ))
+    Ok((rest, Ok(Statement { labels, body })))
 }

@@ -1,18 +1,18 @@
 //! Blocks of lines between two directives.
 
-use crate::front::directive::Directive;
-use crate::front::lexer::RawLine;
+use crate::directives::PreprocessorDirective;
+use crate::front::lexer::{Hash, RawLine};
 
 /// Finds the directive that closes the block opened before `from`.
 pub(super) fn block_end(
     lines: &[RawLine],
     from: usize,
-    opens: impl Fn(Directive) -> bool,
-    closes: Directive,
+    opens: impl Fn(PreprocessorDirective) -> bool,
+    closes: PreprocessorDirective,
 ) -> Option<usize> {
     let mut depth = 0usize;
     for (at, line) in lines.iter().enumerate().skip(from) {
-        let Some((directive, _)) = line.directive else {
+        let Some((Hash::Directive(directive), _)) = line.directive else {
             continue;
         };
         if opens(directive) {

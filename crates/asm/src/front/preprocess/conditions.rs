@@ -9,41 +9,13 @@ use super::{
 };
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::directive::Directive;
+use crate::directives::{PreprocessorDirective, Role};
 use crate::front::expression::{Expression, Failure, Resolver, Value, builtin};
 use crate::front::lexer::RawLine;
 use crate::front::token::{Token, TokenKind, arguments};
 use crate::source::Span;
 use crate::spelling;
-
-/// Functions that only the preprocessor knows.
-const QUESTIONS: [&str; 7] = [
-    "defined",
-    "isnum",
-    "is_ct_const",
-    "is_rt_const",
-    "isimport",
-    "isrestricted",
-    "is_ixptype",
-];
-
-/// All functions, for suggestions.
-const FUNCTIONS: [&str; 14] = [
-    "defined",
-    "isnum",
-    "is_ct_const",
-    "is_rt_const",
-    "isimport",
-    "isrestricted",
-    "is_ixptype",
-    "streq",
-    "strlen",
-    "strstr",
-    "strleft",
-    "strright",
-    "log2",
-    "mask",
-];
+use crate::vocabulary::Function;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arm {
@@ -74,7 +46,7 @@ impl Conditional {
 impl Preprocessor<'_> {
     pub(super) fn conditional(
         &mut self,
-        directive: Directive,
+        directive: PreprocessorDirective,
         name: &Token,
         line: &RawLine,
         environment: &Environment,
@@ -84,11 +56,7 @@ impl Preprocessor<'_> {
             expansion: environment.expansion,
             ..name.clone()
         };
-        let opens = matches!(
-            directive,
-            Directive::If | Directive::Ifdef | Directive::Ifndef
-        );
-        if opens {
+        if matches!(directive.role(), Role::Opens(_)) {
             let live = open.last().is_none_or(Conditional::is_live);
             let value = if live {
                 self.arm_value(directive, name, line, environment)
@@ -107,8 +75,8 @@ impl Preprocessor<'_> {
             return;
         };
         let seeking = current.arm == Arm::Seeking;
-        match directive {
-            Directive::Elif | Directive::Else => {
+        match directive.role() {
+            Role::Divides(_) => {
                 if let Some(before) = current.otherwise {
                     self.report(
                         Diagnostic::error(
@@ -125,7 +93,7 @@ impl Preprocessor<'_> {
                     current.arm = Arm::Done;
                     return;
                 }
-                let value = if directive == Directive::Else {
+                let value = if directive == PreprocessorDirective::Else {
                     current.otherwise = Some(name.span);
                     Some(true)
                 } else if seeking {
@@ -135,12 +103,12 @@ impl Preprocessor<'_> {
                 };
                 current.arm = if seeking { arm_of(value) } else { Arm::Done };
             }
-            _ => {
+            Role::Opens(_) | Role::Closes(_) | Role::Declares | Role::Stands => {
                 open.pop();
             }
         }
         let live = open.last().is_none_or(Conditional::is_live);
-        if directive != Directive::Elif && (live || seeking) {
+        if directive != PreprocessorDirective::Elif && (live || seeking) {
             let rest = self.substitute(&line.tokens, environment);
             self.extra(name, &rest);
         }
@@ -149,7 +117,7 @@ impl Preprocessor<'_> {
     /// The condition, or `None` if it has no value.
     fn arm_value(
         &mut self,
-        directive: Directive,
+        directive: PreprocessorDirective,
         name: &Token,
         line: &RawLine,
         environment: &Environment,
@@ -158,13 +126,13 @@ impl Preprocessor<'_> {
             return None;
         }
         let tokens = self.substitute(&line.tokens, environment);
-        if directive == Directive::If || directive == Directive::Elif {
+        if directive == PreprocessorDirective::If || directive == PreprocessorDirective::Elif {
             return self.condition(tokens, name);
         }
         let (macro_name, rest) = self.name_of(name, tokens)?;
         self.extra(name, &rest);
         let defined = self.defines.contains_key(&macro_name.text);
-        Some(defined == (directive == Directive::Ifdef))
+        Some(defined == (directive == PreprocessorDirective::Ifdef))
     }
 
     /// Evaluates a condition; reports if that fails.
@@ -245,9 +213,10 @@ impl Preprocessor<'_> {
     /// inside is expanded.
     fn answer_defined(&mut self, tokens: Vec<Token>) -> Vec<Token> {
         let asks = |token: &Token| {
-            token.kind == TokenKind::Ident
-                && (token.text.eq_ignore_ascii_case("defined")
-                    || token.text.eq_ignore_ascii_case("is_ixptype"))
+            let function = (token.kind == TokenKind::Ident)
+                .then(|| Function::by_name(&token.text))
+                .flatten();
+            matches!(function, Some(Function::Defined | Function::IsIxptype))
         };
         if !tokens.iter().any(asks) {
             return tokens;
@@ -398,11 +367,10 @@ impl Resolver for Names<'_> {
         if let Some(value) = builtin(function, arguments, self) {
             return value;
         }
-        let name = function.text.to_ascii_lowercase();
-        if name == "mask" {
-            return Err(Self::later(function, "mask()"));
-        }
-        if QUESTIONS.contains(&&*name) {
+        if let Some(known) = Function::by_name(&function.text) {
+            if known == Function::Mask {
+                return Err(Self::later(function, "mask()"));
+            }
             let [argument] = arguments else {
                 return Err(Box::new(Diagnostic::error(
                     codes::FUNCTION_ARGUMENT,
@@ -415,28 +383,41 @@ impl Resolver for Names<'_> {
                     function.expansion,
                 )));
             };
-            let yes = match &*name {
-                "isimport" => {
+            let yes = match known {
+                Function::Isimport => {
                     matches!(&**argument, [name] if self.imports.contains(&name.text))
                 }
-                "isrestricted" => self.is_restricted(argument, function),
-                "is_rt_const" => self.is_constant(argument, function, true),
-                _ => self.is_constant(argument, function, false),
+                Function::Isrestricted => self.is_restricted(argument, function),
+                Function::IsRtConst => self.is_constant(argument, function, true),
+                Function::Defined
+                | Function::Isnum
+                | Function::IsCtConst
+                | Function::IsIxptype
+                | Function::Streq
+                | Function::Strlen
+                | Function::Strstr
+                | Function::Strleft
+                | Function::Strright
+                | Function::Log2
+                | Function::Mask => self.is_constant(argument, function, false),
             };
             return Ok(Value::Number(i128::from(yes)));
         }
+        let names: Vec<&str> = Function::WORDS.iter().map(|word| word.name).collect();
         let error = Diagnostic::error(
             codes::UNKNOWN_FUNCTION,
             format!("there is no function `{}`", function.text),
             function.span,
             function.expansion,
         );
-        Err(Box::new(match spelling::closest(&name, FUNCTIONS) {
-            Some(meant) => error
-                .help(format!("did you mean `{meant}`?"))
-                .patch(function.span, meant),
-            None => error.help(format!("the functions are {}", FUNCTIONS.join(", "))),
-        }))
+        Err(Box::new(
+            match spelling::closest(&function.text, names.iter().copied()) {
+                Some(meant) => error
+                    .help(format!("did you mean `{meant}`?"))
+                    .patch(function.span, meant),
+                None => error.help(format!("the functions are {}", names.join(", "))),
+            },
+        ))
     }
 }
 

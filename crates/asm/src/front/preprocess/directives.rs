@@ -4,7 +4,7 @@ use super::{Preprocessor, defines::Define, environment::Environment};
 use crate::LintLevel;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::directive::{Directive, NAMES};
+use crate::directives::{Block, PreprocessorDirective as Name, Role};
 use crate::front::lexer::RawLine;
 use crate::front::token::{Token, TokenKind, spell};
 use crate::source::ExpansionId;
@@ -15,7 +15,7 @@ impl Preprocessor<'_> {
     /// Executes the directive at `lines[at]`; gives the line to go on with.
     pub(super) fn directive(
         &mut self,
-        directive: Directive,
+        directive: Name,
         name: &Token,
         lines: &[RawLine],
         at: usize,
@@ -26,63 +26,68 @@ impl Preprocessor<'_> {
             expansion: environment.expansion,
             ..name.clone()
         };
-        match directive {
-            Directive::Macro => return self.define_macro(name, lines, at, environment),
-            Directive::While | Directive::For | Directive::Repeat => {
+        match directive.role() {
+            Role::Opens(Block::Macro) => return self.define_macro(name, lines, at, environment),
+            Role::Opens(Block::PreprocessorLoop) => {
                 return self.run_loop(directive, name, lines, at, environment);
             }
+            _ if line.is_wrong() => return at + 1,
             _ => {}
-        }
-        if line.is_wrong() {
-            return at + 1;
         }
         let tokens = self.substitute(&line.tokens, environment);
         match directive {
-            Directive::Define => self.define(name, tokens),
-            Directive::DefineEval => self.define_eval(name, tokens),
-            Directive::Undef => self.undef(name, tokens),
-            Directive::Include => self.include(name, tokens, environment),
-            Directive::Error | Directive::Warning | Directive::Info => {
+            Name::Define => self.define(name, tokens),
+            Name::DefineEval => self.define_eval(name, tokens),
+            Name::Undef => self.undef(name, tokens),
+            Name::Include => self.include(name, tokens, environment),
+            Name::Error | Name::Warning | Name::Warn | Name::Info => {
                 self.message(directive, name, tokens);
             }
-            Directive::Pragma => self.pragma(name, &tokens),
-            Directive::Line => self.line(name, tokens),
-            Directive::Exitm if environment.expansion != ExpansionId::ROOT => {
+            Name::Pragma => self.pragma(name, &tokens),
+            Name::Line => self.line(name, tokens),
+            Name::Exitm if environment.expansion != ExpansionId::ROOT => {
                 self.extra(name, &tokens);
                 self.leaving = true;
             }
-            Directive::Endm | Directive::Exitm => self.unmatched(name, "#macro"),
-            Directive::Endloop => self.unmatched(name, "#while, #for or #repeat"),
-            Directive::Unknown if self.said(codes::UNKNOWN_DIRECTIVE, name) => {}
-            Directive::Unknown => {
-                let mut error = Diagnostic::error(
-                    codes::UNKNOWN_DIRECTIVE,
-                    format!("there is no directive `#{}`", name.text),
-                    name.span,
-                    name.expansion,
-                );
-                let known = NAMES.iter().map(|(known, _)| *known);
-                if let Some(meant) = spelling::closest(&name.text, known) {
-                    error = error
-                        .help(format!("did you mean `#{meant}`?"))
-                        .patch(name.span, format!("#{meant}"));
-                }
-                self.report(error);
-            }
+            Name::Endm | Name::Exitm => self.unmatched(name, "#macro"),
+            Name::Endloop => self.unmatched(name, "#while, #for or #repeat"),
             // Blocks were dealt with above, and by the caller.
-            Directive::Nothing
-            | Directive::If
-            | Directive::Ifdef
-            | Directive::Ifndef
-            | Directive::Elif
-            | Directive::Else
-            | Directive::Endif
-            | Directive::Macro
-            | Directive::While
-            | Directive::For
-            | Directive::Repeat => {}
+            Name::If
+            | Name::Ifdef
+            | Name::Ifndef
+            | Name::Elif
+            | Name::Else
+            | Name::Endif
+            | Name::Macro
+            | Name::While
+            | Name::For
+            | Name::Repeat => {}
         }
         at + 1
+    }
+
+    /// Reports a word behind `#` that is no directive.
+    pub(super) fn unknown_directive(&mut self, name: &Token, environment: &Environment) {
+        let name = &Token {
+            expansion: environment.expansion,
+            ..name.clone()
+        };
+        if self.said(codes::UNKNOWN_DIRECTIVE, name) {
+            return;
+        }
+        let mut error = Diagnostic::error(
+            codes::UNKNOWN_DIRECTIVE,
+            format!("there is no directive `#{}`", name.text),
+            name.span,
+            name.expansion,
+        );
+        let known = Name::bare_names();
+        if let Some(meant) = spelling::closest(&name.text, known) {
+            error = error
+                .help(format!("did you mean `#{meant}`?"))
+                .patch(name.span, format!("#{meant}"));
+        }
+        self.report(error);
     }
 
     pub(super) fn unmatched(&mut self, name: &Token, opener: &str) {

@@ -3,7 +3,7 @@
 use super::{Preprocessor, blocks::block_end, environment::Environment};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::directive::Directive;
+use crate::directives::{Block, PreprocessorDirective, Role};
 use crate::front::lexer::RawLine;
 use crate::front::token::{Token, arguments};
 
@@ -11,13 +11,14 @@ impl Preprocessor<'_> {
     /// Runs the loop at `lines[at]`; gives the line after it.
     pub(super) fn run_loop(
         &mut self,
-        directive: Directive,
+        directive: PreprocessorDirective,
         name: &Token,
         lines: &[RawLine],
         at: usize,
         environment: &Environment,
     ) -> usize {
-        let Some(end) = block_end(lines, at + 1, Directive::opens_loop, Directive::Endloop) else {
+        let nests = |it: PreprocessorDirective| it.role() == Role::Opens(Block::PreprocessorLoop);
+        let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endloop) else {
             self.report(
                 Diagnostic::error(
                     codes::UNTERMINATED_LOOP,
@@ -39,8 +40,8 @@ impl Preprocessor<'_> {
         if !line.is_wrong() {
             let body = &lines[at + 1..end];
             match directive {
-                Directive::While => self.run_while(name, line, body, environment),
-                Directive::For => self.run_for(name, line, body, environment),
+                PreprocessorDirective::While => self.run_while(name, line, body, environment),
+                PreprocessorDirective::For => self.run_for(name, line, body, environment),
                 _ => {
                     let count = self.substitute(&line.tokens, environment);
                     match self.number(count, name) {

@@ -7,7 +7,7 @@ use npsim_isa::mnemonic;
 use super::{Preprocessor, blocks::block_end, defines::counted, environment::Environment};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::directive::Directive;
+use crate::directives::PreprocessorDirective;
 use crate::front::lexer::RawLine;
 use crate::front::token::{Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
@@ -97,8 +97,8 @@ impl Preprocessor<'_> {
         at: usize,
         environment: &Environment,
     ) -> usize {
-        let nests = |directive| directive == Directive::Macro;
-        let Some(end) = block_end(lines, at + 1, nests, Directive::Endm) else {
+        let nests = |directive| directive == PreprocessorDirective::Macro;
+        let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endm) else {
             self.report(
                 Diagnostic::error(
                     codes::UNTERMINATED_MACRO,

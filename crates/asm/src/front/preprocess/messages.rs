@@ -3,12 +3,17 @@
 use super::{Preprocessor, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::front::directive::Directive;
+use crate::directives::PreprocessorDirective;
 use crate::front::expression::Value;
 use crate::front::token::{Token, TokenKind, spell};
 
 impl Preprocessor<'_> {
-    pub(super) fn message(&mut self, directive: Directive, name: &Token, tokens: Vec<Token>) {
+    pub(super) fn message(
+        &mut self,
+        directive: PreprocessorDirective,
+        name: &Token,
+        tokens: Vec<Token>,
+    ) {
         let span = match (tokens.first(), tokens.last()) {
             (Some(first), Some(last)) => name.span.to(first.span).to(last.span),
             _ => name.span,
@@ -20,8 +25,10 @@ impl Preprocessor<'_> {
             text
         };
         let (level, code) = match directive {
-            Directive::Error => (Level::Error, codes::USER_ERROR),
-            Directive::Warning => (Level::Warning, codes::USER_WARNING),
+            PreprocessorDirective::Error => (Level::Error, codes::USER_ERROR),
+            PreprocessorDirective::Warning | PreprocessorDirective::Warn => {
+                (Level::Warning, codes::USER_WARNING)
+            }
             _ => (Level::Note, codes::USER_NOTE),
         };
         self.report(Diagnostic {

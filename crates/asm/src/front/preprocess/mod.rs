@@ -24,7 +24,8 @@ use crate::LintLevel;
 use crate::Options;
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::front::lexer::{Interner, RawLine, lex};
+use crate::directives::{DeclarationDirective, DirectiveName};
+use crate::front::lexer::{Hash, Interner, RawLine, lex};
 use crate::front::token::{Line, Token, TokenKind};
 use crate::lints::{Pragmas, Switched};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
@@ -222,7 +223,7 @@ impl Preprocessor<'_> {
                 }
             }
             match &line.directive {
-                Some((directive, name)) if directive.is_conditional() => {
+                Some((Hash::Directive(directive), name)) if directive.is_conditional() => {
                     self.conditional(*directive, name, line, environment, &mut conditionals);
                     at += 1;
                 }
@@ -232,7 +233,14 @@ impl Preprocessor<'_> {
                     }
                     at += 1;
                 }
-                Some((directive, name)) => {
+                Some((Hash::Unknown, name)) => {
+                    if !line.is_wrong() {
+                        self.unknown_directive(name, environment);
+                    }
+                    at += 1;
+                }
+                Some((Hash::Nothing, _)) => at += 1,
+                Some((Hash::Directive(directive), name)) => {
                     at = self.directive(*directive, name, lines, at, environment);
                 }
                 None => {
@@ -440,9 +448,8 @@ impl Preprocessor<'_> {
         let Some(first) = tokens.first() else {
             return;
         };
-        if first.text.eq_ignore_ascii_case(".import_var")
-            || first.text.eq_ignore_ascii_case(".import")
-        {
+        let imports = DirectiveName::Declaration(DeclarationDirective::ImportVar);
+        if DirectiveName::parse(&first.text).is_some_and(|(name, _)| name == imports) {
             let names = tokens[1..].iter().filter(|t| t.kind == TokenKind::Ident);
             self.imports.extend(names.map(|name| name.text.clone()));
         }

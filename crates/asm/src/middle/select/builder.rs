@@ -16,30 +16,7 @@ use crate::front::statement::{Choice, Instruction, Place};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Late, LateKind, Micro, SignalRef, SignalUse, Slot, Transfer, Value};
 use crate::spelling::closest;
-
-/// All optional tokens that any instruction knows, for suggestions.
-const OPTIONS: &[&str] = &[
-    "defer",
-    "sig_done",
-    "ctx_swap",
-    "indirect_ref",
-    "ignore_data_error",
-    "any",
-    "all",
-    "br",
-    "targets",
-    "load_cc",
-    "bit_swap",
-    "lm_addr0",
-    "lm_addr1",
-    "bytes_0_3",
-    "bytes_1_3",
-    "bytes_2_3",
-    "byte_3",
-    "bytes_0_2",
-    "bytes_0_1",
-    "byte_0",
-];
+use crate::vocabulary::OPTIONAL_TOKENS;
 
 /// The instruction under construction.
 pub struct Builder<'s, 'a> {
@@ -104,7 +81,8 @@ impl<'s, 'a> Builder<'s, 'a> {
             if *taken {
                 continue;
             }
-            let known = OPTIONS.contains(&choice.name.as_str());
+            let names = OPTIONAL_TOKENS.iter().map(|word| word.name);
+            let known = names.clone().any(|name| name == choice.name);
             let diagnostic = choice.place.error(
                 codes::UNKNOWN_OPTION,
                 if known {
@@ -116,7 +94,7 @@ impl<'s, 'a> Builder<'s, 'a> {
                     format!("there is no optional token `{}`", choice.name)
                 },
             );
-            let near = closest(&choice.name, OPTIONS.iter().copied()).filter(|_| !known);
+            let near = closest(&choice.name, names).filter(|_| !known);
             return Err(match near {
                 Some(near) => diagnostic
                     .help(format!("did you mean `{near}`?"))

@@ -6,6 +6,7 @@ use super::values::directed;
 use super::{Initial, Order, Selector};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::directives::{DirectiveName, HintDirective, ProgramDirective};
 use crate::front::constant;
 use crate::front::statement::{Directive, Place};
 use crate::front::token::{Token, TokenKind};
@@ -13,6 +14,17 @@ use crate::middle::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell
 use crate::middle::scope::{Element, Space, Wanted};
 use npsim_image::{ContextMode, Direction, InitialValue, NnMode};
 use npsim_isa::physical_register;
+
+/// What a directive that gives a number is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbered {
+    /// A register, with its bank if it has one, or a signal.
+    Any,
+    /// A general-purpose register in this bank.
+    In(Bank),
+    /// A register with its bank.
+    Register,
+}
 
 /// A name in a directive with its tokens.
 struct Named<'t> {
@@ -23,38 +35,64 @@ struct Named<'t> {
 impl Selector<'_> {
     /// Does what a directive says.
     pub fn directive(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
-        match directive.name.as_str() {
-            // Scopes and declarations are known since the first walk.
-            ".begin" | ".end" | ".local" | ".endlocal" | ".reg" | ".sig" | ".import_var"
-            | ".import" => Ok(()),
-            ".subroutine" => {
-                self.mark(Mark::Begin(directive.place));
-                Ok(())
-            }
-            ".endsub" => {
-                self.mark(Mark::End(directive.place));
-                Ok(())
-            }
-            ".reentry" => {
+        match directive.name {
+            DirectiveName::Hint(name) => self.hint_directive(directive, name),
+            DirectiveName::Program(name) => self.program_directive(directive, name),
+            // The stages before have carried these out.
+            DirectiveName::Scope(_)
+            | DirectiveName::Declaration(_)
+            | DirectiveName::Rewrite(_)
+            | DirectiveName::Structured(_) => Ok(()),
+        }
+    }
+
+    fn hint_directive(
+        &mut self,
+        directive: &Directive,
+        name: HintDirective,
+    ) -> Result<(), Diagnostic> {
+        match name {
+            HintDirective::Set => self.hint(directive, Direction::Both, true),
+            HintDirective::SetRd => self.hint(directive, Direction::Read, true),
+            HintDirective::SetWr => self.hint(directive, Direction::Write, true),
+            HintDirective::Use => self.hint(directive, Direction::Both, false),
+            HintDirective::UseRd => self.hint(directive, Direction::Read, false),
+            HintDirective::UseWr => self.hint(directive, Direction::Write, false),
+            HintDirective::SetSig => self.signal_hint(directive, true),
+            HintDirective::IoCompleted => self.signal_hint(directive, false),
+            HintDirective::Reentry => {
                 self.mark(Mark::Reentry);
                 Ok(())
             }
-            ".xfer_order" => self.order(directive, Direction::Both),
-            ".xfer_order_rd" => self.order(directive, Direction::Read),
-            ".xfer_order_wr" => self.order(directive, Direction::Write),
-            ".set" => self.hint(directive, Direction::Both, true),
-            ".set_rd" => self.hint(directive, Direction::Read, true),
-            ".set_wr" => self.hint(directive, Direction::Write, true),
-            ".use" => self.hint(directive, Direction::Both, false),
-            ".use_rd" => self.hint(directive, Direction::Read, false),
-            ".use_wr" => self.hint(directive, Direction::Write, false),
-            ".set_sig" | ".io_completed" => self.signal_hint(directive),
-            ".addr" | ".areg" | ".breg" | ".reg_addr" => self.address(directive),
-            ".num_contexts" => self.contexts(directive),
-            ".init_nn_mode" => self.nn_mode(directive),
-            ".init" | ".init_ctx" => self.init(directive),
-            ".assert" => Self::assertion(directive),
-            _ => Err(directive.unsupported()),
+        }
+    }
+
+    fn program_directive(
+        &mut self,
+        directive: &Directive,
+        name: ProgramDirective,
+    ) -> Result<(), Diagnostic> {
+        match name {
+            ProgramDirective::Subroutine => {
+                self.mark(Mark::Begin(directive.place));
+                Ok(())
+            }
+            ProgramDirective::Endsub => {
+                self.mark(Mark::End(directive.place));
+                Ok(())
+            }
+            ProgramDirective::XferOrder => self.order(directive, Direction::Both),
+            ProgramDirective::XferOrderRd => self.order(directive, Direction::Read),
+            ProgramDirective::XferOrderWr => self.order(directive, Direction::Write),
+            ProgramDirective::Addr => self.address(directive, Numbered::Any),
+            ProgramDirective::Areg => self.address(directive, Numbered::In(Bank::A)),
+            ProgramDirective::Breg => self.address(directive, Numbered::In(Bank::B)),
+            ProgramDirective::RegAddr => self.address(directive, Numbered::Register),
+            ProgramDirective::NumContexts => self.contexts(directive),
+            ProgramDirective::InitNnMode => self.nn_mode(directive),
+            ProgramDirective::Init => self.init(directive, false),
+            ProgramDirective::InitCtx => self.init(directive, true),
+            ProgramDirective::Assert => Self::assertion(directive),
         }
     }
 
@@ -91,9 +129,10 @@ impl Selector<'_> {
             items.push(Named { name: first, index });
         }
         if items.is_empty() {
-            return Err(directive
-                .place
-                .error(codes::SYNTAX, format!("`{}` names nothing", directive.name)));
+            return Err(directive.place.error(
+                codes::SYNTAX,
+                format!("`{}` names nothing", directive.spelling),
+            ));
         }
         Ok(items)
     }
@@ -243,13 +282,14 @@ impl Selector<'_> {
         }
     }
 
-    fn signal_hint(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+    /// `.set_sig` says that signals are raised, `.io_completed` that commands are done.
+    fn signal_hint(&mut self, directive: &Directive, raised: bool) -> Result<(), Diagnostic> {
         let mut hint = Hint::default();
         for item in Self::items(directive)? {
             if item.index.is_none() && !self.symbols.is_declared(self.scope, &item.name.text) {
                 let tokens = std::slice::from_ref(item.name);
                 let used = self.signal(tokens, Place::of(item.name))?;
-                self.push_signal(&mut hint, directive, used.signal);
+                self.push_signal(&mut hint, raised, used.signal);
                 continue;
             }
             for element in self.elements(&item, Wanted::Signal)? {
@@ -261,15 +301,15 @@ impl Selector<'_> {
                         )
                         .help("name a signal declared with `.sig`"));
                 };
-                self.push_signal(&mut hint, directive, SignalRef::Symbol(id));
+                self.push_signal(&mut hint, raised, SignalRef::Symbol(id));
             }
         }
         self.out.items.push(Item::Hint(hint));
         Ok(())
     }
 
-    fn push_signal(&mut self, hint: &mut Hint, directive: &Directive, signal: SignalRef) {
-        if directive.name == ".set_sig" {
+    fn push_signal(&mut self, hint: &mut Hint, raised: bool, signal: SignalRef) {
+        if raised {
             if let SignalRef::Symbol(id) = signal {
                 self.symbols.signals[id].private = true;
             }
@@ -280,7 +320,7 @@ impl Selector<'_> {
     }
 
     /// `.addr name number [A|B]` and its relatives.
-    fn address(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+    fn address(&mut self, directive: &Directive, about: Numbered) -> Result<(), Diagnostic> {
         let arguments: Vec<Token> = directive
             .arguments
             .iter()
@@ -292,11 +332,11 @@ impl Selector<'_> {
                 .place
                 .error(
                     codes::SYNTAX,
-                    format!("`{}` needs a name and a number", directive.name),
+                    format!("`{}` needs a name and a number", directive.spelling),
                 )
-                .help(match directive.name.as_str() {
-                    ".reg_addr" => "write `.reg_addr name number A` or `B`",
-                    _ => "write the name, then the number",
+                .help(match about {
+                    Numbered::Register => "write `.reg_addr name number A` or `B`",
+                    Numbered::Any | Numbered::In(_) => "write the name, then the number",
                 })
         };
         let (name, index, rest) = match &*arguments {
@@ -312,20 +352,17 @@ impl Selector<'_> {
         let Some(number) = rest.first() else {
             return Err(malformed());
         };
-        let bank = match (
-            directive.name.as_str(),
-            rest.get(1).map(|token| token.text.to_ascii_uppercase()),
-        ) {
-            (".areg", None) => Some(Bank::A),
-            (".breg", None) => Some(Bank::B),
-            (".addr" | ".reg_addr", Some(text)) if text == "A" => Some(Bank::A),
-            (".addr" | ".reg_addr", Some(text)) if text == "B" => Some(Bank::B),
-            (_, None) => None,
-            _ => return Err(malformed()),
+        let given = rest.get(1).map(|token| token.text.to_ascii_uppercase());
+        let bank = match (about, given.as_deref()) {
+            (Numbered::In(bank), None) => Some(bank),
+            (Numbered::Any | Numbered::Register, Some("A")) => Some(Bank::A),
+            (Numbered::Any | Numbered::Register, Some("B")) => Some(Bank::B),
+            (Numbered::Any | Numbered::Register, None) => None,
+            (_, Some(_)) => return Err(malformed()),
         };
         let place = Place::of(number);
         // Without a bank the number may be that of a signal.
-        let wanted = if bank.is_none() && directive.name != ".reg_addr" {
+        let wanted = if bank.is_none() && about != Numbered::Register {
             Wanted::Signal
         } else {
             Wanted::Register
@@ -349,7 +386,10 @@ impl Selector<'_> {
                             .place
                             .error(
                                 codes::SYNTAX,
-                                format!("`{}` needs a bank for `{}`", directive.name, name.text),
+                                format!(
+                                    "`{}` needs a bank for `{}`",
+                                    directive.spelling, name.text
+                                ),
                             )
                             .help("use `.areg` or `.breg`, or add `A` or `B`"));
                     }
@@ -396,7 +436,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn init(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+    /// `.init register value`, or `.init_ctx` with a context before.
+    fn init(&mut self, directive: &Directive, in_one_context: bool) -> Result<(), Diagnostic> {
         let mut arguments: Vec<Token> = directive
             .arguments
             .iter()
@@ -404,7 +445,7 @@ impl Selector<'_> {
             .cloned()
             .collect();
         let mut context = None;
-        if directive.name == ".init_ctx" && !arguments.is_empty() {
+        if in_one_context && !arguments.is_empty() {
             let first = arguments.remove(0);
             let place = Place::of(&first);
             let number = self.number(
@@ -420,7 +461,7 @@ impl Selector<'_> {
                 .place
                 .error(
                     codes::SYNTAX,
-                    format!("`{}` needs a register and a value", directive.name),
+                    format!("`{}` needs a register and a value", directive.spelling),
                 )
                 .help("write `.init register value`"));
         };
