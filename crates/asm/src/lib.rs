@@ -17,6 +17,7 @@ pub mod format;
 pub mod front;
 mod lints;
 mod middle;
+pub mod name_index;
 #[cfg(test)]
 mod one_text;
 pub mod source;

@@ -2,7 +2,7 @@
 
 use crate::directives::{Block, Role, role};
 use crate::front::lexer::{Hash, RawLine};
-use crate::front::token::{Token, TokenKind};
+use crate::front::token::{TokenKind, split_labels};
 
 /// Columns of one level.
 const STEP: usize = 4;
@@ -75,7 +75,10 @@ impl Indentation {
             }
             return 0;
         }
-        let role = first_word(&line.tokens).and_then(|it| role(&it.text));
+        let role = split_labels(&line.tokens)
+            .1
+            .first()
+            .and_then(|it| role(&it.text));
         if let Some(Role::Closes(block) | Role::Divides(block)) = role {
             self.now.leave(block);
         }
@@ -123,13 +126,4 @@ impl Indentation {
             }
         }
     }
-}
-
-/// The first token behind the labels of a statement.
-fn first_word(tokens: &[Token]) -> Option<&Token> {
-    let labels = tokens
-        .chunks_exact(2)
-        .take_while(|pair| pair[0].kind == TokenKind::Label && pair[1].is(":"))
-        .count();
-    tokens.get(2 * labels)
 }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::directives::PreprocessorDirective;
-use crate::front::token::{Token, TokenKind};
+use crate::front::token::{Token, TokenKind, split_labels};
 use crate::source::{ExpansionId, FileId, Span};
 
 use lexeme::{Lexeme, classify, lexeme};
@@ -390,16 +390,10 @@ impl Lexer<'_> {
     /// Whether a bracket opens the arguments of a macro: it stands behind the first
     /// word of the line, or the first after its labels.
     fn calls_a_macro(&self, opener: Span) -> bool {
-        let tokens = &self.line.tokens;
-        let label = |pair: &[Token]| pair[0].kind == TokenKind::Label && pair[1].is(":");
-        let labels = tokens
-            .chunks_exact(2)
-            .take_while(|pair| label(pair))
-            .count()
-            * 2;
+        let (_, statement) = split_labels(&self.line.tokens);
         self.line.hash.is_none()
             && self.line.brackets.is_empty()
-            && matches!(&tokens[labels..], [name, open, ..]
+            && matches!(statement, [name, open, ..]
                 if name.kind == TokenKind::Ident && open.is("(") && open.span == opener)
     }
 

@@ -7,11 +7,11 @@ pub mod stream;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::{Place, Statement};
-use crate::front::token::{Line, Token};
+use crate::front::statement::{Body, Place, Statement};
+use crate::front::token::{Line, Token, split_labels};
 use stream::{Expected, Parsed, Tokens};
 
-/// Parses all lines.
+/// Parses all lines, a statement for each: of one that does not parse its labels.
 pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
     let mut statements = Vec::with_capacity(lines.len());
     for line in lines {
@@ -21,7 +21,14 @@ pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement
                 diagnostics.push(unknown.diagnostic());
                 statements.push(unknown.stand_in());
             }
-            Err(diagnostic) => diagnostics.extend(diagnostic),
+            Err(diagnostic) => {
+                diagnostics.extend(diagnostic);
+                let (labels, _) = split_labels(&line.tokens);
+                statements.push(Statement {
+                    labels: labels.iter().step_by(2).cloned().collect(),
+                    body: Body::Empty,
+                });
+            }
         }
     }
     statements

@@ -51,6 +51,14 @@ impl Token {
     }
 }
 
+/// The labels before a statement, each with its colon, and the statement.
+#[must_use]
+pub fn split_labels(tokens: &[Token]) -> (&[Token], &[Token]) {
+    let is_definition = |pair: &&[Token]| pair[0].kind == TokenKind::Label && pair[1].is(":");
+    let labels = tokens.chunks_exact(2).take_while(is_definition).count();
+    tokens.split_at(2 * labels)
+}
+
 /// One preprocessed logical line: continuation lines are joined, comments,
 /// directives and macro calls are gone. Never empty.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::front::constant;
 use crate::front::statement::{Directive, Place, Statement};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::scope::{
-    Element, Entry, Scope, SignalVariable, Space, Symbols, Variable, Wanted,
+    Declared, Element, Entry, Scope, SignalVariable, Space, Symbols, Variable, Wanted,
 };
 use npsim_image::Direction;
 
@@ -24,10 +24,12 @@ pub fn declare(
         symbols: Symbols::default(),
         open: Vec::new(),
         scope: 0,
+        statement: 0,
         diagnostics,
     };
     let mut scopes = Vec::with_capacity(statements.len());
-    for statement in statements {
+    for (number, statement) in statements.iter().enumerate() {
+        walk.statement = number;
         if let Some(directive) = statement.directive() {
             walk.directive(directive);
         }
@@ -90,6 +92,8 @@ struct Walk<'a> {
     symbols: Symbols,
     open: Vec<(Opener, Place)>,
     scope: usize,
+    /// Number of the statement.
+    statement: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -155,9 +159,9 @@ impl Walk<'_> {
     }
 
     fn imports(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
-        let names = directive.arguments.iter().filter(|token| !token.is(","));
+        let names = { directive.arguments.iter().enumerate() }.filter(|(_, token)| !token.is(","));
         let mut declared = 0usize;
-        for name in names {
+        for (argument, name) in names {
             if name.kind != TokenKind::Ident {
                 return Err(Place::of(name)
                     .error(
@@ -168,6 +172,13 @@ impl Walk<'_> {
             }
             let known = self.symbols.imports.entry(name.text.to_string());
             known.or_insert_with(|| Place::of(name));
+            self.symbols.declarations.push(Declared {
+                statement: self.statement,
+                argument,
+                qualifiers: 0,
+                // An import has no scope: the whole program sees it.
+                scope: 0,
+            });
             declared += 1;
         }
         if declared == 0 {
@@ -183,6 +194,7 @@ impl Walk<'_> {
         let mut qualifiers = Qualifiers::default();
         let mut rest = directive.arguments.as_slice();
         let mut declared = 0usize;
+        let mut first_name = 0;
         while let Some((first, after)) = rest.split_first() {
             if first.is(",") {
                 rest = after;
@@ -200,6 +212,16 @@ impl Walk<'_> {
                 rest = after;
                 continue;
             }
+            let argument = directive.arguments.len() - rest.len();
+            if declared == 0 {
+                first_name = argument;
+            }
+            self.symbols.declarations.push(Declared {
+                statement: self.statement,
+                argument,
+                qualifiers: first_name,
+                scope: if qualifiers.global { 0 } else { self.scope },
+            });
             let size;
             (size, rest) = array_size(after)?;
             if let Err(diagnostic) = self.name(first, size, qualifiers, signals) {

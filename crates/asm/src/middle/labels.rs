@@ -94,32 +94,40 @@ impl<'a> Labels<'a> {
     /// # Errors
     /// `undefined-label` or `ambiguous-label`.
     pub fn item(&self, token: &Token, scope: usize) -> Result<usize, Diagnostic> {
-        let mut expansion = token.expansion;
-        loop {
-            match self.known.get(&(&*token.text, expansion)).map(|it| &it[..]) {
-                None | Some([]) => {}
-                Some([only]) => return Ok(only.item),
-                Some(several) => {
-                    let nearest = self
-                        .symbols
-                        .outwards(scope)
-                        .find_map(|scope| several.iter().find(|label| label.scope == scope));
-                    return match nearest {
-                        Some(label) => Ok(label.item),
-                        None => Err(ambiguous(token, several)),
-                    };
-                }
-            }
-            if expansion == ExpansionId::ROOT {
-                return self
-                    .bare_address(token)
-                    .ok_or_else(|| self.undefined(token));
-            }
-            expansion = self
-                .sources
-                .expansion(expansion)
-                .map_or(ExpansionId::ROOT, |used| used.parent);
+        let Some(here) = self.here(token) else {
+            let address = self.bare_address(token);
+            return address.ok_or_else(|| self.undefined(token));
+        };
+        let nearest = self.nearest(here, scope);
+        let label = nearest.ok_or_else(|| ambiguous(token, here))?;
+        Ok(label.item)
+    }
+
+    /// The label that a use means, if it is one and no other can be meant.
+    #[must_use]
+    pub fn definition(&self, token: &Token, scope: usize) -> Option<&'a LabelDefinition> {
+        self.nearest(self.here(token)?, scope)
+    }
+
+    /// The labels of a use's name in the macro it stands in, or else in one of those around it.
+    fn here<'s>(&'s self, token: &'s Token) -> Option<&'s [&'a LabelDefinition]> {
+        let outer = |expansion: &ExpansionId| {
+            let parent = |id| self.sources.expansion(id).map(|used| used.parent);
+            (*expansion != ExpansionId::ROOT)
+                .then(|| parent(*expansion).unwrap_or(ExpansionId::ROOT))
+        };
+        std::iter::successors(Some(token.expansion), outer)
+            .find_map(|expansion| self.known.get(&(&*token.text, expansion)))
+            .map(Vec::as_slice)
+    }
+
+    /// Of several labels the one of the nearest scope.
+    fn nearest(&self, here: &[&'a LabelDefinition], scope: usize) -> Option<&'a LabelDefinition> {
+        if let [only] = here {
+            return Some(only);
         }
+        let of = |scope| here.iter().find(|label| label.scope == scope).copied();
+        self.symbols.outwards(scope).find_map(of)
     }
 
     /// The item at the address that a name such as `L12#` gives, unless a label has that name.

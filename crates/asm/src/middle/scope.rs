@@ -168,7 +168,7 @@ impl Scope {
         }
     }
 
-    /// The same to be changed.
+    /// The names of one kind, to be changed.
     pub const fn names_mut(&mut self, kind: Wanted) -> &mut BTreeMap<String, Entry> {
         match kind {
             Wanted::Register => &mut self.registers,
@@ -188,6 +188,21 @@ pub struct Symbols {
     pub signals: Vec<SignalVariable>,
     /// Import variables and where they are declared.
     pub imports: BTreeMap<String, Place>,
+    /// Every name of a declaration, in order, those too that are declared again.
+    pub declarations: Vec<Declared>,
+}
+
+/// A name in a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Number of the statement.
+    pub statement: usize,
+    /// Which of the directive's arguments is the name.
+    pub argument: usize,
+    /// How many arguments before the first name are qualifiers.
+    pub qualifiers: usize,
+    /// The scope that has the name.
+    pub scope: usize,
 }
 
 impl Default for Symbols {
@@ -197,6 +212,7 @@ impl Default for Symbols {
             variables: Vec::new(),
             signals: Vec::new(),
             imports: BTreeMap::new(),
+            declarations: Vec::new(),
         }
     }
 }
@@ -213,8 +229,21 @@ impl Symbols {
     /// A register, or a signal, of this name that the scope sees.
     #[must_use]
     pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> Option<&Entry> {
+        self.found(scope, name, kind).map(|(_, entry)| entry)
+    }
+
+    /// The scope that has what [`lookup`](Self::lookup) finds, and which kind of name it is.
+    #[must_use]
+    pub fn scope_of(&self, scope: usize, name: &str, wanted: Wanted) -> Option<(usize, Wanted)> {
+        [wanted, wanted.other()].into_iter().find_map(|kind| {
+            let (scope, _) = self.found(scope, name, kind)?;
+            Some((scope, kind))
+        })
+    }
+
+    fn found(&self, scope: usize, name: &str, kind: Wanted) -> Option<(usize, &Entry)> {
         self.outwards(scope)
-            .find_map(|scope| self.scopes[scope].names(kind).get(name))
+            .find_map(|scope| Some((scope, self.scopes[scope].names(kind).get(name)?)))
     }
 
     /// Whether the name stands for anything in the scope.

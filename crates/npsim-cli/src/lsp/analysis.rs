@@ -7,13 +7,13 @@ use std::rc::Rc;
 
 use lsp_types::Uri;
 use npsim_asm::front::token::Line;
+use npsim_asm::name_index::{NameIndex, NameKind};
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
 use npsim_image::{Image, LiveRange, Origin};
 
 use super::assembler::Assembled;
 use super::documents::Documents;
-use super::index::{Index, Kind};
 use super::paths::{canonical, to_uri};
 use super::roots::Root;
 use super::scan::Definitions;
@@ -35,7 +35,7 @@ pub struct Analysis {
     /// The statements that they became.
     pub lines: Vec<Line>,
     /// Registers, signals and labels.
-    pub index: Index,
+    pub index: NameIndex,
     /// Canonical path of each file of `sources`; none for the command line.
     pub paths: Vec<Option<PathBuf>>,
     /// The same files as editors name them.
@@ -67,7 +67,7 @@ impl Analysis {
                 &mut sources,
                 &mut ignored,
             );
-            let index = Index::new(&preprocessed.lines, &sources);
+            let index = NameIndex::new(&preprocessed.lines, &sources);
             (sources, index, preprocessed)
         };
         let (sources, index, preprocessed) = catch_unwind(AssertUnwindSafe(run)).ok()?;
@@ -184,17 +184,17 @@ impl Analysis {
         let symbol = &self.index.symbols[symbol];
         let is_it = |name: &str, scope: u32| scope as usize == symbol.scope && name == symbol.name;
         let mut places: Vec<String> = match symbol.kind {
-            Kind::Register => {
+            NameKind::Register => {
                 let rows = image.registers.iter();
                 let rows = rows.filter(|row| is_it(&row.name, row.scope));
                 rows.map(|row| row.operand.to_string()).collect()
             }
-            Kind::Signal => {
+            NameKind::Signal => {
                 let rows = image.signals.iter();
                 let rows = rows.filter(|row| is_it(&row.name, row.scope));
                 rows.map(|row| row.number.to_string()).collect()
             }
-            Kind::Label | Kind::Import | Kind::Synonym => Vec::new(),
+            NameKind::Label | NameKind::Import | NameKind::Synonym => Vec::new(),
         };
         let mut seen = BTreeSet::new();
         places.retain(|place| seen.insert(place.clone()));
@@ -235,7 +235,7 @@ impl Analysis {
             scope as usize == symbol.scope && (name == symbol.name || array)
         };
         match symbol.kind {
-            Kind::Register => {
+            NameKind::Register => {
                 let registers = image.registers.iter();
                 let registers = registers.filter(|row| is_it(&row.name, row.scope));
                 let rows = registers.map(|row| Row {
@@ -245,7 +245,7 @@ impl Analysis {
                 });
                 told(rows.collect(), &self.words_of(image, path, line))
             }
-            Kind::Signal => {
+            NameKind::Signal => {
                 let signals = image.signals.iter();
                 let signals = signals.filter(|row| is_it(&row.name, row.scope));
                 let rows = signals.map(|row| Row {
@@ -255,7 +255,7 @@ impl Analysis {
                 });
                 told(rows.collect(), &self.words_of(image, path, line))
             }
-            Kind::Label => {
+            NameKind::Label => {
                 let stem = symbol.name.trim_end_matches('#');
                 let name = match symbol.expansion.0 {
                     0 => stem.to_owned(),
@@ -267,7 +267,7 @@ impl Analysis {
                     _ => Vec::new(),
                 }
             }
-            Kind::Import | Kind::Synonym => Vec::new(),
+            NameKind::Import | NameKind::Synonym => Vec::new(),
         }
     }
 }

@@ -8,13 +8,13 @@ use lsp_types::{
 };
 use npsim_asm::Span;
 use npsim_asm::directives::DirectiveName;
+use npsim_asm::name_index::{NameKind, Symbol};
 use npsim_asm::source::ExpansionId;
 use npsim_isa::{
     CommandOp, CsrInfo, ENUMERATIONS, InputState, Unit, cap_csr, csr, mnemonic, mnemonics, msf_csr,
 };
 
 use super::hover::mnemonic_text;
-use super::index::Kind;
 use super::scan::{Context, context_at};
 use super::workspace::{Spot, Workspace};
 use npsim::vocabulary::{self, Word};
@@ -263,14 +263,14 @@ impl List {
                 .collect();
             for scope in scopes {
                 for symbol in analysis.index.visible(scope) {
-                    if symbol.kind == Kind::Signal || all {
+                    if symbol.kind == NameKind::Signal || all {
                         self.symbol(symbol);
                     }
                 }
             }
             if all {
                 for symbol in &analysis.index.symbols {
-                    if symbol.kind == Kind::Label && symbol.expansion == ExpansionId::ROOT {
+                    if symbol.kind == NameKind::Label && symbol.expansion == ExpansionId::ROOT {
                         self.symbol(symbol);
                     }
                 }
@@ -278,12 +278,12 @@ impl List {
         }
     }
 
-    fn symbol(&mut self, symbol: &super::index::Symbol) {
+    fn symbol(&mut self, symbol: &Symbol) {
         let kind = match symbol.kind {
-            Kind::Register | Kind::Synonym => CompletionItemKind::VARIABLE,
-            Kind::Signal => CompletionItemKind::EVENT,
-            Kind::Label => CompletionItemKind::REFERENCE,
-            Kind::Import => CompletionItemKind::CONSTANT,
+            NameKind::Register | NameKind::Synonym => CompletionItemKind::VARIABLE,
+            NameKind::Signal => CompletionItemKind::EVENT,
+            NameKind::Label => CompletionItemKind::REFERENCE,
+            NameKind::Import => CompletionItemKind::CONSTANT,
         };
         self.add(&symbol.name, kind, symbol.declaration.clone(), None);
     }

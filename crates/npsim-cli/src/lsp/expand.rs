@@ -1,12 +1,11 @@
 //! The text that a macro becomes, which editors ask for by a request of our own.
 
 use lsp_types::TextDocumentPositionParams;
-use npsim_asm::front::token::spell;
+use npsim_asm::front::token::{spell, split_labels};
 use npsim_asm::source::ExpansionId;
 use serde::Serialize;
 
 use super::analysis::Analysis;
-use super::index::split_labels;
 use super::workspace::{Spot, Workspace};
 
 /// `npsim/expandMacro`: the use under the cursor, expanded to the end.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
 use npsim_asm::directives::{Block, PreprocessorDirective, Role, role};
+use npsim_asm::front::token::split_labels;
 
-use super::index::split_labels;
 use super::workspace::{Workspace, is_toml};
 
 /// The ranges of a text, in order of their first lines.

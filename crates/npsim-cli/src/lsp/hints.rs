@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, Position, Range};
+use npsim_asm::name_index::NameKind;
 use npsim_asm::source::ExpansionId;
 use npsim_image::{Image, Origin};
 
 use super::analysis::Analysis;
-use super::index::Kind;
 use super::text::Text;
 use super::workspace::Workspace;
 
@@ -44,7 +44,7 @@ fn hint(place: Position, label: String, kind: Option<InlayHintKind>, before: boo
 fn names(analysis: &Analysis, path: &Path, text: &Text, range: Range) -> Vec<InlayHint> {
     let symbols = analysis.index.symbols.iter().enumerate();
     let here = symbols.filter(|(_, symbol)| {
-        matches!(symbol.kind, Kind::Register | Kind::Signal)
+        matches!(symbol.kind, NameKind::Register | NameKind::Signal)
             && symbol.expansion == ExpansionId::ROOT
             && analysis.path(symbol.place) == Some(path)
     });

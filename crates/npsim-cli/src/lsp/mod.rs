@@ -20,7 +20,6 @@ mod highlights;
 mod hints;
 mod hover;
 mod inbox;
-mod index;
 mod keys;
 mod layout;
 mod lenses;

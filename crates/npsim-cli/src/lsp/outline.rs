@@ -6,10 +6,10 @@ use std::path::Path;
 
 use lsp_types::{DocumentSymbol, DocumentSymbolResponse, SymbolKind};
 use npsim_asm::directives::{Block, Role, role};
-use npsim_asm::front::token::Token;
+use npsim_asm::front::token::{Token, split_labels};
+use npsim_asm::name_index::NameKind;
 use npsim_asm::source::ExpansionId;
 
-use super::index::{Kind, split_labels};
 use super::text::Text;
 use super::workspace::Workspace;
 
@@ -66,10 +66,10 @@ pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolRespo
                 continue;
             }
             let kind = match symbol.kind {
-                Kind::Register | Kind::Synonym => SymbolKind::VARIABLE,
-                Kind::Signal => SymbolKind::EVENT,
-                Kind::Label => SymbolKind::KEY,
-                Kind::Import => SymbolKind::CONSTANT,
+                NameKind::Register | NameKind::Synonym => SymbolKind::VARIABLE,
+                NameKind::Signal => SymbolKind::EVENT,
+                NameKind::Label => SymbolKind::KEY,
+                NameKind::Import => SymbolKind::CONSTANT,
             };
             let place = symbol.place.lo as usize..symbol.place.hi as usize;
             add(

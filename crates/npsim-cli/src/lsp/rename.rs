@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use lsp_types::{PrepareRenameResponse, Range, TextEdit, Uri, WorkspaceEdit};
+use npsim_asm::name_index::NameKind;
 use npsim_asm::source::ExpansionId;
 use npsim_isa::mnemonic;
 
 use super::analysis::Analysis;
-use super::index::Kind;
 use super::paths;
 use super::scan::word_at;
 use super::text::Text;
@@ -119,7 +119,7 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
             used.name
         ));
     }
-    if symbol.kind == Kind::Import {
+    if symbol.kind == NameKind::Import {
         return Err(format!("the loader knows `{name}` by this name"));
     }
     for reference in index.references_to(id) {
@@ -158,7 +158,7 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
 fn new_name(analysis: &Analysis, id: usize, new: &str) -> Result<String, String> {
     let symbol = &analysis.index.symbols[id];
     let new = new.trim();
-    if symbol.kind == Kind::Label {
+    if symbol.kind == NameKind::Label {
         let stem = new.strip_suffix('#').unwrap_or(new);
         if is_plain(stem) {
             return Ok(format!("{stem}#"));
@@ -193,8 +193,8 @@ fn free(
         return Ok(());
     }
     let taken = analysis.index.symbols.iter().any(|other| {
-        let labels = other.kind == Kind::Label;
-        other.name == new && labels == (symbol.kind == Kind::Label)
+        let labels = other.kind == NameKind::Label;
+        other.name == new && labels == (symbol.kind == NameKind::Label)
     });
     if taken {
         return Err(format!("there is a `{new}` already"));
@@ -205,7 +205,7 @@ fn free(
         ));
     }
     let stem = new.trim_end_matches('#');
-    if symbol.kind != Kind::Label && mnemonic(stem).is_some() {
+    if symbol.kind != NameKind::Label && mnemonic(stem).is_some() {
         return Err(format!("`{new}` is an instruction"));
     }
     let defines = &analysis.root.options.defines;

@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
+use npsim_asm::directives::PreprocessorDirective as Directive;
 use npsim_asm::front::text::{TextLine, lines, without_comments};
-use npsim_asm::front::token::{Token, TokenKind};
+use npsim_asm::front::token::{Token, TokenKind, split_labels};
 
-use super::index::split_labels;
 use super::text::Text;
 
 /// A `#macro`.
@@ -198,9 +198,9 @@ pub fn definitions(text: &Text) -> Definitions {
         let from = place(directive).start;
         let end = place(line.tokens.last().unwrap_or(directive)).end;
         let line_start = text[..from].rfind('\n').map_or(0, |at| at + 1);
-        let kind = directive.text.to_ascii_lowercase();
-        match (kind.as_str(), line.tokens.as_slice()) {
-            ("macro", [name, list @ ..]) => {
+        let kind = Directive::named(&directive.text);
+        match (kind, line.tokens.as_slice()) {
+            (Some(Directive::Macro), [name, list @ ..]) => {
                 let parameters = list.iter().filter(|token| token.kind == TokenKind::Ident);
                 open.push(found.macros.len());
                 found.macros.push(Macro {
@@ -211,18 +211,20 @@ pub fn definitions(text: &Text) -> Definitions {
                     comment: comment_before(text, line_start),
                 });
             }
-            ("endm", _) => {
+            (Some(Directive::Endm), _) => {
                 if let Some(index) = open.pop() {
                     found.macros[index].whole.end = end;
                 }
             }
-            ("define" | "define_eval", [name, value @ ..]) => {
+            (Some(Directive::Define | Directive::DefineEval), [name, value @ ..]) => {
                 // Only a bracket that touches the name makes parameters.
                 let list = value.first().filter(|open| open.is("(") && open.joined);
-                let list = list.filter(|_| kind == "define").and_then(|open| {
-                    let close = value.iter().find(|token| token.is(")"))?;
-                    Some((place(open).end, place(close)))
-                });
+                let list = list
+                    .filter(|_| kind == Some(Directive::Define))
+                    .and_then(|open| {
+                        let close = value.iter().find(|token| token.is(")"))?;
+                        Some((place(open).end, place(close)))
+                    });
                 let value = list
                     .as_ref()
                     .map_or(place(name).end, |(_, close)| close.end);

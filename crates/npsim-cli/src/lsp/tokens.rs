@@ -6,11 +6,11 @@ use std::path::Path;
 
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use npsim_asm::Span;
-use npsim_asm::front::token::{Token, TokenKind};
+use npsim_asm::front::token::{Token, TokenKind, split_labels};
+use npsim_asm::name_index::NameKind;
 use npsim_asm::source::FileId;
 use npsim_isa::mnemonic;
 
-use super::index::{Kind, split_labels};
 use super::scan::Macro;
 use super::text::Text;
 use super::workspace::Workspace;
@@ -182,11 +182,13 @@ fn symbols(workspace: &Workspace, path: &Path) -> BTreeMap<usize, (Word, u32)> {
             }
             let symbol = &analysis.index.symbols[reference.symbol];
             let word = match symbol.kind {
-                Kind::Register | Kind::Synonym if symbol.name.starts_with('$') => Word::Transfer,
-                Kind::Register | Kind::Synonym => Word::Register,
-                Kind::Signal => Word::Signal,
-                Kind::Label => Word::Label,
-                Kind::Import => Word::Import,
+                NameKind::Register | NameKind::Synonym if symbol.name.starts_with('$') => {
+                    Word::Transfer
+                }
+                NameKind::Register | NameKind::Synonym => Word::Register,
+                NameKind::Signal => Word::Signal,
+                NameKind::Label => Word::Label,
+                NameKind::Import => Word::Import,
             };
             let shared = if symbol.name.starts_with('@') {
                 STATIC

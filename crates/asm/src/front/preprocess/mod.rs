@@ -26,7 +26,7 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::directives::{DeclarationDirective, DirectiveName};
 use crate::front::lexer::{Hash, Interner, RawLine, lex};
-use crate::front::token::{Line, Token, TokenKind};
+use crate::front::token::{Line, Token, TokenKind, split_labels};
 use crate::lints::{Pragmas, Switched};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 
@@ -407,8 +407,9 @@ impl Preprocessor<'_> {
         if self.stopped {
             return;
         }
-        let labels = label_definitions(&tokens);
-        if self.is_call(&tokens[labels..]) {
+        let (labels, statement) = split_labels(&tokens);
+        let labels = labels.len();
+        if self.is_call(statement) {
             let call = tokens.split_off(labels);
             let label = self.expand(tokens);
             self.emit(label, expansion);
@@ -420,8 +421,9 @@ impl Preprocessor<'_> {
             return;
         }
         let mut tokens = self.expand(tokens);
-        let labels = label_definitions(&tokens);
-        if self.is_call(&tokens[labels..]) {
+        let (labels, statement) = split_labels(&tokens);
+        let labels = labels.len();
+        if self.is_call(statement) {
             let call = tokens.split_off(labels);
             self.emit(tokens, expansion);
             self.call(&call, expansion);
@@ -459,19 +461,6 @@ impl Preprocessor<'_> {
             self.lines.push(Line { tokens, expansion });
         }
     }
-}
-
-/// How many tokens at the line's start define labels.
-fn label_definitions(tokens: &[Token]) -> usize {
-    let mut count = 0;
-    while tokens
-        .get(count)
-        .is_some_and(|t| t.kind == TokenKind::Label)
-        && tokens.get(count + 1).is_some_and(|t| t.is(":"))
-    {
-        count += 2;
-    }
-    count
 }
 
 /// The bracket or comma because of which the next line would be read as part of

@@ -6,8 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use super::label_definitions;
-use crate::front::token::{Line, Token, TokenKind, spell};
+use crate::front::token::{Line, Token, TokenKind, spell, split_labels};
 use crate::source::{ExpansionId, SourceMap, Span};
 
 /// Writes the lines, with `#line` wherever the place in the sources does not
@@ -34,7 +33,7 @@ pub fn print_preprocessed(lines: &[Line], sources: &SourceMap) -> String {
             let _ = writeln!(text, "#line {number} \"{path}\"");
         }
         due = Some((path, number.saturating_add(1)));
-        if label_definitions(&line.tokens) == 0 {
+        if split_labels(&line.tokens).0.is_empty() {
             text.push_str("    ");
         }
         if names.is_empty() {
@@ -79,10 +78,7 @@ fn unique_labels(lines: &[Line]) -> Renamed {
         for token in line.tokens.iter().filter(|t| t.kind == TokenKind::Label) {
             taken.insert(&token.text);
         }
-        for label in line.tokens[..label_definitions(&line.tokens)]
-            .iter()
-            .step_by(2)
-        {
+        for label in split_labels(&line.tokens).0.iter().step_by(2) {
             defined
                 .entry(&label.text)
                 .or_default()

@@ -1,0 +1,420 @@
+//! Which name means what: the registers, signals, labels, imports and synonyms of a
+//! preprocessed program with all their uses, as an editor asks for them.
+//!
+//! Declarations, scopes and the meaning of labels are the assembler's own; only the uses
+//! are looked for in the tokens of every line, so that a line that is no statement yet has
+//! them too.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use npsim_isa::Unit;
+
+use crate::directives::{
+    DeclarationDirective, DirectiveName, HintDirective, RewriteDirective, ScopeDirective,
+};
+use crate::front::parse::parse;
+use crate::front::statement::Statement;
+use crate::front::token::{Line, Token, TokenKind, split_labels};
+use crate::middle::declare::declare;
+use crate::middle::labels::Labels;
+use crate::middle::program::LabelDefinition;
+use crate::middle::scope::{Declared, Symbols, Wanted};
+use crate::source::{ExpansionId, SourceMap, Span};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NameKind {
+    /// A register.
+    Register,
+    /// A signal.
+    Signal,
+    /// A label.
+    Label,
+    /// A constant that the loader supplies.
+    Import,
+    /// Another name for an operand.
+    Synonym,
+}
+
+impl NameKind {
+    /// As a reader knows it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Register => "register",
+            Self::Signal => "signal",
+            Self::Label => "label",
+            Self::Import => "import variable",
+            Self::Synonym => "operand synonym",
+        }
+    }
+}
+
+/// A declared name.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// With its sigil, a label with its `#`.
+    pub name: String,
+    /// What it is.
+    pub kind: NameKind,
+    /// Number of its scope; 0 is the file.
+    pub scope: usize,
+    /// Where it was declared first.
+    pub place: Span,
+    /// In whose body.
+    pub expansion: ExpansionId,
+    /// How it was declared, such as `.reg read $x[4]`, a line for each way.
+    pub declaration: String,
+}
+
+/// A place where a symbol is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// The text.
+    pub span: Span,
+    /// In whose body it stands.
+    pub expansion: ExpansionId,
+    /// Index of the symbol.
+    pub symbol: usize,
+    /// Whether this declares it.
+    pub declares: bool,
+}
+
+/// The names of a program.
+#[derive(Clone, Debug, Default)]
+pub struct NameIndex {
+    /// Every symbol once.
+    pub symbols: Vec<Symbol>,
+    /// Sorted by place.
+    pub references: Vec<Reference>,
+    /// Enclosing scope of each scope.
+    parents: Vec<Option<usize>>,
+    /// Symbols by scope, kind and name; labels aside.
+    known: BTreeMap<(usize, NameKind, Rc<str>), usize>,
+    /// Scope after each line of text that stands in a file as it is.
+    lines: Vec<(Span, usize)>,
+}
+
+impl NameIndex {
+    /// Reads the lines of a program.
+    #[must_use]
+    pub fn new(lines: &[Line], sources: &SourceMap) -> Self {
+        // What is wrong is the assembler's to say.
+        let mut ignored = Vec::new();
+        let statements = parse(lines, &mut ignored);
+        let (symbols, scopes) = declare(&statements, &mut ignored);
+        let mut index = Self {
+            parents: symbols.scopes.iter().map(|scope| scope.parent).collect(),
+            ..Self::default()
+        };
+        for declared in &symbols.declarations {
+            index.declare(&statements[declared.statement], declared);
+        }
+        let mut labels = Vec::new();
+        for (statement, &scope) in statements.iter().zip(&scopes) {
+            index.synonym(statement, scope);
+            for label in &statement.labels {
+                let symbol = index.label(label, scope);
+                labels.push(LabelDefinition {
+                    token: label.clone(),
+                    scope,
+                    item: symbol,
+                });
+            }
+        }
+        let labels = Labels::new(&[], &labels, &symbols, sources, &mut ignored);
+        for (line, &scope) in lines.iter().zip(&scopes) {
+            let uses = Uses {
+                symbols: &symbols,
+                labels: &labels,
+                scope,
+            };
+            index.line(line, &uses);
+        }
+        index.references.sort_unstable();
+        index.references.dedup();
+        index.lines.sort_by_key(|(span, _)| (span.file, span.lo));
+        index
+    }
+
+    /// Enters a name that a statement declares.
+    fn declare(&mut self, statement: &Statement, declared: &Declared) {
+        let Some(directive) = statement.directive() else {
+            return;
+        };
+        let kind = match directive.name {
+            DirectiveName::Declaration(DeclarationDirective::ImportVar) => NameKind::Import,
+            DirectiveName::Declaration(DeclarationDirective::Sig) => NameKind::Signal,
+            DirectiveName::Declaration(DeclarationDirective::Reg)
+            | DirectiveName::Scope(_)
+            | DirectiveName::Hint(_)
+            | DirectiveName::Program(_)
+            | DirectiveName::Rewrite(_)
+            | DirectiveName::Structured(_) => NameKind::Register,
+        };
+        let (before, [name, after @ ..]) = directive.arguments.split_at(declared.argument) else {
+            return;
+        };
+        let mut text = format!("{} ", directive.spelling);
+        for qualifier in before[..declared.qualifiers]
+            .iter()
+            .filter(|it| !it.is(","))
+        {
+            text += &qualifier.text.to_ascii_lowercase();
+            text.push(' ');
+        }
+        text += &name.text;
+        if after.first().is_some_and(|open| open.is("["))
+            && let Some(close) = after.iter().position(|token| token.is("]"))
+        {
+            text.extend(after[..=close].iter().map(|token| &*token.text));
+        }
+        self.enter(kind, declared.scope, name, text);
+    }
+
+    /// Enters the name of an `.operand_synonym`.
+    fn synonym(&mut self, statement: &Statement, scope: usize) {
+        let introduces = DirectiveName::Rewrite(RewriteDirective::OperandSynonym);
+        if let Some(directive) = statement.directive()
+            && directive.name == introduces
+            && let Some(name) = directive.arguments.first()
+            && name.kind == TokenKind::Ident
+        {
+            let text = format!("{} {}", directive.spelling, name.text);
+            self.enter(NameKind::Synonym, scope, name, text);
+        }
+    }
+
+    fn enter(&mut self, kind: NameKind, scope: usize, name: &Token, declaration: String) {
+        let key = (scope, kind, Rc::clone(&name.text));
+        let symbol = if let Some(&symbol) = self.known.get(&key) {
+            let known = &mut self.symbols[symbol].declaration;
+            if *known != declaration {
+                *known += "\n";
+                *known += &declaration;
+            }
+            symbol
+        } else {
+            let symbol = self.add(kind, scope, name, declaration);
+            self.known.insert(key, symbol);
+            symbol
+        };
+        self.refer(name, symbol, true);
+    }
+
+    fn label(&mut self, label: &Token, scope: usize) -> usize {
+        let symbol = self.add(NameKind::Label, scope, label, format!("{}:", label.text));
+        self.refer(label, symbol, true);
+        symbol
+    }
+
+    fn add(&mut self, kind: NameKind, scope: usize, name: &Token, declaration: String) -> usize {
+        self.symbols.push(Symbol {
+            name: name.text.to_string(),
+            kind,
+            scope,
+            place: name.span,
+            expansion: name.expansion,
+            declaration,
+        });
+        self.symbols.len() - 1
+    }
+
+    fn refer(&mut self, token: &Token, symbol: usize, declares: bool) {
+        self.references.push(Reference {
+            span: token.span,
+            expansion: token.expansion,
+            symbol,
+            declares,
+        });
+    }
+
+    /// Enters the uses of a line.
+    fn line(&mut self, line: &Line, uses: &Uses<'_>) {
+        if let Some(first) = line.tokens.first()
+            && line.expansion == ExpansionId::ROOT
+            && first.expansion == ExpansionId::ROOT
+        {
+            self.lines.push((first.span, uses.scope));
+        }
+        let (_, rest) = split_labels(&line.tokens);
+        let Some((first, arguments)) = rest.split_first() else {
+            return;
+        };
+        let directive = DirectiveName::parse(&first.text).map(|(name, _)| name);
+        if matches!(
+            directive,
+            Some(DirectiveName::Declaration(_) | DirectiveName::Scope(ScopeDirective::Local))
+        ) {
+            self.sizes(arguments, uses);
+            return;
+        }
+        let word = first.text.to_ascii_lowercase();
+        let mut depth = 0usize;
+        let mut operand = 0;
+        let mut closed = false;
+        for (at, token) in rest.iter().enumerate().skip(1) {
+            if token.kind == TokenKind::Punct {
+                match &*token.text {
+                    "[" | "(" => depth += 1,
+                    "]" | ")" => {
+                        depth = depth.saturating_sub(1);
+                        closed |= depth == 0;
+                    }
+                    "," if depth == 1 && !closed => operand += 1,
+                    _ => {}
+                }
+                continue;
+            }
+            let keyword = directive.is_none()
+                && !word.starts_with('.')
+                && (depth == 0 || (!closed && depth == 1 && is_keyword(&word, operand)));
+            let signal = wants_signal(&word, directive, operand, &rest[..at]);
+            if !keyword {
+                self.named(token, signal, uses);
+            }
+        }
+    }
+
+    /// Enters the names in the sizes of a declaration's arrays.
+    fn sizes(&mut self, arguments: &[Token], uses: &Uses<'_>) {
+        let mut depth = 0usize;
+        for token in arguments {
+            if token.is("[") {
+                depth += 1;
+            } else if token.is("]") {
+                depth = depth.saturating_sub(1);
+            } else if depth > 0 {
+                self.named(token, Wanted::Register, uses);
+            }
+        }
+    }
+
+    fn named(&mut self, token: &Token, wanted: Wanted, uses: &Uses<'_>) {
+        let symbol = match token.kind {
+            TokenKind::Ident => self.find(token, wanted, uses),
+            TokenKind::Label => uses.labels.definition(token, uses.scope).map(|it| it.item),
+            TokenKind::Number(_) | TokenKind::Str | TokenKind::Quoted | TokenKind::Punct => None,
+        };
+        if let Some(symbol) = symbol {
+            self.refer(token, symbol, false);
+        }
+    }
+
+    /// The symbol that a name means: a synonym stands before a register or signal, and these
+    /// before an import.
+    fn find(&self, name: &Token, wanted: Wanted, uses: &Uses<'_>) -> Option<usize> {
+        let of = |scope: usize, kind| {
+            let key = (scope, kind, Rc::clone(&name.text));
+            self.known.get(&key).copied()
+        };
+        let mut around = self.outwards(uses.scope);
+        let synonym = around.find_map(|scope| of(scope, NameKind::Synonym));
+        let declared = || {
+            let (scope, kind) = uses.symbols.scope_of(uses.scope, &name.text, wanted)?;
+            let kind = match kind {
+                Wanted::Register => NameKind::Register,
+                Wanted::Signal => NameKind::Signal,
+            };
+            of(scope, kind)
+        };
+        let import = || of(0, NameKind::Import);
+        synonym.or_else(declared).or_else(import)
+    }
+
+    /// A scope and those around it.
+    fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(scope), |&scope| self.parents[scope])
+    }
+
+    /// The places where a symbol is named.
+    pub fn references_to(&self, symbol: usize) -> impl Iterator<Item = &Reference> {
+        let all = self.references.iter();
+        all.filter(move |reference| reference.symbol == symbol)
+    }
+
+    /// The references whose text holds a byte of a file, innermost text first.
+    pub fn at(&self, span: Span) -> impl Iterator<Item = &Reference> {
+        let from = self
+            .references
+            .partition_point(|reference| reference.span.file < span.file);
+        self.references[from..]
+            .iter()
+            .take_while(move |reference| {
+                reference.span.file == span.file && reference.span.lo <= span.lo
+            })
+            .filter(move |reference| span.lo <= reference.span.hi)
+    }
+
+    /// The scope in which a byte of a file stands, as far as the text stands in
+    /// the program as it is.
+    #[must_use]
+    pub fn scope_at(&self, span: Span) -> usize {
+        let after = self
+            .lines
+            .partition_point(|(line, _)| (line.file, line.lo) <= (span.file, span.lo));
+        match after.checked_sub(1).map(|at| self.lines[at]) {
+            Some((line, scope)) if line.file == span.file => scope,
+            _ => 0,
+        }
+    }
+
+    /// The symbols that can be named in a scope, inner ones first; labels aside.
+    pub fn visible(&self, scope: usize) -> impl Iterator<Item = &Symbol> {
+        self.outwards(scope).flat_map(|scope| {
+            let from = (scope, NameKind::Register, Rc::from(""));
+            let all = self.known.range(from..);
+            let here = all.take_while(move |((known, ..), _)| *known == scope);
+            here.map(|(_, &symbol)| &self.symbols[symbol])
+        })
+    }
+}
+
+/// What the names of a line are looked up in.
+struct Uses<'a> {
+    symbols: &'a Symbols,
+    labels: &'a Labels<'a>,
+    scope: usize,
+}
+
+/// Whether an operand is a word of the language, so that a register of the same
+/// name is not meant.
+fn is_keyword(mnemonic: &str, operand: usize) -> bool {
+    match mnemonic {
+        "alu" | "alu_shf" => operand == 2,
+        "local_csr_rd" | "local_csr_wr" | "br_inp_state" | "br_!inp_state" | "crc_be"
+        | "crc_le" => operand == 0,
+        unit => operand == 0 && Unit::by_name(unit).is_some(),
+    }
+}
+
+/// What a name stands for where both a register and a signal have it: a signal as an operand
+/// or in the brackets of an optional token that takes one, or where its number is asked for.
+fn wants_signal(
+    word: &str,
+    directive: Option<DirectiveName>,
+    operand: usize,
+    before: &[Token],
+) -> Wanted {
+    let takes_one = |name: &Token| {
+        let name = name.text.to_ascii_lowercase();
+        matches!(&*name, "sig_done" | "ctx_swap" | "signal" | "mask")
+    };
+    let hint = DirectiveName::Hint;
+    let signal = directive == Some(hint(HintDirective::SetSig))
+        || directive == Some(hint(HintDirective::IoCompleted))
+        || word == "ctx_arb"
+        // `br_!signal` is three tokens.
+        || (operand == 0 && matches!(word, "br_signal" | "br_"))
+        || match before {
+            [.., address] if address.is("&") => true,
+            [.., name, open] => (open.is("[") || open.is("(")) && takes_one(name),
+            _ => false,
+        };
+    if signal {
+        Wanted::Signal
+    } else {
+        Wanted::Register
+    }
+}
