@@ -282,6 +282,10 @@ impl Timeline {
     }
 
     /// Judges candidates in order: all of the first or last moment of which one is it.
+    ///
+    /// They come sorted by moment, so one copy of the chip, made when the first candidate needs
+    /// it, can run from each to the next. Searching backwards judges all of them as well and
+    /// keeps the last hit: a copy cannot run back, and conditions count their hits in order.
     fn first_of(
         &self,
         start: Cycle,

@@ -115,6 +115,10 @@ impl Microengine {
     }
 
     /// Runs the defer slots of the branch at an address as far as none needs the slow path.
+    ///
+    /// A slot that would need it (a check that may fail, a reserved register, a pending write of
+    /// an index register) has not begun when this returns: the slow path goes on at the first
+    /// one that was not counted, so nothing of it may have been executed.
     /// `unseen`: local memory is not traced.
     #[inline(always)]
     fn run_slots(

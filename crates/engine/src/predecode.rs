@@ -138,7 +138,9 @@ impl Decoder<'_> {
         }
     }
 
-    /// Products, the CAM and other units of the datapath.
+    /// Products, the CAM and other units of the datapath. What their executors in `functions.rs`
+    /// find in the operation: `n` the unary operation (`uop.rs`) or the state of a CAM entry; `x`
+    /// the options of a CRC as `crc.rs` packs them.
     fn function_unit(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Nop => self.op.kind = Kind::Nop,
@@ -191,7 +193,18 @@ impl Decoder<'_> {
         }
     }
 
-    /// Branches and jumps.
+    /// Branches and jumps. What their executors in `control.rs` find in the operation:
+    ///
+    /// | branch | `x` | `y` |
+    /// | --- | --- | --- |
+    /// | on context | the context | penalties, as [`Op::y`](crate::operation::Op::y) has them |
+    /// | on bit | the mask of the bit | penalties |
+    /// | on byte | value in bits 7 to 0, shift of the byte (0, 8, 16, 24) from bit 8 | penalties |
+    /// | on signal | the mask of the signal | penalties |
+    /// | on input state | the number of the state | penalties |
+    /// | jump | the base address | slots aborted behind the defer slots |
+    ///
+    /// `n` is the number of defer slots and `d` the target; a jump has its target in operand A.
     fn control_transfer(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Branch {

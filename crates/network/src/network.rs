@@ -388,6 +388,11 @@ impl Network {
     /// The earliest time at which a chip could send something to the outside, and at which
     /// something that nobody knows yet could come to `chip`. What `chip` itself sends is left out
     /// of account: it stops when it does.
+    ///
+    /// A chip sends of its own accord (`own`), or in answer to what comes to it: so when each
+    /// could send (`sends`) and when something could come to each (`comes`) depend on each
+    /// other. Both only ever become earlier, each round by at least a link's delay of a chip
+    /// that has not had its earliest time yet; the loop ends when nothing changes.
     fn earliest(&self, chip: Option<usize>) -> (Time, Time) {
         let now: Vec<Time> = { self.chips.iter() }
             .map(|node| node.time(node.node.handled()))

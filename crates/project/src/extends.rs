@@ -50,7 +50,11 @@ struct Reader<'a> {
 }
 
 /// A text with everything that it extends in it. One that extends nothing, or is
-/// no TOML, comes back as it is.
+/// no TOML, comes back as it is: the reader of project files then says what is wrong.
+///
+/// Parts are merged in the order in which they were taken in, what is extended before what
+/// extends it, so that a later part overrides. The source map remembers for each key of the
+/// merged text which file it is from, for messages.
 ///
 /// # Errors
 /// A file that is extended cannot be read, is no TOML, or extends itself.

@@ -12,6 +12,12 @@ const DUPLICATES: u32 = 3;
 
 impl Sender {
     /// The acknowledgement of a packet of an open connection.
+    ///
+    /// The order of the steps matters to congestion controls (`control.rs`): blocks first, since
+    /// they say what is new; then the packet's own header (`read`), with the state from
+    /// before it; then the advance or the duplicate, which may begin or end recovery;
+    /// then the bytes that arrived, each counted once, whether a block or the number reported
+    /// it; then the losses that the blocks show, and what may be sent now.
     pub(super) fn acknowledge(
         &mut self,
         now: Time,

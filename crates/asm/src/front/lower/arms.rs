@@ -141,6 +141,9 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// `.endif`: defines the labels at which failed tests and finished arms arrive. `next` is
+    /// where the last arm's test goes when it fails, none if it cannot or an `.else` took it;
+    /// `end` is where an arm goes that is followed by others, if one does (`end_used`).
     pub(super) fn end_if(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         if !matches!(
             self.open.last(),

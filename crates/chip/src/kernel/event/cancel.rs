@@ -48,6 +48,12 @@ impl EventQueue {
     }
 
     /// Takes an event out of the bucket of a cycle; whether it was there.
+    ///
+    /// A queue of a bucket has its events in the order of posting: the first three in `first`,
+    /// `second` and `third` of the bucket, the rest in a circular list of nodes of which `last`
+    /// is the newest, so that the one behind `last` is the oldest. A bit of `pending` each says
+    /// whether there is a first, a second, a third, and a list. The places are searched in
+    /// that order, for of several equal events the oldest goes.
     fn remove(&mut self, time: Cycle, event: Event) -> bool {
         let bucket = (time & MASK) as usize;
         let queue = event.queue();

@@ -154,6 +154,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 }
 
 /// Runs on, and saves the run where the saver says.
+///
+/// In a chain a router whose time is up (`--until`) holds back those behind it: the run is then
+/// stalled, and its state is the last from which a later `--until` could go on. So it is
+/// saved there for the last time, before the others are let go on to their own ends
+/// (`Session::release_waiting`), after which the run cannot be resumed like that.
 fn to_the_end<P: Watcher + Send>(
     session: &mut Session,
     observers: &mut [P],
