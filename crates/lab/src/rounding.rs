@@ -10,9 +10,13 @@ pub(crate) fn rounding(size: f64) -> f64 {
     ROUNDING * size.abs().max(1.0)
 }
 
-/// Whether two numbers are equal but for rounding.
+/// Whether two numbers are equal but for rounding. An infinite one is close to itself alone.
 #[must_use]
 pub(crate) fn close(one: f64, other: f64) -> bool {
+    // The rounding of an infinite number is infinite as well, as is its distance to all others.
+    if one.is_infinite() || other.is_infinite() {
+        return one.total_cmp(&other).is_eq();
+    }
     (one - other).abs() <= rounding(one.abs().max(other.abs()))
 }
 
@@ -38,5 +42,14 @@ mod tests {
         assert!(!close(0.1, 0.100_001) && !close(f64::NAN, f64::NAN));
         assert!(at_least(0.3, 0.1 + 0.2) && at_most(0.1 + 0.2, 0.3));
         assert!(!at_least(0.299, 0.3) && !at_most(0.301, 0.3));
+    }
+
+    #[test]
+    fn an_infinite_number_is_close_to_itself_alone() {
+        let most = f64::INFINITY;
+        assert!(close(most, most) && !close(most, -most) && !close(most, 0.0));
+        assert!(!close(1.0, most) && !close(f64::NAN, most));
+        assert!(!at_least(-most, 0.0) && at_least(most, 0.0));
+        assert!(!at_most(most, 0.0) && at_most(-most, 0.0));
     }
 }

@@ -19,6 +19,7 @@ fn curve(name: &CurveName) -> Vec<Sample> {
         "a.square" => of(|x| x * x),
         "a.falling" => of(|x| 9.0 - x),
         "a.four" => of(|_| 4.0),
+        "a.zero" => of(|_| 0.0),
         "a.root" => of(f64::sqrt),
         "a.broken" => {
             let mut samples: Vec<Sample> = of(|x| x);
@@ -138,6 +139,15 @@ fn shapes_hold_or_do_not() {
         ),
         (
             r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0.5 }"#,
+            false,
+        ),
+        (
+            r#"{ is = "same", of = ["a.zero", "a.zero"], within = 0 }"#,
+            true,
+        ),
+        // Infinitely far off, as a share of 0.
+        (
+            r#"{ is = "same", of = ["a.zero", "a.four"], within = 0.5 }"#,
             false,
         ),
         (
