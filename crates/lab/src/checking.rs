@@ -6,7 +6,7 @@ mod sweeps;
 use crate::counters::fits;
 use crate::expression::{CurveName, Derived, Operand, Shape, ShapeKind};
 use crate::formula::Formula;
-use crate::study::{Cell, Chosen, Published, Replication, SettingValue, Study, Table};
+use crate::study::{Cell, Chosen, Figure, Published, Replication, SettingValue, Study, Table};
 use crate::tolerance::Tolerance;
 use names::{check_curve, check_measured, check_names, unknown};
 use npsim_project::problem::Problem;
@@ -56,10 +56,7 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
         check_sweep(study, name, sweep)?;
     }
     for (name, derived) in &study.curve {
-        let at = |problem: Problem| {
-            let message = format!("curve `{name}`: {}", problem.message);
-            Problem { message, ..problem }
-        };
+        let at = |problem| named("curve", name, problem);
         if name.contains('.') {
             return Err(at(Problem::new(
                 "a dot in the name would make it a sweep's curve",
@@ -68,81 +65,75 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
         check_derived(study, derived).map_err(at)?;
     }
     for row in &study.published {
-        check_row(study, row).map_err(|problem| {
-            let message = format!("published `{}`: {}", row.id, problem.message);
-            Problem { message, ..problem }
-        })?;
+        check_row(study, row).map_err(|problem| named("published", &row.id, problem))?;
     }
     check_tolerances(study)?;
+    let chosen = study.chosen.iter();
+    check_each("chosen", chosen.map(|it| (&it.name, it)), |it| {
+        check_chosen(study, it)
+    })?;
+    let tables = study.table.iter();
+    check_each("table", tables.map(|it| (&it.name, it)), |it| {
+        check_table(study, it)
+    })?;
+    let figures = study.figure.iter();
+    check_each("figure", figures.map(|it| (&it.name, it)), |it| {
+        check_figure(study, it)
+    })
+}
+
+/// A problem of something that has a name.
+fn named(kind: &str, name: &str, problem: Problem) -> Problem {
+    let message = format!("{kind} `{name}`: {}", problem.message);
+    Problem { message, ..problem }
+}
+
+/// Checks things that have to have different names, each after those before it.
+fn check_each<'a, T: 'a>(
+    kind: &str,
+    things: impl Iterator<Item = (&'a String, &'a T)>,
+    check: impl Fn(&T) -> Result<(), Problem>,
+) -> Result<(), Problem> {
     let mut names = BTreeSet::new();
-    for chosen in &study.chosen {
-        check_chosen(study, chosen).map_err(|problem| {
-            let message = format!("chosen `{}`: {}", chosen.name, problem.message);
-            Problem { message, ..problem }
-        })?;
-        if !names.insert(&chosen.name) {
-            return Err(Problem::new(format!(
-                "chosen `{}`: there are two of this name",
-                chosen.name
-            )));
+    for (name, thing) in things {
+        let unique = if names.insert(name) {
+            Ok(())
+        } else {
+            Err(Problem::new("there are two of this name"))
+        };
+        let checked = unique.and_then(|()| check(thing));
+        checked.map_err(|problem| named(kind, name, problem))?;
+    }
+    Ok(())
+}
+
+fn check_figure(study: &Study, figure: &Figure) -> Result<(), Problem> {
+    check_file_name(&figure.name)?;
+    for (scale, name) in [(&figure.x, "x"), (&figure.y, "y")] {
+        let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(LARGEST));
+        if !is_sound(from) || !is_sound(to) || from >= to {
+            return Err(
+                Problem::new(format!("the scale `{name}` goes from {from} to {to}"))
+                    .help("give finite numbers, the smaller one as `from`"),
+            );
         }
     }
-    let mut names = BTreeSet::new();
-    for table in &study.table {
-        let at = |problem: Problem| {
-            let message = format!("table `{}`: {}", table.name, problem.message);
-            Problem { message, ..problem }
-        };
-        if !names.insert(&table.name) {
-            return Err(at(Problem::new("there are two of this name")));
-        }
-        check_table(study, table).map_err(at)?;
+    for curve in &figure.curve {
+        check_curve(study, &curve.of, &curve.at)?;
     }
-    let mut names = BTreeSet::new();
-    for figure in &study.figure {
-        let at = |problem: Problem| {
-            let message = format!("figure `{}`: {}", figure.name, problem.message);
-            Problem { message, ..problem }
+    for mark in &figure.mark {
+        if !is_sound(mark.x) {
+            let message = format!("`{}` cannot be marked at {}", mark.id, mark.x);
+            return Err(Problem::new(message));
+        }
+        let mut rows = study.published.iter().filter(|row| row.id == mark.id);
+        let Some(row) = rows.nth(mark.nth) else {
+            let message = format!("no published value is `{}`, number {}", mark.id, mark.nth);
+            return Err(Problem::new(message));
         };
-        if !names.insert(&figure.name) {
-            return Err(at(Problem::new("there are two of this name")));
-        }
-        check_file_name(&figure.name).map_err(at)?;
-        for (scale, name) in [(&figure.x, "x"), (&figure.y, "y")] {
-            let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(LARGEST));
-            if !is_sound(from) || !is_sound(to) || from >= to {
-                return Err(at(Problem::new(format!(
-                    "the scale `{name}` goes from {from} to {to}"
-                ))
-                .help("give finite numbers, the smaller one as `from`")));
-            }
-        }
-        for curve in &figure.curve {
-            check_curve(study, &curve.of, &curve.at).map_err(at)?;
-        }
-        for mark in &figure.mark {
-            if !is_sound(mark.x) {
-                return Err(at(Problem::new(format!(
-                    "`{}` cannot be marked at {}",
-                    mark.id, mark.x
-                ))));
-            }
-            let rows = study.published.iter().filter(|row| row.id == mark.id);
-            let row = rows.clone().nth(mark.nth);
-            match row {
-                None => {
-                    let message =
-                        format!("no published value is `{}`, number {}", mark.id, mark.nth);
-                    return Err(at(Problem::new(message)));
-                }
-                Some(row) if bound(row).is_none() => {
-                    return Err(at(Problem::new(format!(
-                        "`{}` is a shape, which cannot be marked",
-                        mark.id
-                    ))));
-                }
-                Some(_) => {}
-            }
+        if bound(row).is_none() {
+            let message = format!("`{}` is a shape, which cannot be marked", mark.id);
+            return Err(Problem::new(message));
         }
     }
     Ok(())

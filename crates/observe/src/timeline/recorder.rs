@@ -269,7 +269,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Writes a context's present state, which ends at a cycle.
-    fn context_ends(&mut self, me: u8, context: u8, until: Cycle, gave_up_at: Option<u16>) {
+    fn context_ends(&mut self, me: u8, context: u8, until: Cycle, yielded_at: Option<u16>) {
         let Some(seen) = self.microengines.get_mut(usize::from(me)) else {
             return;
         };
@@ -294,8 +294,8 @@ impl<W: Write> Recorder<W> {
                 // The last event may reach beyond the end of the run.
                 let beyond = it.collected.issued_to.saturating_sub(until);
                 all.number("instructions", it.collected.issued - beyond);
-                if let Some(pc) = gave_up_at {
-                    all.quoted("gave up at", places.of(pc));
+                if let Some(pc) = yielded_at {
+                    all.quoted("yielded at", places.of(pc));
                 }
             }
             if let (ContextState::Waiting { .. }, Some(cause)) = (it.doing, it.collected.came) {
@@ -311,8 +311,8 @@ impl<W: Write> Recorder<W> {
     }
 
     fn context_changes(&mut self, me: u8, context: u8, at: Cycle, doing: ContextState, pc: u16) {
-        let gave_up_at = (doing != ContextState::Executing).then_some(pc);
-        self.context_ends(me, context, at, gave_up_at);
+        let yielded_at = (doing != ContextState::Executing).then_some(pc);
+        self.context_ends(me, context, at, yielded_at);
         if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
             seen.contexts[context_index(context)].change(at, doing, pc);
         }
@@ -395,6 +395,14 @@ impl<W: Write> Recorder<W> {
                 all.number("waited cycles", from.saturating_sub(since));
             }
         });
+    }
+
+    fn ring(&mut self, at: Cycle, ring: RingName, fill: u32) {
+        if self.writer.shows(at) {
+            let name = self.ring_names.entry(ring);
+            let name = name.or_insert_with(|| names::ring_called(&self.rings, ring));
+            self.writer.counter(Group::Rings, name, at, i64::from(fill));
+        }
     }
 
     fn level(&mut self, at: Cycle, task: u16, group: u16, level: Level, value: i64) {
@@ -540,31 +548,13 @@ impl<W: Write> Observer for Recorder<W> {
                 self.writer
                     .slice(Track::Bus(bus), "taken", (from, until), |_| ());
             }
-            TraceEvent::Ring { ring, fill } => {
-                if self.writer.shows(at) {
-                    let name = self.ring_names.entry(ring);
-                    let name = name.or_insert_with(|| names::ring_called(&self.rings, ring));
-                    self.writer.counter(Group::Rings, name, at, i64::from(fill));
-                }
-            }
+            TraceEvent::Ring { ring, fill } => self.ring(at, ring, fill),
             TraceEvent::Arrives {
                 port,
                 frame,
                 bytes,
                 until,
-            } => {
-                let track = Track::Arrivals(port);
-                if self.past {
-                    // What may have had its number before is another frame.
-                    self.journeys.forget(frame);
-                } else {
-                    self.journeys.begin(frame, at, port);
-                }
-                self.writer
-                    .slice(track, &format!("frame {frame}"), (at, until), |all| {
-                        all.number("bytes", bytes);
-                    });
-            }
+            } => self.arrives((at, until), port, frame, bytes),
             TraceEvent::Dropped {
                 port,
                 frame,
@@ -575,18 +565,7 @@ impl<W: Write> Observer for Recorder<W> {
                 frame,
                 bytes,
                 from,
-            } => {
-                let track = Track::Departures(port);
-                let name =
-                    frame.map_or_else(|| "frame".to_owned(), |frame| format!("frame {frame}"));
-                self.writer.slice(track, &name, (from, at), |all| {
-                    all.number("bytes", bytes);
-                });
-                if let Some(frame) = frame {
-                    self.journeys
-                        .end(frame, Some((from, track)), &mut self.writer);
-                }
-            }
+            } => self.departed((from, at), port, frame, bytes),
             TraceEvent::Rbuf { frame, step, .. } => self.rbuf(at, frame, step),
             TraceEvent::Tbuf { frame, step, .. } => self.tbuf(at, frame, step),
             TraceEvent::Touched { frame, me, context } => {

@@ -87,108 +87,23 @@ pub(super) fn limits(
     loads: &[Load],
     reasons: &Reasons<'_>,
 ) -> Vec<Limit> {
-    let Reasons {
-        stages,
-        waits,
-        locks,
-        backlog,
-    } = *reasons;
-    let in_front_of_backlog =
-        backlog.map_or_else(BTreeSet::new, |backlog| in_front_of(stages, backlog.stage));
-    let lost = |places: &[usize]| -> u64 {
-        places
-            .iter()
-            .map(|&place| window.lost_at(observed.series, place))
-            .sum()
+    let backlog = reasons.backlog;
+    let search = Search {
+        observed,
+        window,
+        loads,
+        reasons,
+        in_front_of_backlog: backlog.map_or_else(BTreeSet::new, |backlog| {
+            in_front_of(reasons.stages, backlog.stage)
+        }),
     };
-    let any = |places: &[usize]| places.iter().any(|&p| pressed(observed, window, p));
-    let takes_lock = |stage: usize| locks.iter().any(|lock| lock.takers.contains(&stage));
-    let mut limits = Vec::new();
-    for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
-        // What is lost in front of a stage that waits is the other's fault.
-        let waiting = waits.iter().filter(|wait| wait.blocker == index);
-        let mut in_front: Vec<usize> = waiting
-            .flat_map(|wait| stages[wait.waiter].takes.iter().copied())
-            .collect();
-        if backlog.is_some_and(|backlog| backlog.stage == index) {
-            let all = in_front_of_backlog.iter();
-            in_front.extend(all.flat_map(|&stage| stages[stage].takes.iter().copied()));
-        }
-        // A stage that waits for a buffer, or for another stage, is no limit itself.
-        let waiting =
-            waits.iter().any(|wait| wait.waiter == index) || in_front_of_backlog.contains(&index);
-        if waiting || (in_front.is_empty() && !any(&load.takes)) {
-            continue;
-        }
-        let mut before = in_front;
-        before.extend(&load.takes);
-        let mut known = BTreeSet::new();
-        before.retain(|&place| known.insert(place));
-        let share = load.share(load.occupied());
-        let mut limit = Limit {
-            kind: LimitKind::Compute,
-            name: stage.title(),
-            permille: share,
-            lost: lost(&before),
-            stage: Some(index),
-            before,
-            after: load.gives.clone(),
-        };
-        let enough = if share < OCCUPIED {
-            LINE_BUSY
-        } else {
-            LINE_FULL
-        };
-        let line = full_line(observed, loads, load, enough);
-        let unit = busiest_unit(observed, loads, stage);
-        if let Some(unit) = unit.filter(|unit| {
-            unit.permille >= BUSY && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
-        }) {
-            limit.kind = LimitKind::Unit;
-            limit.name.clone_from(&unit.name);
-            limit.permille = unit.permille;
-        } else if share >= OCCUPIED {
-            limit.kind = LimitKind::Compute;
-        } else if let Some((port, line)) = line {
-            limit.kind = LimitKind::Line(port);
-            limit.name = format!("the line out of port {port}");
-            limit.permille = line;
-        } else if any(&load.gives) {
-            // What is behind it holds it up.
-            continue;
-        } else {
-            limit.kind = LimitKind::Latency;
-        }
-        // A stage that spins for a lock, or waits for one that does, is no limit itself.
-        let mut waiting = waits.iter().filter(|wait| wait.blocker == index);
-        let by_lock = takes_lock(index)
-            || !locks.is_empty()
-                && !any(&load.takes)
-                && waiting.all(|wait| takes_lock(wait.waiter));
-        if by_lock && matches!(limit.kind, LimitKind::Compute | LimitKind::Latency) {
-            continue;
-        }
-        limits.push(limit);
-    }
+    let stages = 0..observed.stages.len().min(reasons.stages.len());
+    let mut limits: Vec<Limit> = stages.filter_map(|index| search.stage(index)).collect();
     slow_path(observed, window, loads, &mut limits);
     full_queues(window, loads, &mut limits);
     limits.sort_by_key(|limit| std::cmp::Reverse(limit.lost));
-    for lock in locks.iter().rev() {
-        let before: BTreeSet<usize> = lock
-            .takers
-            .iter()
-            .flat_map(|&stage| stages[stage].takes.iter().copied())
-            .collect();
-        let before: Vec<usize> = before.into_iter().collect();
-        let limit = Limit {
-            kind: LimitKind::Lock(lock.index),
-            name: format!("the lock {}", lock.name),
-            permille: lock.permille(),
-            lost: lost(&before),
-            stage: None,
-            before,
-            after: Vec::new(),
-        };
+    for lock in reasons.locks.iter().rev() {
+        let limit = search.lock(lock);
         // All but a line can be full because contexts wait for the lock.
         let worse =
             |other: &&Limit| matches!(other.kind, LimitKind::Line(_)) && other.lost > limit.lost;
@@ -196,6 +111,120 @@ pub(super) fn limits(
         limits.insert(place, limit);
     }
     limits
+}
+
+/// The search for limits.
+struct Search<'a> {
+    observed: &'a Observed<'a>,
+    window: &'a Window,
+    loads: &'a [Load],
+    reasons: &'a Reasons<'a>,
+    /// Stages from which packets come to the one with the backlog.
+    in_front_of_backlog: BTreeSet<usize>,
+}
+
+impl Search<'_> {
+    /// Frames that were lost at places.
+    fn lost(&self, places: &[usize]) -> u64 {
+        let lost = |&place: &usize| self.window.lost_at(self.observed.series, place);
+        places.iter().map(lost).sum()
+    }
+
+    fn any_pressed(&self, places: &[usize]) -> bool {
+        let pressed = |&place: &usize| pressed(self.observed, self.window, place);
+        places.iter().any(pressed)
+    }
+
+    /// The places in front of stages.
+    fn taken_from(&self, stages: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+        stages.flat_map(|stage| self.reasons.stages[stage].takes.iter().copied())
+    }
+
+    /// Whether a stage waits for a buffer or for another stage: then it is no limit itself.
+    fn waits(&self, index: usize) -> bool {
+        let mut waits = self.reasons.waits.iter();
+        waits.any(|wait| wait.waiter == index) || self.in_front_of_backlog.contains(&index)
+    }
+
+    /// Whether a stage spins for a lock, or waits for one that does: then it is no limit itself.
+    fn is_held_up_by_lock(&self, index: usize, load: &StageLoad) -> bool {
+        let Reasons { waits, locks, .. } = self.reasons;
+        let takes_lock = |stage: usize| locks.iter().any(|lock| lock.takers.contains(&stage));
+        let mut waiting = waits.iter().filter(|wait| wait.blocker == index);
+        takes_lock(index)
+            || !locks.is_empty()
+                && !self.any_pressed(&load.takes)
+                && waiting.all(|wait| takes_lock(wait.waiter))
+    }
+
+    /// The limit that a stage is, if it is one.
+    fn stage(&self, index: usize) -> Option<Limit> {
+        let (stage, load) = (&self.observed.stages[index], &self.reasons.stages[index]);
+        // What is lost in front of a stage that waits is the other's fault.
+        let waiting = self.reasons.waits.iter().filter(|it| it.blocker == index);
+        let mut in_front: Vec<usize> = self.taken_from(waiting.map(|it| it.waiter)).collect();
+        if self.reasons.backlog.is_some_and(|it| it.stage == index) {
+            in_front.extend(self.taken_from(self.in_front_of_backlog.iter().copied()));
+        }
+        if self.waits(index) || (in_front.is_empty() && !self.any_pressed(&load.takes)) {
+            return None;
+        }
+        let mut before = in_front;
+        before.extend(&load.takes);
+        let mut known = BTreeSet::new();
+        before.retain(|&place| known.insert(place));
+        let (kind, name, permille) = self.kind(stage, load)?;
+        let by_lock = matches!(kind, LimitKind::Compute | LimitKind::Latency)
+            && self.is_held_up_by_lock(index, load);
+        (!by_lock).then(|| Limit {
+            kind,
+            name,
+            permille,
+            lost: self.lost(&before),
+            stage: Some(index),
+            before,
+            after: load.gives.clone(),
+        })
+    }
+
+    /// What keeps a stage from taking more, with its name and its load in thousandths; nothing where
+    /// what is behind the stage holds it up.
+    fn kind(&self, stage: &Stage, load: &StageLoad) -> Option<(LimitKind, String, u64)> {
+        let share = load.share(load.occupied());
+        let enough = if share < OCCUPIED {
+            LINE_BUSY
+        } else {
+            LINE_FULL
+        };
+        let unit = busiest_unit(self.observed, self.loads, stage).filter(|unit| {
+            unit.permille >= BUSY && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
+        });
+        if let Some(unit) = unit {
+            return Some((LimitKind::Unit, unit.name.clone(), unit.permille));
+        }
+        if share >= OCCUPIED {
+            return Some((LimitKind::Compute, stage.title(), share));
+        }
+        if let Some((port, line)) = full_line(self.observed, self.loads, load, enough) {
+            let name = format!("the line out of port {port}");
+            return Some((LimitKind::Line(port), name, line));
+        }
+        (!self.any_pressed(&load.gives)).then(|| (LimitKind::Latency, stage.title(), share))
+    }
+
+    fn lock(&self, lock: &LockLoad) -> Limit {
+        let before: BTreeSet<usize> = self.taken_from(lock.takers.iter().copied()).collect();
+        let before: Vec<usize> = before.into_iter().collect();
+        Limit {
+            kind: LimitKind::Lock(lock.index),
+            name: format!("the lock {}", lock.name),
+            permille: lock.permille(),
+            lost: self.lost(&before),
+            stage: None,
+            before,
+            after: Vec::new(),
+        }
+    }
 }
 
 /// The stages from which packets come to one, near and far, without itself.

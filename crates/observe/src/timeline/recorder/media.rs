@@ -11,6 +11,40 @@ use crate::packets::MicrocodeDrop;
 use crate::timeline::tracks::{Group, Track};
 
 impl<W: Write> Recorder<W> {
+    /// A frame is on the line for a time.
+    pub(super) fn arrives(&mut self, time: (Cycle, Cycle), port: u8, frame: u64, bytes: u32) {
+        if self.past {
+            // What may have had its number before is another frame.
+            self.journeys.forget(frame);
+        } else {
+            self.journeys.begin(frame, time.0, port);
+        }
+        let name = format!("frame {frame}");
+        self.writer
+            .slice(Track::Arrivals(port), &name, time, |all| {
+                all.number("bytes", bytes);
+            });
+    }
+
+    /// A frame has been on the line for a time.
+    pub(super) fn departed(
+        &mut self,
+        time: (Cycle, Cycle),
+        port: u8,
+        frame: Option<u64>,
+        bytes: u32,
+    ) {
+        let track = Track::Departures(port);
+        let name = frame.map_or_else(|| "frame".to_owned(), |frame| format!("frame {frame}"));
+        self.writer.slice(track, &name, time, |all| {
+            all.number("bytes", bytes);
+        });
+        if let Some(frame) = frame {
+            let end = Some((time.0, track));
+            self.journeys.end(frame, end, &mut self.writer);
+        }
+    }
+
     pub(super) fn rbuf(&mut self, at: Cycle, frame: u64, step: RbufStep) {
         match step {
             RbufStep::Filled { .. } => self.rbuf += 1,
