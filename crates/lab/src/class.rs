@@ -22,7 +22,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Those that are counted, in the order in which they are told.
+    /// Those that are counted, in the order of reports.
     pub const COUNTED: [Self; 3] = [Self::Calibrated, Self::Chosen, Self::Predicted];
 
     /// As it is shown.

@@ -43,7 +43,7 @@ pub fn named(study: &Study, results: &Results, curve: &CurveName) -> Vec<Sample>
     samples_of(study, results, (curve.of(), &curve.at()), Runs::Mean)
 }
 
-/// The same of one run of the points, from 0; of points that were run once, that one.
+/// The samples of a curve in one run of the points, from 0; of points that were run once, in that one.
 #[must_use]
 pub fn of_run(study: &Study, results: &Results, curve: &CurveName, run: usize) -> Vec<Sample> {
     samples_of(study, results, (curve.of(), &curve.at()), Runs::One(run))

@@ -6,7 +6,7 @@ const STUDENT: [f64; 30] = [
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
     2.052, 2.048, 2.045, 2.042,
 ];
-/// The same with so many that it does not matter.
+/// The quantile with so many degrees of freedom that their number does not matter.
 const NORMAL: f64 = 1.960;
 
 /// A mean, and how far from it the true one may be.

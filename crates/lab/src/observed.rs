@@ -20,7 +20,7 @@ use npsim_report::flame::{Flame, svg};
 pub enum Observe {
     /// Where the cycles went: `profile.json`.
     Profile,
-    /// The same as a picture: `flame.svg`.
+    /// Where the cycles went, as a flame graph: `flame.svg`.
     Flame,
     /// What happened when, from the begin of the measured window:
     /// `timeline.json.gz`.

@@ -179,7 +179,7 @@ fn point(
 }
 
 impl Point {
-    /// The same point as another one of its runs: with other seeds, and with frames
+    /// Another run of the point: with other seeds, and with frames
     /// that begin to come at other moments on each port.
     fn again(&self, number: usize, run: usize) -> Result<Self, Problem> {
         let mut again = Self {

@@ -99,7 +99,7 @@ impl Chip {
         }
     }
 
-    /// The same; `why` settings change it, if they do and are meant to.
+    /// The comparison with the reason `why` settings change it, if they do and are meant to.
     #[must_use]
     pub(crate) fn meant(self, why: Option<&String>) -> Self {
         let meant = why.filter(|_| !self.changed.is_empty()).cloned();

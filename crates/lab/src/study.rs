@@ -36,7 +36,7 @@ pub struct Study {
     /// When points are measured.
     #[serde(default)]
     pub window: WindowText,
-    /// The same for a quick run.
+    /// When points of a quick run are measured.
     pub quick: Option<WindowText>,
     /// How often points are run whose sweep asks for it.
     #[serde(default)]
@@ -146,7 +146,7 @@ pub struct Sweep {
     pub trace: Option<TraceText>,
     /// When its points are measured, if not as the study's.
     pub window: Option<WindowText>,
-    /// The same for a quick run; as in `window` if left out.
+    /// When its points of a quick run are measured; as in `window` if left out.
     pub quick: Option<WindowText>,
     /// Begins the microengines' pseudo-random numbers.
     pub seed: Option<u64>,

@@ -509,7 +509,7 @@ curve = [{ of = "a.rate" }]
         assert!(low > 2.0 && high < 2.06, "{low} {high}");
         assert_eq!((steady[0].verdict, steady[0].runs), (Verdict::Hit, 3));
         assert_eq!(steady[3].verdict, Verdict::ShapeHit);
-        // The same mean, but it may as well be another one.
+        // A mean as before, but so noisy that it may as well be another one.
         let noisy = replicated([1.83, 2.23, 2.03]);
         assert_eq!(noisy[0].measured, steady[0].measured);
         assert_eq!(noisy[0].verdict, Verdict::Undecided);

@@ -15,7 +15,7 @@ pub const SIZE_CLASSES: [u64; 6] = [64, 127, 255, 511, 1023, 1518];
 /// Flows beyond this number are not told apart any more.
 pub(crate) const MOST_FLOWS: usize = 1 << 22;
 
-/// Counts over the frames of a capture. Only the number of flows that are told apart makes it grow.
+/// Counts over the frames of a capture. Only the number of distinct flows makes it grow.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
     /// Frames.

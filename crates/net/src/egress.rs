@@ -139,7 +139,7 @@ impl Target {
         };
         if let Some(file) = &self.nameless {
             match nameless::name(file, &temporary.path) {
-                // Left by a process that had the same number, and nobody's any more.
+                // Left by a process that had the same number, and of no use any more.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     fs::remove_file(&temporary.path)?;
                     nameless::name(file, &temporary.path)?;

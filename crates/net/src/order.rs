@@ -1,6 +1,6 @@
 //! In which order the packets of flows left: metrics of reordering, all of them integers.
 //!
-//! [`Sequences`] is told of every packet that leaves, with its flow and its sequence number, which is its
+//! [`Sequences`] records every packet that leaves, with its flow and its sequence number, which is its
 //! place in the order in which the packets of its flow entered. It is pure: where the numbers come from
 //! ([`identify`]) is another matter.
 //!

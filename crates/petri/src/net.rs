@@ -3,7 +3,7 @@
 //! Tokens that move from place to place have a colour and a step; tokens of a *pool* are
 //! indistinguishable and stand for something that is free: a server, an entry of a queue. A
 //! transition takes a token from its place and one from each of its pools, keeps them for its
-//! firing time, puts the token into a place that hangs on its step, and gives back to pools.
+//! firing time, puts the token into a place that depends on its step, and gives back to pools.
 //! When several tokens compete for a pool, the transition's [`Choice`] decides.
 //!
 //! Times are whole ticks. The same net with the same seed makes the same moves everywhere.
@@ -121,7 +121,7 @@ pub struct Fired {
 struct Free {
     /// Tokens by colour, or one number for all colours.
     tokens: Vec<usize>,
-    /// Who takes from it.
+    /// Transitions that take from it.
     takers: Vec<usize>,
 }
 
@@ -258,7 +258,7 @@ impl Net {
 
     /// Begins all that can begin now.
     pub fn begin(&mut self, guard: &mut impl Guard) {
-        // In the order of their numbers, so that it does not hang on who became possible
+        // In the order of their numbers, so that it does not depend on which became possible
         // first.
         while !self.open.is_empty() {
             self.open.sort_unstable();

@@ -15,7 +15,7 @@ pub const CYCLE: Tick = 1000;
 const ELEMENT: u64 = 64;
 /// Bytes of a header as the DRAM gives them.
 const HEADER: u64 = 8;
-/// Steps between two questions whether to go on.
+/// Steps after which a caller may stop the run.
 const STEPS: u64 = 1 << 12;
 
 /// A packet.
@@ -86,7 +86,7 @@ enum Slot {
     Filled(Packet),
 }
 
-/// Packets and places of TBUF, and the transitions that hang on them.
+/// Packets and places of TBUF, and the transitions that depend on them.
 struct Buffers {
     slots: Slots,
     /// Whether a context claims its own place only when its packet is ready for it.

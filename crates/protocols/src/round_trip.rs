@@ -29,7 +29,7 @@ impl RtoParameters {
         granularity: MILLISECOND,
     };
 
-    /// The same with Linux's floor of 200 ms.
+    /// RFC 6298 with Linux's floor of 200 ms.
     pub const LINUX: Self = Self {
         floor: 200 * MILLISECOND,
         ..Self::RFC

@@ -102,8 +102,8 @@ impl HostParameters {
     /// The unit of timestamps that current systems can be set to.
     pub const MICROSECOND_TIMESTAMPS: Option<Time> = Some(MICROSECOND);
 
-    /// The same host in a world whose times are divided by `scale` (and whose rates are multiplied by
-    /// it by whoever sets them): it sends the same segments, `scale` times as fast.
+    /// This host in a world whose times are divided by `scale` and whose rates the caller multiplies by
+    /// it: it sends the same segments, `scale` times as fast.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! When packets leave: due times, the clock that a host's timers go by, and what its CPU needs.
 //!
 //! A sender with a rate computes when its next packet is due and asks its [`Clock`] when a timer set
-//! for then fires; whatever is due by that time leaves. [`Cpu`] is for whoever runs hosts: a packet
+//! for then fires; whatever is due by that time leaves. [`Cpu`] is for simulations of hosts: a packet
 //! leaves when a core has got round to it.
 
 mod clock;

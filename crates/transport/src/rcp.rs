@@ -54,7 +54,7 @@ impl Default for RcpParameters {
 }
 
 impl RcpParameters {
-    /// The same host in a world whose times are divided and whose rates are multiplied by `scale`. The
+    /// This host in a world whose times are divided and whose rates are multiplied by `scale`. The
     /// unit of stamps stays: it only has to be small.
     ///
     /// # Errors

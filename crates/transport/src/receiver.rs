@@ -180,8 +180,8 @@ impl Receiver {
         times.into_iter().flatten().min()
     }
 
-    /// The application takes up to `bytes`. The sender is told where the window opens by a segment, or
-    /// by half of the buffer (RFC 9293, section 3.8.6.2.2).
+    /// The application takes up to `bytes`. A segment tells the sender where the window opens by one
+    /// segment, or by half of the buffer (RFC 9293, section 3.8.6.2.2).
     pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Packet>) {
         self.unread -= bytes.min(self.unread);
         let opened = (self.assembly.next() + self.window()).saturating_sub(self.edge);

@@ -20,7 +20,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_before_the_beginning_are_nobodys() {
+    fn numbers_before_the_beginning_are_of_no_segment() {
         assert_eq!(from_wire(1_000, 5, 999), None);
         assert_eq!(from_wire(1_000, 5, 1_000), Some(0));
         assert_eq!(from_wire(u32::MAX, 0, 4), Some(5));

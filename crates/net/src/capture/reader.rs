@@ -52,7 +52,7 @@ impl Reader {
         Self::open_with(path, Links::Ethernet)
     }
 
-    /// The same for captures of other link types too.
+    /// Opens a capture whose link type may be another one, as `links` says.
     ///
     /// # Errors
     /// As [`Reader::open`].

@@ -201,7 +201,7 @@ impl TraceSink {
         self.write_commented(interface, time_ns, bytes, None)
     }
 
-    /// The same with a remark on the frame, for which a classic file has no place.
+    /// Writes a frame with a remark on it, for which a classic file has no place.
     ///
     /// # Errors
     /// As [`write`](Self::write).

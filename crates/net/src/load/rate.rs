@@ -177,7 +177,7 @@ impl Serialize for Rate {
     }
 }
 
-/// One entry of a list, so that its own errors are told.
+/// One entry of a list, so that an error names the entry.
 struct PortAmount(Option<Amount>);
 
 impl FromStr for PortAmount {

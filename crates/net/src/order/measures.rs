@@ -107,7 +107,7 @@ fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     }
 }
 
-/// The counters that are told as a share of the packets.
+/// The counters that are shown as a share of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counter {

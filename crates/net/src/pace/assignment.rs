@@ -67,7 +67,7 @@ impl fmt::Display for PortAssignment {
     }
 }
 
-/// The same on every machine and in every run.
+/// A hash of what makes a frame's flow: equal on every machine and in every run.
 pub(crate) fn flow_hash(frame: &[u8]) -> u64 {
     let mut hash = Fnv::new();
     let packet = LaxSlicedPacket::from_ethernet(frame).ok();

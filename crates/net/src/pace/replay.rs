@@ -131,7 +131,7 @@ impl Replay {
         Self::open_with(path, ports, assignment, pace, Links::Ethernet)
     }
 
-    /// The same for captures of other link types too.
+    /// Opens a capture whose link type may be another one, as `links` says.
     ///
     /// # Errors
     /// As [`Replay::open`].

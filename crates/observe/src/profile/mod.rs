@@ -87,7 +87,7 @@ pub enum Waited {
 /// Waits at one instruction that were ended by the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The instruction that gave up the pipeline.
+    /// The instruction that yielded.
     pub pc: u16,
     /// What ended them.
     pub waited: Waited,

@@ -122,14 +122,14 @@ enum Step {
     Publish(Vec<u32>, usize, Box<Step>),
     Find(Lookup, Exception),
     Take(usize),
-    Send(Outgoing, Kind),
+    Send(Outgoing, Sent),
     Free(u32),
     Over,
 }
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Kind {
+enum Sent {
     Request,
     Reply,
     Packet,
@@ -220,7 +220,7 @@ impl Arp {
         let then = match self.setup.ports.get(usize::from(port)) {
             Some(own) if asked => {
                 let frame = message.reply(own.mac).to_frame();
-                Step::Send(outgoing(handle, frame, port), Kind::Reply)
+                Step::Send(outgoing(handle, frame, port), Sent::Reply)
             }
             _ => Step::Free(handle),
         };
@@ -306,7 +306,7 @@ impl Arp {
             next_hop: way.index,
             ..Descriptor::of(packet)
         };
-        Step::Send(Outgoing::new(handle, bytes, descriptor), Kind::Packet)
+        Step::Send(Outgoing::new(handle, bytes, descriptor), Sent::Packet)
     }
 
     /// The job is over.
@@ -479,7 +479,7 @@ impl Task for Arp {
                 let address = self.addresses.get(usize::from(port));
                 if let (Some(handle), Some(own), Some(address)) = (handle, own, address) {
                     let frame = Message::request((own.mac, *address), wanted).to_frame();
-                    self.step = Step::Send(outgoing(handle, frame, port), Kind::Request);
+                    self.step = Step::Send(outgoing(handle, frame, port), Sent::Request);
                     ("take a buffer", Next::After(cost))
                 } else {
                     // The next request will be made when it is due.
@@ -502,9 +502,9 @@ impl Task for Arp {
                     Outcome::Sent => {
                         let counts = &mut self.counts;
                         *match kind {
-                            Kind::Request => &mut counts.requests,
-                            Kind::Reply => &mut counts.replies,
-                            Kind::Packet => &mut counts.forwarded,
+                            Sent::Request => &mut counts.requests,
+                            Sent::Reply => &mut counts.replies,
+                            Sent::Packet => &mut counts.forwarded,
                         } += 1;
                         (doing, self.ends(now, cost))
                     }

@@ -178,7 +178,7 @@ fn modules_have_clocks_of_their_own() {
 }
 
 #[test]
-fn a_device_that_nobody_asked_says_so() {
+fn a_device_without_requests_says_so() {
     assert_eq!(device().summary(1000), ["FEEDBACK on sram1: no requests"]);
 }
 

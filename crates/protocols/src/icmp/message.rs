@@ -29,7 +29,7 @@ pub enum Trouble {
     HostUnreachable,
     /// The router itself is to have it and does not speak the protocol.
     ProtocolUnreachable,
-    /// The router itself is to have it and nobody listens there.
+    /// The router itself is to have it and nothing listens at the port.
     PortUnreachable,
     /// It is larger than a link takes, and must not be fragmented.
     TooBig {

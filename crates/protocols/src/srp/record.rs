@@ -10,7 +10,7 @@ pub(crate) const READ_FROM: u32 = 8;
 pub(crate) const GAP: u32 = 12;
 /// Cycles of a step of the timestamp.
 const STEP: u64 = 16;
-/// Parts of a step that a gap is told in.
+/// Parts of a step in which a gap is written.
 const PARTS: u64 = 256;
 
 /// What the microcode counts of a flow, modulo 2^32.

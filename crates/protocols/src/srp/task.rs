@@ -1,8 +1,8 @@
 //! Pacing on the slow path: gaps of flows with a given rate are there from the start; those of flows
 //! that follow SRP are computed from what the microcode counts.
 //!
-//! Flows are looked at one after the other, all of them once a period. What changed since the last look
-//! is told to the flow's [`Law`] in this order: a round-trip time, what was acknowledged, a loss. If
+//! Flows are looked at one after the other, all of them once a period. The flow's [`Law`] receives what
+//! changed since the last look in this order: a round-trip time, what was acknowledged, a loss. If
 //! packets were given due times and nothing was acknowledged for a timeout, the flow has timed out.
 
 use npsim_chip::Cycle;
@@ -70,7 +70,7 @@ pub struct SrpFlow {
     pub law: Law,
     /// The gap that was written last.
     pub gap: u32,
-    /// Losses that the law was told of, and timeouts.
+    /// Losses that were passed to the law, and timeouts.
     pub events: u64,
     round_trip: RoundTrip,
     /// Whether the law has begun: there was a round-trip time.
@@ -134,7 +134,7 @@ impl Srp {
         (self.setup.period / self.flows.len().max(1) as Cycle).max(1)
     }
 
-    /// Tells the flow's law what came; gives whether its rate may be another one.
+    /// Passes what came to the flow's law; gives whether its rate may be another one.
     fn look(&mut self, counted: Counted, cycle: Cycle) -> bool {
         let (mhz, classes) = (self.mhz, &self.setup.classes);
         let flow = &mut self.flows[self.at];

@@ -273,7 +273,7 @@ mod tests {
 
     /// I4.
     #[test]
-    fn an_idle_link_has_room_and_nobody_to_give_it_to() {
+    fn an_idle_link_has_room_and_no_packet_to_give_it_to() {
         let mut control = Control::new(Parameters::for_capacity(CAPACITY)).unwrap();
         let mut done = control.fire(&Sums::default(), 0);
         assert_eq!(done.aggregate, 50_000_000);

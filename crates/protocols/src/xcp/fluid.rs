@@ -47,8 +47,8 @@ pub struct State {
 
 /// Steps of a round-trip time.
 const STEPS: f64 = 500.0;
-/// Steps between which whoever waits is asked whether to go on: a millisecond of a host or so.
-const BREATH: usize = 1 << 16;
+/// Steps after which a caller may stop the run: a millisecond of a host or so.
+const PROGRESS_STEPS: usize = 1 << 16;
 
 impl Fluid {
     /// Length of a step, seconds.
@@ -63,8 +63,8 @@ impl Fluid {
         self.run_while(until, &|| true).unwrap_or_default()
     }
 
-    /// The same, as long as `go_on` says so, which is asked many times a second; `None` if it was
-    /// broken off.
+    /// The states as of [`run`](Self::run), for as long as `go_on`, which is called many times a second,
+    /// returns true; `None` if it was stopped.
     #[must_use]
     pub fn run_while(&self, until: f64, go_on: &dyn Fn() -> bool) -> Option<Vec<State>> {
         let step = self.step();
@@ -74,7 +74,7 @@ impl Fluid {
             queue: 0.0,
         }];
         for now in 0..count {
-            if now.is_multiple_of(BREATH) && !go_on() {
+            if now.is_multiple_of(PROGRESS_STEPS) && !go_on() {
                 return None;
             }
             let State { rate, queue } = states[now];

@@ -3,7 +3,7 @@
 //! Where all packet buffers are in use, frames wait in front of the stage that takes
 //! them in, whichever stage keeps the buffers. Between stages packets wait on rings, which
 //! are seen. Inside a stage they wait in memory of its own, which nothing counts. But
-//! what came into it and did not go on is there: a stage that has more packets than
+//! what came into it and did not leave is there: a stage that has more packets than
 //! contexts keeps the others waiting.
 
 use npsim_isa::CONTEXTS;

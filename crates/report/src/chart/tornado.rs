@@ -37,7 +37,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 64.0;
 const ROW: f64 = 26.0;
-/// Beyond this, in percent, a bar is cut: nobody reads how wrong it would be.
+/// Beyond this, in percent, a bar is cut: how far it would reach says no more.
 const FARTHEST: f64 = 100.0;
 
 impl Tornado {

@@ -28,7 +28,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The same law where all times are divided and all rates multiplied by `scale`.
+    /// This law where all times are divided and all rates multiplied by `scale`.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub struct CpuCost {
 }
 
 impl CpuCost {
-    /// The same with all times divided.
+    /// These costs with all times divided.
     ///
     /// # Errors
     ///

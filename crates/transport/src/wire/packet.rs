@@ -36,7 +36,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// The same ends as the peer sees them.
+    /// The ends as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self {

@@ -1,5 +1,5 @@
 //! The payload: a pattern that follows from the sequence number, so that no endpoint stores bytes and
-//! whoever sees a segment can tell whether its bytes are right.
+//! the bytes of a segment can be checked wherever it is seen.
 
 /// The byte at sequence number `sequence` (as it stands on the wire).
 #[must_use]
