@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::docs::markdown::{Block, blocks, plain};
+use crate::docs::markdown::{Block, blocks, plain, tables};
 
 /// The page of the book that describes what commands print.
 const PAGE: &str = "json";
@@ -36,17 +36,22 @@ pub struct Property {
 #[must_use]
 pub fn described() -> Vec<Described> {
     let mut all: Vec<Described> = Vec::new();
-    for block in blocks(npsim_book::page(PAGE).unwrap_or_default()) {
+    let page = npsim_book::page(PAGE).unwrap_or_default();
+    let mut tables = tables(page).into_iter();
+    for block in blocks(page) {
         match (block, all.last_mut()) {
             (Block::Heading { level: 2, text }, _) => all.push(Described {
                 command: plain(&text),
                 properties: Vec::new(),
             }),
-            (Block::Table(rows), Some(described)) => {
+            (Block::Table(_), described) => {
+                let rows = tables.next().map(|(_, rows)| rows).unwrap_or_default();
                 let rows = rows.iter().skip(1);
-                described
-                    .properties
-                    .extend(rows.filter_map(|row| property(row)));
+                if let Some(described) = described {
+                    described
+                        .properties
+                        .extend(rows.filter_map(|row| property(row)));
+                }
             }
             _ => {}
         }

@@ -3,7 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{Block, Span, anchors, blocks, spans};
+use pulldown_cmark::html::push_html;
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use super::markdown::{anchors, parser};
 use super::{Page, pages};
 
 const STYLE: &str = "\
@@ -11,8 +14,7 @@ const STYLE: &str = "\
 body { margin: 0 auto; max-width: 46rem; padding: 1rem; font: 1rem/1.55 system-ui, sans-serif; }
 pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
 pre { overflow-x: auto; padding: .7rem; border-radius: .3rem; background: #8882; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .6rem .25rem 0; text-align: left; vertical-align: top; }
 img { max-width: 100%; }
 nav { display: flex; justify-content: space-between; gap: 1rem; margin: 1rem 0; }
@@ -74,80 +76,57 @@ fn page_text(page: &Page, before: Option<&Page>, after: Option<&Page>) -> String
         link(before, "&larr;"),
         link(after, "&rarr;")
     );
-    let body = format!("{around}{}{around}", blocks_text(page));
+    let body = format!("{around}{}{around}", body(page));
     frame(&format!("{} - npsim", page.title), &body)
 }
 
-fn blocks_text(page: &Page) -> String {
-    let mut out = String::new();
+/// The page's text, its links to other pages led to their HTML.
+fn body(page: &Page) -> String {
     let mut anchors = anchors(page.text).into_iter();
-    // The lists that are open, outermost first.
-    let mut open: Vec<&str> = Vec::new();
-    for block in blocks(page.text) {
-        let depth = match &block {
-            Block::Item { depth, .. } => depth + 1,
-            _ => 0,
-        };
-        while open.len() > depth {
-            let _ = writeln!(out, "</{}>", open.pop().unwrap_or("ul"));
-        }
-        match block {
-            Block::Heading { level, text } => {
-                let anchor = anchors.next().unwrap_or_default();
-                let text = inline(&text);
-                let _ = writeln!(out, "<h{level} id=\"{anchor}\">{text}</h{level}>");
-            }
-            Block::Paragraph(text) => {
-                let _ = writeln!(out, "<p>{}</p>", inline(&text));
-            }
-            Block::Quote(text) => {
-                let _ = writeln!(out, "<blockquote>{}</blockquote>", inline(&text));
-            }
-            Block::Code(code) => {
-                let _ = writeln!(out, "<pre><code>{}</code></pre>", escape(&code));
-            }
-            Block::Item { mark, text, .. } => {
-                while open.len() < depth {
-                    let list = if mark == "-" { "ul" } else { "ol" };
-                    open.push(list);
-                    let _ = writeln!(out, "<{list}>");
-                }
-                let _ = writeln!(out, "<li>{}</li>", inline(&text));
-            }
-            Block::Table(rows) => {
-                out += "<div class=\"wide\"><table>\n";
-                for (number, row) in rows.iter().enumerate() {
-                    let kind = if number == 0 { "th" } else { "td" };
-                    let cells: Vec<String> = row
-                        .iter()
-                        .map(|cell| format!("<{kind}>{}</{kind}>", inline(cell)))
-                        .collect();
-                    let _ = writeln!(out, "<tr>{}</tr>", cells.concat());
-                }
-                out += "</table></div>\n";
+    // Whether each open link leads anywhere.
+    let mut leads = Vec::new();
+    let html = |text: &str| Event::Html(text.to_owned().into());
+    let events = parser(page.text).map(|event| match event {
+        Event::Start(Tag::Heading {
+            level,
+            classes,
+            attrs,
+            ..
+        }) => Event::Start(Tag::Heading {
+            level,
+            id: anchors.next().map(Into::into),
+            classes,
+            attrs,
+        }),
+        Event::Start(Tag::Link {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => {
+            let target = place(&dest_url);
+            leads.push(target.is_some());
+            match target {
+                Some(target) => Event::Start(Tag::Link {
+                    link_type,
+                    dest_url: target.into(),
+                    title,
+                    id,
+                }),
+                None => html(""),
             }
         }
-    }
-    while let Some(list) = open.pop() {
-        let _ = writeln!(out, "</{list}>");
-    }
-    out
-}
-
-fn inline(text: &str) -> String {
-    let pieces = spans(text).into_iter().map(|span| match span {
-        Span::Text(text) => escape(&text),
-        Span::Code(text) => format!("<code>{}</code>", escape(&text)),
-        Span::Emphasis(text, true) => format!("<strong>{}</strong>", inline(&text)),
-        Span::Emphasis(text, false) => format!("<em>{}</em>", inline(&text)),
-        Span::Link(text, target) => match place(&target) {
-            Some(target) => format!("<a href=\"{}\">{}</a>", escape(&target), inline(&text)),
-            None => inline(&text),
-        },
+        Event::End(TagEnd::Link) if leads.pop() == Some(false) => html(""),
         // Pictures are not in the program.
-        Span::Image(text, _) => format!("<em>[picture: {}]</em>", inline(&text)),
+        Event::Start(Tag::Image { .. }) => html("<em>[picture: "),
+        Event::End(TagEnd::Image) => html("]</em>"),
+        // What looks like HTML is a text about something in angle brackets.
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        other => other,
     });
-    pieces.collect()
+    let mut out = String::new();
+    push_html(&mut out, events);
+    out
 }
 
 /// Where a link leads among the pages; nothing for a file of the repository.

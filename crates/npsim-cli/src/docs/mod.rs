@@ -128,7 +128,7 @@ pub fn find(topic: &str) -> Found {
     }
 }
 
-/// Whether a heading is what somebody typed, as a text or as an anchor.
+/// Whether a heading is what was typed, as a text or as an anchor.
 fn is(heading: &str, typed: &str) -> bool {
     heading.to_lowercase() == typed || markdown::anchor(heading) == typed
 }

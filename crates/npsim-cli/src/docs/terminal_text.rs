@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{Block, Span, plain, spans};
+use super::markdown::{Block, Span, Text, plain};
 use crate::fold::folded;
 
 const BOLD: &str = "\x1b[1m";
@@ -91,7 +91,7 @@ pub fn wrapped(text: &str, columns: usize, first: &str, rest: &str) -> Vec<Strin
     wrap(&words_of(text), columns, first, rest)
 }
 
-fn lines(out: &mut String, text: &str, columns: usize, first: &str, rest: &str) {
+fn lines(out: &mut String, text: &[Span], columns: usize, first: &str, rest: &str) {
     for line in wrap(&words(text), columns, first, rest) {
         out.push_str(&line);
         out.push('\n');
@@ -117,25 +117,25 @@ fn words_of(text: &str) -> Vec<Word> {
         .collect()
 }
 
-fn words(text: &str) -> Vec<Word> {
+fn words(text: &[Span]) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut open = false;
-    for span in spans(text) {
+    for span in text {
         let (text, style) = match span {
-            Span::Text(text) => (text, ""),
-            Span::Code(text) => (text, CYAN),
-            Span::Emphasis(text, strong) => (plain(&text), if strong { BOLD } else { UNDERLINE }),
+            Span::Text(text) => (text.clone(), ""),
+            Span::Code(text) => (text.clone(), CYAN),
+            Span::Emphasis(text, strong) => (plain(text), if *strong { BOLD } else { UNDERLINE }),
             Span::Link(text, target) => {
-                let text = plain(&text);
+                let text = plain(text);
                 // A page of the book has its topic in `npsim docs`; others have a place.
-                let shown = if target.starts_with("http") && target != text {
+                let shown = if target.starts_with("http") && *target != text {
                     format!("{text} ({target})")
                 } else {
                     text
                 };
                 (shown, "")
             }
-            Span::Image(text, _) => (format!("[picture: {}]", plain(&text)), DIM),
+            Span::Image(text, _) => (format!("[picture: {}]", plain(text)), DIM),
         };
         let begins_apart = text.starts_with(char::is_whitespace);
         let ends_apart = text.ends_with(char::is_whitespace);
@@ -194,7 +194,7 @@ fn wrap(words: &[Word], columns: usize, first: &str, rest: &str) -> Vec<String> 
 }
 
 /// A table with its columns side by side if they fit, or else an entry a row.
-fn table(out: &mut String, rows: &[Vec<String>], columns: usize) {
+fn table(out: &mut String, rows: &[Vec<Text>], columns: usize) {
     const GAP: usize = 2;
     /// Columns that a text needs at least to be read.
     const LEAST: usize = 24;
@@ -221,7 +221,7 @@ fn table(out: &mut String, rows: &[Vec<String>], columns: usize) {
             .iter()
             .enumerate()
             .map(|(at, width)| {
-                let text = row.get(at).map_or("", String::as_str);
+                let text = row.get(at).map_or(&[][..], Vec::as_slice);
                 wrap(&words(text), *width, "", "")
             })
             .collect();
@@ -248,7 +248,7 @@ fn table(out: &mut String, rows: &[Vec<String>], columns: usize) {
 }
 
 /// A table that is too wide: each row as its first cell, and the others below it.
-fn entries(out: &mut String, rows: &[Vec<String>], columns: usize) {
+fn entries(out: &mut String, rows: &[Vec<Text>], columns: usize) {
     for row in rows.iter().skip(1) {
         let Some((first, others)) = row.split_first() else {
             continue;
