@@ -319,7 +319,7 @@ impl Instruction {
         }
     }
 
-    /// Whether the context gives up the microengine and others run. A breakpoint
+    /// Whether the context yields the microengine and others run. A breakpoint
     /// stops all of them instead.
     #[must_use]
     pub const fn swaps(&self) -> bool {
@@ -341,18 +341,28 @@ impl Instruction {
         }
     }
 
-    /// The index registers that it writes.
+    /// The local CSR that it writes, by address: that of a `local_csr_wr`, or the pointer that
+    /// a `cam_lookup` sets.
     #[must_use]
-    pub fn indexes_written(&self) -> &'static [Index] {
-        const LOCAL: [Index; 2] = [Index::LocalMemory(0), Index::LocalMemory(1)];
+    pub fn csr_written(&self) -> Option<u16> {
         match self {
-            Self::LocalCsrWrite { csr, .. } => csr::at(*csr).map_or(&[], |info| info.indexes),
+            Self::LocalCsrWrite { csr, .. } => Some(*csr),
             Self::CamLookup {
                 lm_addr: Some(target),
                 ..
-            } => std::slice::from_ref(&LOCAL[usize::from(target.pointer & 1)]),
-            _ => &[],
+            } => {
+                let pointers = [csr::ACTIVE_LM_ADDR_0, csr::ACTIVE_LM_ADDR_1];
+                Some(pointers[usize::from(target.pointer & 1)])
+            }
+            _ => None,
         }
+    }
+
+    /// The index registers that it writes.
+    #[must_use]
+    pub fn indexes_written(&self) -> &'static [Index] {
+        let info = self.csr_written().and_then(csr::at);
+        info.map_or(&[], |info| info.indexes)
     }
 
     /// The register operands, by role.

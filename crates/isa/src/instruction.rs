@@ -302,7 +302,7 @@ pub enum Instruction {
     CapCsr(CapCsr),
 }
 
-/// A `ctx_arb`: gives up the microengine.
+/// A `ctx_arb`: yields the microengine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CtxArb {
     /// Bits 15..1 signals, bit 0 voluntary.

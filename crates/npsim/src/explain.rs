@@ -27,7 +27,7 @@ pub const SCHEMA: &str = "npsim-explain-1";
 pub struct Explanation {
     /// Name and version of the format.
     pub schema: &'static str,
-    /// The chip whose timing is told.
+    /// The chip whose timing counts.
     pub chip: String,
     /// The file.
     pub file: String,

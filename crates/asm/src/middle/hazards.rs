@@ -44,27 +44,15 @@ fn use_of(micro: &Micro, index: Index) -> Option<Place> {
     slot.map(|slot| slot.place)
 }
 
-/// What writes an index register, as a message names it.
-fn writer(instruction: &Instruction) -> String {
-    match instruction {
-        Instruction::LocalCsrWrite { csr, .. } => csr::name(*csr).map(str::to_owned),
-        Instruction::CamLookup {
-            lm_addr: Some(target),
-            ..
-        } => Some(format!("ACTIVE_LM_ADDR_{}", target.pointer)),
-        _ => None,
-    }
-    .unwrap_or_default()
-}
-
 fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
     for (position, (_, micro)) in micros.iter().enumerate() {
         for &index in micro.template.indexes_written() {
             let following = micros[position + 1..].iter().take(csr::INDEX_GAP.into());
             for (between, (_, next)) in following.enumerate() {
                 if let Some(place) = use_of(next, index) {
-                    let name = writer(&micro.template);
-                    diagnostics.push(too_soon(micro, &name, place, between));
+                    let name = micro.template.csr_written().and_then(csr::name);
+                    let name = name.unwrap_or_default();
+                    diagnostics.push(too_soon(micro, name, place, between));
                     break;
                 }
                 if next.template.is_control_flow() {

@@ -22,7 +22,7 @@ pub struct Cost {
     pub nops: u8,
     /// Slots thrown away with its defer.
     pub aborted: u64,
-    /// Whether the context gives up the microengine.
+    /// Whether the context yields the microengine.
     pub swaps: bool,
     /// Whether it sets the condition codes.
     pub sets_codes: bool,
@@ -143,7 +143,7 @@ fn text(cost: &Cost, instruction: &Instruction) -> String {
         let _ = write!(text, " defer could save {} more.", slots(free));
     }
     if cost.swaps {
-        text += " The context gives up the microengine.";
+        text += " The context yields the microengine.";
     }
     text
 }

@@ -25,16 +25,7 @@ pub(super) fn hazards(code: &Code<'_>, address: usize) -> Vec<String> {
 /// A local CSR that an instruction writes, and how many instructions must lie
 /// between the write and its effect.
 fn written(code: &Code<'_>, instruction: &Instruction) -> Option<(&'static str, u8)> {
-    let name = match instruction {
-        Instruction::LocalCsrWrite { csr: address, .. } => csr::name(*address)?,
-        Instruction::CamLookup {
-            lm_addr: Some(target),
-            ..
-        } => csr::name(
-            [csr::ACTIVE_LM_ADDR_0, csr::ACTIVE_LM_ADDR_1][usize::from(target.pointer & 1)],
-        )?,
-        _ => return None,
-    };
+    let name = csr::name(instruction.csr_written()?)?;
     let gap = if name.contains("LM_ADDR") {
         code.profile.lm_addr_gap()
     } else {
@@ -157,7 +148,7 @@ fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<S
         }
         if earlier.swaps() && usize::from(earlier.defer()) < back {
             told.push(format!(
-                "The context gives up the microengine at {before}, after which the condition codes are those of other contexts; nothing sets them between."
+                "The context yields the microengine at {before}, after which the condition codes are those of other contexts; nothing sets them between."
             ));
             return;
         }
