@@ -1,7 +1,7 @@
 //! The time-travel debugger, without input and output: a run that can be gone to at any
 //! cycle, and questions about it.
 //!
-//! Whoever shows it (a terminal, an editor, a script) holds a [`Debugger`] and asks that.
+//! A terminal, an editor or a script that shows it holds a [`Debugger`] and asks that.
 //! Commands as text are [`console`]'s.
 
 mod access;

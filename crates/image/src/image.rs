@@ -90,7 +90,7 @@ pub struct RegisterSymbol {
     /// Where the register holds a value of the name, ascending; for a transfer
     /// register the IN side.
     pub live: Vec<LiveRange>,
-    /// The same for the OUT side of a transfer register.
+    /// Where the OUT side of a transfer register is live.
     pub live_out: Vec<LiveRange>,
 }
 

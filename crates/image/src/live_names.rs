@@ -60,7 +60,7 @@ impl Image {
         with_scope.collect()
     }
 
-    /// The same without what the source means.
+    /// The names that are live, without what the source means.
     fn live_registers(&self, point: Point) -> impl Iterator<Item = (&RegisterSymbol, Direction)> {
         let known = self.registers.iter().filter(|_| self.has_live_ranges());
         known.flat_map(move |symbol| {

@@ -134,7 +134,7 @@ impl Departures {
     /// traffic left.
     fn reordered(&self) -> Option<u64> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ports send at the same time, and a frame is told of when it begins to leave.
+        // Ports send at the same time, and a frame is reported when it begins to leave.
         left.sort_by_key(|(end, ..)| *end);
         let mut sequences = Sequences::counted();
         for (_, flow, sequence) in left.iter() {
@@ -334,7 +334,7 @@ impl Run<'_> {
                     locks.find(|lock| lock.name == *name)
                 });
                 lock.and_then(|lock| lock.held_cycles.checked_div(lock.acquired))
-                    .ok_or("nobody took it")
+                    .ok_or("no context took it")
             }
         }
     }

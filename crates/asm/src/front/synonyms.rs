@@ -12,7 +12,7 @@ use crate::front::token::{Token, TokenKind, spell};
 /// Tokens of an operand. Synonyms made of synonyms grow fast.
 const LONGEST: usize = 256;
 
-/// A synonym, for whoever reads the source beside the words.
+/// A synonym, for debuggers and listings, which show the source beside the words.
 #[derive(Clone, Debug)]
 pub struct Synonym {
     /// The name.

@@ -218,7 +218,7 @@ pub(crate) struct Nesting {
     pub depth: usize,
 }
 
-/// What matters of a token to whoever takes a list apart.
+/// What matters of a token where a list is taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
     /// A bracket opens.

@@ -262,7 +262,7 @@ pub fn awaited(
     }
 }
 
-/// Warns of commands whose registers are in use until nobody knows when.
+/// Warns of commands whose registers are in use without a signal that says until when.
 pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
     for micro in items.iter().filter_map(Item::micro) {
         let (completion, transfer, indirect, pushes) = match &micro.template {

@@ -260,7 +260,7 @@ fn exit_of(
 
 fn arbitration(arb: &CtxArb, micro: &Micro, target: Option<usize>) -> Exit {
     let killed = arb.any && arb.mask == 0 && micro.waits.is_empty() && !arb.breakpoint;
-    // After "any" nobody knows which of several has come.
+    // After "any" it is open which of several has come.
     let awaited: Vec<SignalRef> = if arb.any && micro.waits.len() > 1 {
         Vec::new()
     } else {

@@ -267,7 +267,7 @@ fn in_flight(items: &[Item], flow: &Flow, effects: &[Effect]) -> Vec<BitSet> {
             ended(&mut state, &hint.completed);
         }
         if let Some(k) = index[i] {
-            // The same signal again: what it announced before is over or lost.
+            // The signal is used again: what it announced before is over or lost.
             state.insert(k);
         }
         after[i].union_with(&state);

@@ -68,7 +68,7 @@ pub struct Variable {
     pub direction: Direction,
     /// It shares its register with no other, whatever the data flow says.
     pub private: bool,
-    /// All contexts or all scopes share it, and nobody outside of the program sets it.
+    /// All contexts or all scopes share it, and nothing outside of the program sets it.
     pub shared: bool,
     /// The number, and for a GPR the bank, that the source asks for.
     pub fixed: Option<(Option<Bank>, u8)>,

@@ -5,6 +5,7 @@ mod command;
 mod control;
 mod datapath;
 mod directives;
+mod expressions;
 pub mod forms;
 mod values;
 

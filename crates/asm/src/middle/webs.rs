@@ -91,7 +91,7 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
         });
     }
     let places = WritePlaces::new(&writes, eligible.len());
-    // What nobody reads any more need not be followed.
+    // What is not read any more need not be followed.
     let written = |i: usize| made[i].iter().map(|&write| writes[write].variable);
     let wanted = backward(flow, |i| &read[i], written);
     let reaching = reaching(flow, &writes, &made, &places, &wanted);

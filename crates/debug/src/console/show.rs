@@ -340,7 +340,7 @@ pub(super) fn buffer_text(debugger: &Debugger, view: &BufferView) -> Vec<String>
     }
     if view.held.is_empty() {
         lines.push(
-            "  nobody has it now: no ring, no queue, no command, no register with a name"
+            "  nothing has it now: no ring, no queue, no command, no register with a name"
                 .to_owned(),
         );
     }

@@ -380,7 +380,7 @@ impl Debugger {
         match self.timeline.ending()?.clone() {
             Ending::Fault(fault) => {
                 if let (Some(me), Some(context)) = (fault.me, fault.context) {
-                    // What is found when a run is over is told of an instruction that may be long
+                    // What is found when a run is over is reported for an instruction that may be long
                     // past; where a context sleeps, it knows itself.
                     let core = self.chip().microengines().get(usize::from(me));
                     let sleeps =

@@ -41,8 +41,8 @@ impl Expression {
         scope.value(&self.node)
     }
 
-    /// The same with all names replaced by what they stand for now, so that it means the
-    /// same wherever the context goes.
+    /// The expression with all names replaced by what they stand for now, so that its meaning
+    /// stays wherever the context goes.
     ///
     /// # Errors
     /// It names something that is not there.

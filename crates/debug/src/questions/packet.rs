@@ -27,7 +27,7 @@ pub struct Station {
     pub cycle: Cycle,
     /// What.
     pub what: String,
-    /// By whom, if a context does it.
+    /// The context that does it, if one does, and its instruction.
     pub place: Option<Place>,
 }
 
@@ -44,7 +44,7 @@ pub struct Trail {
     pub until: Cycle,
 }
 
-/// Microengine, context, and the unit to which it has sent a command for that.
+/// Microengine, context, and the unit to which it has sent a command that does it.
 type By = (u8, u8, Option<Unit>);
 
 struct Follow {
@@ -157,23 +157,7 @@ impl Condition for Follow {
                 frame,
                 step,
             } if frame == packet => {
-                let (what, by) = match step {
-                    RbufStep::Filled { bytes, .. } => (format!("{bytes} bytes in"), None),
-                    RbufStep::Handed { me, context } => {
-                        ("handed over".to_owned(), Some((me, context, None)))
-                    }
-                    RbufStep::Read { me, context } => {
-                        let by = (me, context, Some(Unit::Dram));
-                        ("moved to DRAM".to_owned(), Some(by))
-                    }
-                    RbufStep::Freed { me, context } => {
-                        ("freed".to_owned(), Some((me, context, Some(Unit::Msf))))
-                    }
-                };
-                let text = match by {
-                    None => format!("{what} RBUF element {element}"),
-                    Some(_) => format!("RBUF element {element} {what}"),
-                };
+                let (text, by) = rbuf_station(element, step);
                 self.station(at, text, by);
             }
             TraceEvent::Touched { frame, me, context } if frame == packet => {
@@ -203,6 +187,27 @@ impl Condition for Follow {
             }
             _ => {}
         }
+    }
+}
+
+/// What a step says of a frame in an element of the RBUF, and which command made it.
+fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<By>) {
+    match step {
+        RbufStep::Filled { bytes, .. } => {
+            (format!("{bytes} bytes in RBUF element {element}"), None)
+        }
+        RbufStep::Handed { me, context } => (
+            format!("RBUF element {element} handed over"),
+            Some((me, context, None)),
+        ),
+        RbufStep::Read { me, context } => (
+            format!("RBUF element {element} moved to DRAM"),
+            Some((me, context, Some(Unit::Dram))),
+        ),
+        RbufStep::Freed { me, context } => (
+            format!("RBUF element {element} freed"),
+            Some((me, context, Some(Unit::Msf))),
+        ),
     }
 }
 

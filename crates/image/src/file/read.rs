@@ -274,26 +274,7 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
             context: fields.optional("the context")?,
             value: fields.number("the value")?,
         }),
-        "import" => image.imports.push(ImportFixup {
-            name: fields.text("the name")?,
-            address: fields.number("the address")?,
-            part: match fields.word("the part")? {
-                "whole" => ImportPart::Whole,
-                "low" => ImportPart::Low,
-                "high" => ImportPart::High,
-                "byte0" => ImportPart::Byte(0),
-                "byte1" => ImportPart::Byte(1),
-                "byte2" => ImportPart::Byte(2),
-                "byte3" => ImportPart::Byte(3),
-                other => return Err(format!("`{other}` is no part of a value")),
-            },
-            shifted: match fields.word("the form")? {
-                "shifted" => true,
-                "free" => false,
-                other => return Err(format!("`{other}` is no form of a constant")),
-            },
-            value: fields.optional("the value")?,
-        }),
+        "import" => image.imports.push(fields.import()?),
         other => return Err(format!("there is no line `{other}`")),
     }
     if fields.rest.is_empty() {
@@ -385,6 +366,29 @@ impl<'a> Fields<'a> {
             line: self.number("the line")?,
             column: self.number("the column")?,
             expansion: self.optional("the expansion")?,
+        })
+    }
+
+    fn import(&mut self) -> Result<ImportFixup, String> {
+        Ok(ImportFixup {
+            name: self.text("the name")?,
+            address: self.number("the address")?,
+            part: match self.word("the part")? {
+                "whole" => ImportPart::Whole,
+                "low" => ImportPart::Low,
+                "high" => ImportPart::High,
+                "byte0" => ImportPart::Byte(0),
+                "byte1" => ImportPart::Byte(1),
+                "byte2" => ImportPart::Byte(2),
+                "byte3" => ImportPart::Byte(3),
+                other => return Err(format!("`{other}` is no part of a value")),
+            },
+            shifted: match self.word("the form")? {
+                "shifted" => true,
+                "free" => false,
+                other => return Err(format!("`{other}` is no form of a constant")),
+            },
+            value: self.optional("the value")?,
         })
     }
 

@@ -79,6 +79,12 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
             origin(&synonym.origin)
         )?;
     }
+    symbols(text, image)?;
+    writeln!(text, "end")
+}
+
+/// Labels, registers and signals with where they are live, initial values, imports.
+fn symbols(text: &mut String, image: &Image) -> std::fmt::Result {
     for label in &image.labels {
         writeln!(text, "label {} {}", quoted(&label.name), label.address)?;
     }
@@ -134,7 +140,7 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
             fixup.address
         )?;
     }
-    writeln!(text, "end")
+    Ok(())
 }
 
 /// Addresses and runs of them, to the end of the line.

@@ -74,7 +74,7 @@ fn a_breakpoint_set_in_the_source_stops_both_ways() {
     assert_eq!(place(screen.interface.debugger()), second);
     screen.keys("Cc");
     assert_eq!(place(screen.interface.debugger()), second);
-    // The same key takes it away.
+    // Pressed again, the key takes it away.
     screen.keys(" ");
     assert!(screen.interface.debugger().breakpoints().is_empty());
 }

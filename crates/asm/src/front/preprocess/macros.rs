@@ -121,34 +121,9 @@ impl Preprocessor<'_> {
             return next;
         }
         // `#endm name` is a habit that does no harm, so what follows is ignored.
-        let (name, parameters) = {
-            // Parameters of a macro in a macro hide those of the outer one.
-            let header = &lines[at].tokens;
-            let list = header
-                .iter()
-                .position(|t| t.is("(") || t.is("["))
-                .unwrap_or(header.len());
-            let head = self.substitute(&header[..list], environment);
-            let Some((name, rest)) = self.name_of(directive, head) else {
-                return next;
-            };
-            if let Some(extra) = rest.first() {
-                self.malformed(
-                    extra,
-                    "this does not belong to the head of a macro",
-                    "#macro name(a, b)",
-                );
-                return next;
-            }
-            if list == header.len() {
-                (name, Vec::new())
-            } else {
-                let Some((parameters, used)) = self.parameters(&name, &header[list..]) else {
-                    return next;
-                };
-                self.extra(directive, &header[list + used..]);
-                (name, parameters)
-            }
+        let header = &lines[at].tokens;
+        let Some((name, parameters)) = self.macro_head(directive, header, environment) else {
+            return next;
         };
         let mut inner = environment.clone();
         inner.bindings.retain(|name, _| !parameters.contains(name));
@@ -164,18 +139,57 @@ impl Preprocessor<'_> {
                 errors: Vec::new(),
             })
             .collect();
-        let defined = Rc::new(Macro {
-            span: name.span,
-            parameters,
-            body,
-        });
+        self.add_macro(
+            &name,
+            Macro {
+                span: name.span,
+                parameters,
+                body,
+            },
+        );
+        next
+    }
+
+    /// The name and the parameters of a macro.
+    fn macro_head(
+        &mut self,
+        directive: &Token,
+        header: &[Token],
+        environment: &Environment,
+    ) -> Option<(Token, Vec<Rc<str>>)> {
+        // Parameters of a macro in a macro hide those of the outer one.
+        let list = header
+            .iter()
+            .position(|t| t.is("(") || t.is("["))
+            .unwrap_or(header.len());
+        let head = self.substitute(&header[..list], environment);
+        let (name, rest) = self.name_of(directive, head)?;
+        if let Some(extra) = rest.first() {
+            self.malformed(
+                extra,
+                "this does not belong to the head of a macro",
+                "#macro name(a, b)",
+            );
+            return None;
+        }
+        if list == header.len() {
+            return Some((name, Vec::new()));
+        }
+        let (parameters, used) = self.parameters(&name, &header[list..])?;
+        self.extra(directive, &header[list + used..]);
+        Some((name, parameters))
+    }
+
+    /// Enters a macro; one of its name with as many parameters is replaced.
+    fn add_macro(&mut self, name: &Token, defined: Macro) {
+        let defined = Rc::new(defined);
         let all = self.macros.entry(name.text.clone()).or_default();
         let same = all
             .iter()
             .position(|old| old.parameters.len() == defined.parameters.len());
         let Some(same) = same else {
             all.push(defined);
-            return next;
+            return;
         };
         let warning = Diagnostic::warning(
             codes::MACRO_REDEFINED,
@@ -191,7 +205,6 @@ impl Preprocessor<'_> {
         .note("from here on the new definition is used");
         all[same] = defined;
         self.report(warning);
-        next
     }
 
     /// Whether the tokens call a macro: its name alone or before a list. A list
@@ -212,6 +225,29 @@ impl Preprocessor<'_> {
         let all = self.macros.get(&name.text)?;
         let found = all.iter().find(|it| it.parameters.len() == arguments);
         found.cloned()
+    }
+
+    /// No macro of the name takes so many arguments.
+    fn no_such_macro(&self, name: &Token, call: Span, given: usize) -> Diagnostic {
+        let all = &self.macros[&name.text];
+        let mut counts: Vec<usize> = all.iter().map(|m| m.parameters.len()).collect();
+        counts.sort_unstable();
+        let counts: Vec<String> = counts.into_iter().map(counted).collect();
+        let mut error = Diagnostic::error(
+            codes::MACRO_ARGUMENTS,
+            format!(
+                "macro `{}` takes {}, not {given}",
+                name.text,
+                counts.join(" or "),
+            ),
+            call,
+            name.expansion,
+        );
+        for known in all {
+            let form = format!("{}({})", name.text, known.parameters.join(", "));
+            error = error.also(known.span, ExpansionId::ROOT, format!("`{form}`"));
+        }
+        error.help("give as many arguments as one of its definitions has parameters")
     }
 
     /// Executes the call.
@@ -268,28 +304,7 @@ impl Preprocessor<'_> {
             }
         }
         let Some(called) = found else {
-            let all = &self.macros[&name.text];
-            let mut counts: Vec<usize> = all.iter().map(|m| m.parameters.len()).collect();
-            counts.sort_unstable();
-            let counts: Vec<String> = counts.into_iter().map(counted).collect();
-            let mut error = Diagnostic::error(
-                codes::MACRO_ARGUMENTS,
-                format!(
-                    "macro `{}` takes {}, not {}",
-                    name.text,
-                    counts.join(" or "),
-                    given.len()
-                ),
-                span,
-                name.expansion,
-            );
-            for known in all {
-                let form = format!("{}({})", name.text, known.parameters.join(", "));
-                error = error.also(known.span, ExpansionId::ROOT, format!("`{form}`"));
-            }
-            self.report(
-                error.help("give as many arguments as one of its definitions has parameters"),
-            );
+            self.report(self.no_such_macro(name, span, given.len()));
             return;
         };
         let inner = self.sources.add_expansion(Expansion {

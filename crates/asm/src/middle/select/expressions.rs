@@ -1,0 +1,203 @@
+//! Constant expressions in operands: the numbers, addresses and imports that their names mean.
+
+use npsim_isa::{Operand, msf_csr, physical_register};
+
+use super::Selector;
+use super::values::of_project;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::Place;
+use crate::front::token::{Token, TokenKind, arguments};
+use crate::middle::program::{Expression, Reference, SignalRef};
+use crate::middle::scope::{Element, Wanted, physical_signal};
+
+impl Selector<'_> {
+    /// Finds the references in a constant expression.
+    pub fn expression(&mut self, tokens: &[Token]) -> Result<Expression, Diagnostic> {
+        let mut expression = Expression::default();
+        let mut i = 0;
+        while i < tokens.len() {
+            let token = &tokens[i];
+            let after_value = expression
+                .tokens
+                .last()
+                .is_some_and(|last: &Token| last.kind != TokenKind::Punct || last.is(")"));
+            let address_of = token.is("&")
+                && !after_value
+                && tokens
+                    .get(i + 1)
+                    .is_some_and(|t| t.kind == TokenKind::Ident);
+            if address_of {
+                let name = &tokens[i + 1];
+                let index = element_tokens(&tokens[i + 2..]);
+                i += 2 + index.map_or(0, |index| index.len() + 2);
+                let reference = self.address_of(name, index)?;
+                expression
+                    .references
+                    .push((expression.tokens.len(), reference));
+                expression.tokens.push(name.clone());
+                continue;
+            }
+            match token.kind {
+                TokenKind::Label => {
+                    expression
+                        .references
+                        .push((expression.tokens.len(), Reference::Label(token.clone())));
+                    expression.tokens.push(token.clone());
+                }
+                TokenKind::Ident => {
+                    let called = tokens.get(i + 1).is_some_and(|next| next.is("("));
+                    if called && token.text.eq_ignore_ascii_case("mask") {
+                        i += 1 + self.mask(&mut expression, token, &tokens[i + 1..])?;
+                        continue;
+                    }
+                    let import = self.symbols.imports.contains_key(&*token.text)
+                        && !self.symbols.is_declared(self.scope, &token.text);
+                    if import {
+                        let reference = Reference::Import(token.clone());
+                        let at = expression.tokens.len();
+                        expression.references.push((at, reference));
+                    }
+                    expression.tokens.push(if called || import {
+                        token.clone()
+                    } else {
+                        self.named_constant(token)?
+                    });
+                }
+                _ => expression.tokens.push(token.clone()),
+            }
+            i += 1;
+        }
+        Ok(expression)
+    }
+
+    /// `mask(name)`: one bit at the number of a signal or register. Gives the
+    /// number of tokens after the word.
+    fn mask(
+        &mut self,
+        expression: &mut Expression,
+        word: &Token,
+        rest: &[Token],
+    ) -> Result<usize, Diagnostic> {
+        let argument = arguments(rest).and_then(|(list, used)| match list.as_slice() {
+            [one] => one.split_first().map(|(name, index)| (name, index, used)),
+            _ => None,
+        });
+        let Some((name, index, used)) = argument.filter(|(n, ..)| n.kind == TokenKind::Ident)
+        else {
+            return Err(Place::of(word)
+                .error(
+                    codes::FUNCTION_ARGUMENT,
+                    "mask takes one signal or register",
+                )
+                .help("write `mask(name)`"));
+        };
+        let reference = self.address_of(name, element_tokens(index))?;
+        let made = |kind: TokenKind, text: &str| Token {
+            kind,
+            text: text.into(),
+            ..word.clone()
+        };
+        expression.tokens.push(made(TokenKind::Punct, "("));
+        expression.tokens.push(made(TokenKind::Number(1), "1"));
+        expression.tokens.push(made(TokenKind::Punct, "<<"));
+        let at = expression.tokens.len();
+        expression.references.push((at, reference));
+        expression.tokens.push(name.clone());
+        expression.tokens.push(made(TokenKind::Punct, ")"));
+        Ok(used)
+    }
+
+    /// `&name`
+    fn address_of(
+        &mut self,
+        name: &Token,
+        index: Option<&[Token]>,
+    ) -> Result<Reference, Diagnostic> {
+        // Of a signal and a register of one name the signal's number is what
+        // programs ask for.
+        match self.find(name, index, Wanted::Signal)? {
+            Some(Element::Signal(id)) => {
+                // Its number leaves the program's sight: others may raise it.
+                self.symbols.signals[id].private = true;
+                return Ok(Reference::Signal(SignalRef::Symbol(id)));
+            }
+            Some(Element::Register { read, write }) => {
+                for id in [read, write].into_iter().flatten() {
+                    self.symbols.variables[id].private = true;
+                }
+                let (Some(id), true) = (
+                    read.or(write),
+                    read.is_none() || write.is_none() || read == write,
+                ) else {
+                    return Err(Place::of(name)
+                        .error(
+                            codes::AMBIGUOUS_ADDRESS,
+                            format!("`&{}` could mean the IN or the OUT register", name.text),
+                        )
+                        .help("declare two names, one `read` and one `write`"));
+                };
+                return Ok(Reference::Register(id));
+            }
+            None => {}
+        }
+        if let Some(number) = physical_signal(&name.text) {
+            return Ok(Reference::Number(number));
+        }
+        match physical_register(&name.text) {
+            Some(
+                Operand::STransfer(n)
+                | Operand::DTransfer(n)
+                | Operand::Nn(n)
+                | Operand::Gpr(_, n)
+                | Operand::GprAbsolute(_, n),
+            ) => Ok(Reference::Number(n)),
+            _ => Err(self.undefined_register(name)),
+        }
+    }
+
+    /// A name in an expression: an MSF register's address, or a slip.
+    fn named_constant(&self, name: &Token) -> Result<Token, Diagnostic> {
+        if self.symbols.is_declared(self.scope, &name.text)
+            || physical_register(&name.text).is_some()
+        {
+            return Err(Place::of(name)
+                .error(
+                    codes::NOT_CONSTANT,
+                    format!("`{}` has no value before the program runs", name.text),
+                )
+                .help(format!(
+                    "write `&{}` if its number is meant; otherwise compute with `alu`",
+                    name.text
+                )));
+        }
+        if let Some(address) = msf_csr::by_name(&name.text) {
+            return Ok(Token {
+                kind: TokenKind::Number(u64::from(address)),
+                text: address.to_string().into(),
+                ..name.clone()
+            });
+        }
+        let diagnostic = Place::of(name).error(
+            codes::NOT_CONSTANT,
+            format!("`{}` is not defined", name.text),
+        );
+        Err(
+            match self
+                .symbols
+                .similar(self.scope, &name.text, Wanted::Register)
+            {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => of_project(diagnostic, &name.text)
+                    .help("define it with `#define`, or declare a register with `.reg`"),
+            },
+        )
+    }
+}
+
+/// `[...]` right after a name: what stands in the brackets.
+fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
+    tokens.first().filter(|token| token.is("["))?;
+    let close = tokens.iter().position(|token| token.is("]"))?;
+    Some(&tokens[1..close])
+}
