@@ -11,7 +11,7 @@ use std::path::Path;
 use npsim_net::egress::Position;
 use npsim_project::problem::Problem;
 use npsim_session::checkpoint::inputs::{self, Input};
-use npsim_session::checkpoint::{Kind, Origin, Packed, foreign};
+use npsim_session::checkpoint::{CheckpointFile, Kind, Origin, foreign};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
@@ -41,110 +41,58 @@ pub struct Outputs {
     pub captures: Vec<Position>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
-    origin: Origin,
-    now: Time,
-    host_nanoseconds: u64,
-    outputs: Outputs,
+impl npsim_session::checkpoint::Outputs for Outputs {
+    const KIND: Kind = Kind::Network;
 }
 
-/// A run as it stood at one time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint(Packed<Header>);
+/// A run of a network as it stood at one time, in picoseconds.
+pub type Checkpoint = CheckpointFile<Outputs>;
 
-impl Checkpoint {
-    /// Saves a run. `outputs` are on the disk up to there; `host_nanoseconds` is how long it took
-    /// until now.
-    ///
-    /// # Errors
-    /// The state cannot be encoded.
-    pub fn take(
-        origin: &Origin,
-        network: &mut Network,
-        standing: &Standing,
-        outputs: Outputs,
-        host_nanoseconds: u64,
-    ) -> Result<Self, Problem> {
-        let header = Header {
-            origin: origin.clone(),
-            now: standing.now,
-            host_nanoseconds,
-            outputs,
-        };
-        Packed::of(header, &(network.snapshot()?, standing)).map(Self)
-    }
+/// Saves a run. `outputs` are on the disk up to there; `host_nanoseconds` is how long it took
+/// until now.
+///
+/// # Errors
+/// The state cannot be encoded.
+pub fn take(
+    origin: &Origin,
+    network: &mut Network,
+    standing: &Standing,
+    outputs: Outputs,
+    host_nanoseconds: u64,
+) -> Result<Checkpoint, Problem> {
+    let state = (network.snapshot()?, standing);
+    Checkpoint::of(origin, standing.now, host_nanoseconds, outputs, &state)
+}
 
-    /// Writes it, in place of what had the name before.
-    ///
-    /// # Errors
-    /// The file cannot be written; an older one is then as it was.
-    pub fn write(&self, path: &Path) -> Result<(), Problem> {
-        self.0.write(Kind::Network, path)
+/// Puts the state of a checkpoint into a network that was made of the same inputs and has not run
+/// yet. Gives where the run stands.
+///
+/// # Errors
+/// The state is not one of such a network.
+pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standing, Problem> {
+    // The chips, and what is between them.
+    let parts = network.chips().len() as u64 + 1;
+    let (snapshot, standing): (Snapshot, Standing) =
+        checkpoint.state(network.memory_bytes(), parts)?;
+    let counters = network.outside().counters();
+    let like = |other: &NetworkCounters| {
+        (other.lines.len(), other.flows.len(), other.cpus.len())
+            == (
+                counters.lines.len(),
+                counters.flows.len(),
+                counters.cpus.len(),
+            )
+    };
+    if standing.every == 0 || !like(&standing.begin) || !standing.sampled.iter().all(like) {
+        return Err(foreign("what it counted is of another network"));
     }
-
-    /// Reads one.
-    ///
-    /// # Errors
-    /// The file is no checkpoint of a network, is damaged, or comes from another version.
-    pub fn read(path: &Path) -> Result<Self, Problem> {
-        Packed::read(Kind::Network, path).map(Self)
+    network
+        .restore(snapshot)
+        .map_err(|reason| foreign(&reason))?;
+    if standing.now != checkpoint.time() {
+        return Err(foreign("its state is of another time than it says"));
     }
-
-    /// Where the run comes from.
-    #[must_use]
-    pub fn origin(&self) -> &Origin {
-        &self.0.header().origin
-    }
-
-    /// The time to which the run has come, in simulated time.
-    #[must_use]
-    pub fn now(&self) -> Time {
-        self.0.header().now
-    }
-
-    /// How long the run had taken on its host until then.
-    #[must_use]
-    pub fn host_nanoseconds(&self) -> u64 {
-        self.0.header().host_nanoseconds
-    }
-
-    /// How far its outputs had come.
-    #[must_use]
-    pub fn outputs(&self) -> &Outputs {
-        &self.0.header().outputs
-    }
-
-    /// Puts the state into a network that was made of the same inputs and has not run yet. Gives
-    /// where the run stands.
-    ///
-    /// # Errors
-    /// The state is not one of such a network.
-    pub fn restore(&self, network: &mut Network) -> Result<Standing, Problem> {
-        // The chips, and what is between them.
-        let parts = network.chips().len() as u64 + 1;
-        let (snapshot, standing): (Snapshot, Standing) =
-            self.0.state(network.memory_bytes(), parts)?;
-        let counters = network.outside().counters();
-        let like = |other: &NetworkCounters| {
-            (other.lines.len(), other.flows.len(), other.cpus.len())
-                == (
-                    counters.lines.len(),
-                    counters.flows.len(),
-                    counters.cpus.len(),
-                )
-        };
-        if standing.every == 0 || !like(&standing.begin) || !standing.sampled.iter().all(like) {
-            return Err(foreign("what it counted is of another network"));
-        }
-        network
-            .restore(snapshot)
-            .map_err(|reason| foreign(&reason))?;
-        if standing.now != self.now() {
-            return Err(foreign("its state is of another time than it says"));
-        }
-        Ok(standing)
-    }
+    Ok(standing)
 }
 
 /// What a network depends on: its file with the settings, and what its chips are and run. It has not

@@ -69,6 +69,9 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
+            if let Some(conflict) = error.downcast_ref::<usage::Conflict>() {
+                usage::end(&conflict.of(Arguments::command()));
+            }
             report(&error, json);
             ExitCode::from(1)
         }

@@ -2,7 +2,7 @@
 //! other mistakes are.
 
 use std::ffi::OsString;
-use std::{env, process};
+use std::{env, fmt, process};
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -17,6 +17,34 @@ const OPTIONS: [&str; 2] = ["--format", "--message-format"];
 const FEW: usize = 8;
 /// The value that asks for objects.
 const JSON: &str = "json";
+
+/// Options of a subcommand that cannot be given together, found out after the command line was read.
+#[derive(Debug)]
+pub struct Conflict {
+    /// The names of the subcommand, below `npsim`.
+    pub subcommand: &'static [&'static str],
+    /// What cannot be.
+    pub message: String,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Conflict {}
+
+impl Conflict {
+    /// As an error of the subcommand among all commands.
+    pub fn of(&self, mut all: Command) -> clap::Error {
+        all.build();
+        let mut names = self.subcommand.iter();
+        let found = names.try_fold(&all, |command, name| command.find_subcommand(name));
+        let mut command = found.unwrap_or(&all).clone();
+        command.error(ErrorKind::ArgumentConflict, &self.message)
+    }
+}
 
 /// Ends the process with what the reader of the command line came to: help, or wrong usage.
 pub fn end(error: &clap::Error) -> ! {

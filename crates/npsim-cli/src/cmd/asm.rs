@@ -10,7 +10,7 @@ use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{is_standard_output, same_file, try_place, write_whole};
+use npsim::whole_file::{is_standard_output, same_file, write_whole};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
 use serde::Serialize;
 
@@ -77,8 +77,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
     let format = arguments.out.as_deref().map(format_of).transpose()?;
     if let Some(path) = &arguments.out {
-        destinations::claim(&["asm"], &[Output::binary("--out", path)])?;
-        try_place(path).map_err(|error| Problem::io("write", path, &error))?;
+        let output = [Output::binary("--out", path).at_the_end()];
+        destinations::claim(&["asm"], &output)?;
+        destinations::try_places(&output)?;
     }
     if arguments.parity && !arguments.words && !matches!(format, Some(Form::Hex)) {
         return Err(

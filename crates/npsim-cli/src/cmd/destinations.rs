@@ -1,55 +1,82 @@
-//! Where outputs go: to files, whose places are tried before anything runs, or with `-` to
-//! standard output, which one of them may have.
+//! Where outputs go: to files, which take the place neither of what is read nor of each other and
+//! whose places are tried before anything runs, or with `-` to standard output, which one of them
+//! may have.
 
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
-use clap::error::ErrorKind;
+use npsim::assemble::Program;
 use npsim::problem::Problem;
-use npsim::whole_file::{is_standard_output, try_place};
+use npsim::project::Project;
+use npsim::whole_file::{is_standard_output, same_file, try_place};
 
-use crate::{output, usage};
+use super::format::Format;
+use super::page_file;
+use crate::output;
+use crate::usage::Conflict;
 
 /// What an option writes.
-#[derive(Clone, Copy, Debug)]
-pub struct Output<'a> {
+#[derive(Clone, Debug)]
+pub struct Output {
     /// The option, with its dashes.
     pub option: &'static str,
     /// Its file, or `-`.
-    pub path: &'a Path,
+    pub path: PathBuf,
     /// Whether it is nothing that a terminal can show.
-    pub binary: bool,
+    binary: bool,
+    /// Whether it is written when all is over.
+    late: bool,
 }
 
-impl<'a> Output<'a> {
+impl Output {
     /// An output that people and terminals can read; compressed if its name says so.
-    pub fn text(option: &'static str, path: &'a Path) -> Self {
+    pub fn text(option: &'static str, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
         let binary = path.extension().is_some_and(|it| it == "gz");
         Self {
             option,
             path,
             binary,
+            late: false,
         }
     }
 
     /// An output for programs alone.
-    pub fn binary(option: &'static str, path: &'a Path) -> Self {
+    pub fn binary(option: &'static str, path: impl Into<PathBuf>) -> Self {
         Self {
             option,
-            path,
+            path: path.into(),
             binary: true,
+            late: false,
         }
+    }
+
+    /// The page in the folder of `--report`.
+    pub fn page(folder: &Path) -> Self {
+        Self::text("--report", page_file::path(folder)).at_the_end()
+    }
+
+    /// The results on standard output, if they are printed for programs.
+    pub fn results(format: Format, quiet: bool) -> Option<Self> {
+        (format.is_json() && !quiet).then(|| Self::text("--format json", "-"))
+    }
+
+    /// An output that is written when all is over.
+    #[must_use]
+    pub fn at_the_end(mut self) -> Self {
+        self.late = true;
+        self
     }
 }
 
 /// Gives standard output to the one that asks for it; what people read goes to standard error
-/// then. That two of them ask for it is a usage error of `subcommand`, which ends the process.
+/// then.
 ///
 /// # Errors
-/// What is to be written means nothing to a terminal.
-pub fn claim(subcommand: &[&str], outputs: &[Output<'_>]) -> Result<(), Problem> {
-    let mut asking = outputs.iter().filter(|it| is_standard_output(it.path));
+/// Two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
+/// nothing to a terminal.
+pub fn claim(subcommand: &'static [&'static str], outputs: &[Output]) -> anyhow::Result<()> {
+    let mut asking = outputs.iter().filter(|it| is_standard_output(&it.path));
     let Some(first) = asking.next() else {
         return Ok(());
     };
@@ -62,38 +89,85 @@ pub fn claim(subcommand: &[&str], outputs: &[Output<'_>]) -> Result<(), Problem>
                 first.option, second.option
             )
         };
-        usage_error(subcommand, &message);
+        return Err(Conflict {
+            subcommand,
+            message,
+        }
+        .into());
     }
     if first.binary && io::stdout().is_terminal() {
         return Err(Problem::new(format!(
             "{} writes a binary format, which a terminal cannot show",
             first.option
         ))
-        .help("name a file, or send standard output to another program or a file"));
+        .help("name a file, or send standard output to another program or a file")
+        .into());
     }
     output::give_to_data();
     Ok(())
 }
 
-/// Ends the process as wrong usage of a subcommand.
-fn usage_error(subcommand: &[&str], message: &str) -> ! {
-    let mut command = crate::arguments::Arguments::command();
-    command.build();
-    let mut names = subcommand.iter();
-    let found = names.try_fold(&command, |command, name| command.find_subcommand(name));
-    let mut found = found.unwrap_or(&command).clone();
-    usage::end(&found.error(ErrorKind::ArgumentConflict, message))
+/// A file that is read, and what it is.
+pub type Input = (PathBuf, &'static str);
+
+/// What a system was read from.
+pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
+    let project = { project.text.files.iter() }.map(|path| (path.clone(), "the project file"));
+    let sources = programs.iter().flat_map(|program| {
+        let files = { program.sources.files().iter() }.map(|file| PathBuf::from(&file.path));
+        files.chain([program.source.clone()])
+    });
+    sources
+        .map(|path| (path, "a source"))
+        .chain(project)
+        .collect()
+}
+
+/// Refuses an output that would take the place of what is read, or of another output.
+///
+/// # Errors
+/// One would.
+pub fn keep_apart(inputs: &[Input], outputs: &[Output]) -> Result<(), Problem> {
+    for (at, output) in outputs.iter().enumerate() {
+        let taken = inputs
+            .iter()
+            .find(|(input, _)| same_file(input, &output.path));
+        if let Some((_, what)) = taken {
+            return Err(Problem::new(format!(
+                "{} `{}` would overwrite {what} of this run",
+                output.option,
+                output.path.display()
+            ))
+            .help("give the output another name"));
+        }
+        let before = outputs[..at]
+            .iter()
+            .find(|other| same_file(&other.path, &output.path));
+        if let Some(other) = before {
+            return Err(Problem::new(format!(
+                "{} and {} both write `{}`",
+                other.option,
+                output.option,
+                other.path.display()
+            ))
+            .help("give one of them another name"));
+        }
+    }
+    Ok(())
 }
 
 /// Finds out now whether what is written at the end can be written, so that nothing is lost then.
+/// The folder of a page is made.
 ///
 /// # Errors
 /// A file cannot be made there.
-pub fn try_places<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Problem> {
-    for path in paths {
-        if !is_standard_output(path) {
-            try_place(path).map_err(|error| Problem::io("write", path, &error))?;
+pub fn try_places(outputs: &[Output]) -> Result<(), Problem> {
+    let late = outputs.iter().filter(|output| output.late);
+    for Output { option, path, .. } in late.filter(|output| !is_standard_output(&output.path)) {
+        if let Some(folder) = path.parent().filter(|_| *option == "--report") {
+            std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
         }
+        try_place(path).map_err(|error| Problem::io("write", path, &error))?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
 use npsim_lab::tables::gaps;
 
-use super::value::{folder, parser};
+use super::value::{folder, parser, threads};
 use crate::output;
 
 /// `--quick`, `--out`, `--jobs`, `--observe`, `--root`.
@@ -65,17 +65,9 @@ impl LabOptions {
             quick: self.quick,
             places,
             results,
-            jobs: self.jobs(),
+            jobs: threads(self.jobs),
             observe: &self.observe,
         }
-    }
-
-    /// How many points run at a time.
-    fn jobs(&self) -> usize {
-        self.jobs.map_or_else(
-            || std::thread::available_parallelism().map_or(1, usize::from),
-            usize::from,
-        )
     }
 }
 

@@ -3,56 +3,45 @@
 mod arguments;
 mod captures;
 mod drive;
-mod keeping;
 mod outputs;
-mod report;
-mod resume;
-mod saver;
 mod summary;
 mod taps;
 
-use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use npsim::problem::Problem;
 use npsim::project::assemble::assemble_project;
 use npsim::registry;
-use npsim_network::checkpoint::{Checkpoint, Standing};
+use npsim_network::checkpoint::{self, Checkpoint, Standing, inputs_of};
 use npsim_network::chips::systems;
 use npsim_network::file::NetworkFile;
 use npsim_network::remarks::remarks;
 use npsim_network::results::Results;
 use npsim_network::{Network, Simulation, Stopped};
+use npsim_transport::time::SECOND;
 
 use super::format;
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::run::results::show_fault;
-use super::saved_command;
+use super::saved_command::run_or_resume;
+use super::saver::{Saver, refuse_earlier_end};
+use super::value::threads;
 use crate::output;
 pub use arguments::Arguments;
 use arguments::Moment;
 use drive::Driver;
 use outputs::Outputs;
-use saver::Saver;
 
 /// Samples of a series whose distance is not given.
 const SAMPLES: u64 = 1_000;
 
-fn threads(arguments: &Arguments) -> usize {
-    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    arguments.threads.map_or_else(cores, usize::from)
-}
+/// Checkpoints of a run whose distance is not given.
+const CHECKPOINTS: u64 = 20;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Some(path) = &arguments.saving.resume else {
-        return execute(arguments, None);
-    };
-    let (arguments, checkpoint) = resume::resumed(arguments, path)?;
-    execute(&arguments, Some(&checkpoint))
-        .inspect_err(|_| saved_command::tell_folder(checkpoint.origin()))
+    run_or_resume(arguments, execute)
 }
 
 /// The network's file with what the options change in it.
@@ -81,11 +70,17 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     outputs::claim(arguments)?;
     let file = load(arguments, path)?;
     let systems = systems(&file, &registry(), &assemble_project)?;
-    outputs::keep_inputs(arguments, path, &systems)?;
+    outputs::check(arguments, path, &systems)?;
     let remarks = remarks(&file, &systems);
     let outside = Simulation::new(file.topology.clone())?;
-    let mut network = Network::new(outside, systems)?.with_threads(threads(arguments));
-    let saver = Saver::new(arguments, checkpoint, &file, path, &network)?;
+    let mut network = Network::new(outside, systems)?.with_threads(threads(arguments.threads));
+    let saving = arguments.saving.checkpoint.as_deref();
+    let every = { arguments.saving.checkpoint_every }
+        .map_or(file.until / CHECKPOINTS, |it| it.0 / file.scale);
+    let saver = Saver::new(saving, checkpoint, every.max(1), || {
+        let text = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
+        inputs_of(path, &text, &network)
+    })?;
     let mut standing = Standing {
         now: 0,
         every: { arguments.every }
@@ -95,7 +90,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         sampled: None,
     };
     if let Some(checkpoint) = checkpoint {
-        standing = saver::restore(checkpoint, &mut network, &file)?;
+        refuse_earlier_end(checkpoint, Some(file.until), |time| {
+            format!("{} s", time as f64 * file.scale as f64 / SECOND as f64)
+        })?;
+        standing = checkpoint::restore(checkpoint, &mut network)?;
     }
     let sampled = standing.sampled.take();
     let outputs = Outputs::open(arguments, &file, &mut network, checkpoint, sampled)?;

@@ -1,40 +1,88 @@
 //! The command of a run that is saved, and of one that goes on: that of the run before, with what
-//! may be said anew.
+//! may be given anew.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, Command};
-use npsim::checkpoint::Origin;
 use npsim::checkpoint::inputs::{self, Input};
+use npsim::checkpoint::{CheckpointFile, Origin, Outputs};
 use npsim::problem::Problem;
 
 use crate::output;
 
-/// The subcommand of `npsim` with arguments of this kind, alone.
-fn command_of<A: Args>(subcommand: &'static str) -> Command {
+/// What may be given anew to every run that goes on: it changes no result that was not asked for.
+const ANEW: [&str; 7] = [
+    "checkpoint",
+    "checkpoint_every",
+    "format",
+    "quiet",
+    "resume",
+    "stats",
+    "until",
+];
+
+/// The arguments of a command whose runs are saved and gone on with.
+pub trait Resumable: Args {
+    /// The subcommand of `npsim`.
+    const SUBCOMMAND: &'static str;
+    /// What its target is, in words.
+    const TARGET: &'static str;
+    /// What may be given anew besides what may with every command.
+    const ALSO_ANEW: &'static [&'static str];
+    /// What its checkpoints know of outputs.
+    type Outputs: Outputs;
+
+    /// The checkpoint to go on from.
+    fn resume(&self) -> Option<&Path>;
+
+    /// Takes over what a later command gives anew.
+    fn overlay(&mut self, later: &Self);
+}
+
+/// Runs from the start, or from where the checkpoint stands that the arguments name.
+///
+/// # Errors
+/// The checkpoint cannot be read, or the run fails.
+pub fn run_or_resume<A: Resumable>(
+    now: &A,
+    run: impl FnOnce(&A, Option<&CheckpointFile<A::Outputs>>) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    let Some(path) = now.resume() else {
+        return run(now, None);
+    };
+    refuse_others::<A>();
+    let checkpoint = CheckpointFile::read(path)?;
+    let arguments = resumed(now, path, checkpoint.origin())?;
+    run(&arguments, Some(&checkpoint)).inspect_err(|_| note_folder(checkpoint.origin()))
+}
+
+/// The subcommand of `npsim` with these arguments, alone.
+fn command_of<A: Resumable>() -> Command {
     let mut command =
-        A::augment_args(Command::new(subcommand)).bin_name(format!("npsim {subcommand}"));
+        A::augment_args(Command::new(A::SUBCOMMAND)).bin_name(format!("npsim {}", A::SUBCOMMAND));
     command.build();
     command
 }
 
-/// Ends the process with a usage error if there is anything else than `anew` beside `--resume`.
-pub fn refuse_others<A: Args>(subcommand: &'static str, anew: &[&str]) {
-    let mut run = command_of::<A>(subcommand);
+/// Ends the process with a usage error if anything stands beside `--resume` that may not be given
+/// anew.
+fn refuse_others<A: Resumable>() {
+    let mut run = command_of::<A>();
     let given = run.clone().get_matches_from(std::env::args_os().skip(1));
     let other = run.get_arguments().find(|argument| {
         let id = argument.get_id().as_str();
         // A flag that is not given has its default, which is no value of the command line.
-        !anew.contains(&id) && given.value_source(id) == Some(ValueSource::CommandLine)
+        !(ANEW.contains(&id) || A::ALSO_ANEW.contains(&id))
+            && given.value_source(id) == Some(ValueSource::CommandLine)
     });
     if let Some(other) = other {
         let name = match (other.get_long(), other.get_short()) {
             (Some(long), _) => format!("`--{long}`"),
             (None, Some(short)) => format!("`-{short}`"),
-            (None, None) if subcommand == "network" => "a file".to_owned(),
-            (None, None) => "a target".to_owned(),
+            (None, None) => A::TARGET.to_owned(),
         };
         let message = format!(
             "{name} cannot be given with `--resume`: the run goes on as its first command says"
@@ -43,11 +91,11 @@ pub fn refuse_others<A: Args>(subcommand: &'static str, anew: &[&str]) {
     }
 }
 
-/// What a saved command of a subcommand means.
-fn parse<A: Args>(command: &[String], path: &Path, subcommand: &'static str) -> Result<A, Problem> {
-    let is_own = command.first().is_some_and(|word| word == subcommand);
+/// What a saved command means.
+fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
+    let is_own = { command.first() }.is_some_and(|word| word == A::SUBCOMMAND);
     let parsed = || {
-        let matches = command_of::<A>(subcommand).try_get_matches_from(command)?;
+        let matches = command_of::<A>().try_get_matches_from(command)?;
         A::from_arg_matches(&matches)
     };
     let reason = match is_own.then(parsed) {
@@ -67,16 +115,9 @@ fn parse<A: Args>(command: &[String], path: &Path, subcommand: &'static str) -> 
     .help("go on with the npsim that wrote it, or start the run anew"))
 }
 
-/// The command of a run that goes on: the first that led to the checkpoint, then what the others and
-/// this one, `now`, said anew. `overlay` takes a command over the earlier ones, with its words.
-pub fn resumed<A: Args>(
-    now: &A,
-    path: &Path,
-    origin: &Origin,
-    subcommand: &'static str,
-    overlay: impl Fn(&mut A, &A, &[String]),
-) -> Result<A, Problem> {
-    let own_words = own_command()?;
+/// The command of a run that goes on: the first that led to the checkpoint, with what the others
+/// and this one, `now`, give anew.
+fn resumed<A: Resumable>(now: &A, path: &Path, origin: &Origin) -> Result<A, Problem> {
     let Some((first, others)) = origin.commands.split_first() else {
         return Err(Problem::new(format!(
             "the checkpoint `{}` does not say which command it is from",
@@ -84,11 +125,11 @@ pub fn resumed<A: Args>(
         ))
         .help("start the run anew"));
     };
-    let mut arguments = parse(first, path, subcommand)?;
+    let mut arguments: A = parse(first, path)?;
     for command in others {
-        overlay(&mut arguments, &parse(command, path, subcommand)?, command);
+        arguments.overlay(&parse(command, path)?);
     }
-    overlay(&mut arguments, now, &own_words);
+    arguments.overlay(now);
     Ok(arguments)
 }
 
@@ -122,8 +163,8 @@ fn own_command() -> Result<Vec<String>, Problem> {
     words.collect()
 }
 
-/// Told beside a mistake in a run that goes on in another folder than before.
-pub fn tell_folder(origin: &Origin) {
+/// A note beside a mistake in a run that goes on in another folder than before.
+fn note_folder(origin: &Origin) {
     let folder = &origin.folder;
     if current_folder() != *folder {
         output::line(&format!(
@@ -134,18 +175,4 @@ pub fn tell_folder(origin: &Origin) {
 
 fn current_folder() -> String {
     std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
-}
-
-/// Removes the checkpoint of an earlier run, because the outputs that it goes on with are about to
-/// be replaced.
-pub fn forget(path: &Path) -> Result<(), Problem> {
-    if !path.is_file() {
-        return Ok(());
-    }
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Problem::io("replace", path, &error))
-        }
-        _ => Ok(()),
-    }
 }

@@ -1,6 +1,8 @@
 //! Values of options.
 
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::thread;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use npsim::whole_file::is_standard_output;
@@ -32,4 +34,10 @@ fn no_standard_output(why: &'static str) -> impl TypedValueParser<Value = PathBu
         }
         Ok(path)
     })
+}
+
+/// As many threads as an option says, or one for each core of the host.
+pub fn threads(asked: Option<u16>) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    asked.map_or_else(cores, usize::from)
 }

@@ -1,14 +1,17 @@
-//! What `npsim network` is told on its command line.
+//! The arguments of `npsim network`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
 use npsim::observe::timeline::Window;
 use npsim::project::Setting;
 use npsim::quantity;
+use npsim_network::checkpoint::Outputs;
 
+use crate::cmd::checkpoint_options::CheckpointOptions;
 use crate::cmd::format::Format;
+use crate::cmd::saved_command::Resumable;
 use crate::cmd::value;
 
 const EXAMPLES: &str = "\
@@ -31,8 +34,12 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router w
 /// which rules (TCP, XCP, RCP, Quick-Start...); `npsim docs networks` describes it. Times and
 /// rates in what is printed and written are those of the file, whatever its scale.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true))]
+#[command(
+    after_help = EXAMPLES,
+    group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true),
+    // What they show begins where the run begins, and is not in a checkpoint.
+    mut_group("saved", |saved| saved.conflicts_with_all(["report", "timeline"])),
+)]
 pub struct Arguments {
     /// The network's file
     #[arg(required_unless_present = "resume")]
@@ -77,7 +84,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
     #[command(flatten)]
-    pub(super) saving: Options,
+    pub(super) saving: CheckpointOptions<Moment>,
     /// Print no summary
     #[arg(short, long)]
     pub(super) quiet: bool,
@@ -86,32 +93,26 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// How a run is saved and gone on with.
-#[derive(Clone, Debug, Args)]
-#[command(group(
-    ArgGroup::new("saved")
-        .multiple(true)
-        // What they show begins where the run begins, and is not in a checkpoint.
-        .conflicts_with_all(["report", "timeline"])
-))]
-pub struct Options {
-    /// Save the run to FILE now and then, and on Ctrl-C, so that `--resume FILE` can go on with it
-    ///
-    /// FILE is replaced as a whole, whenever the process ends. The first time is
-    /// before anything runs, the last when the end is reached. Not with --report and
-    /// --timeline, which are not saved, nor with captures that are gzipped.
-    #[arg(long, value_name = "FILE", group = "saved", value_parser = value::replaced_file())]
-    pub(super) checkpoint: Option<PathBuf>,
-    /// Time from one checkpoint to the next; a twentieth of the run if left out
-    #[arg(long, value_name = "TIME", requires = "saved", value_parser = value::parser::<Moment>())]
-    pub(super) checkpoint_every: Option<Moment>,
-    /// Go on with the run that was saved to FILE, to the same results as without a break
-    ///
-    /// The network's file, options and outputs are those of the first command, from the
-    /// same folder. Only --until, --stats, --threads, --quiet, --format, --checkpoint
-    /// and --checkpoint-every may be given anew. The run goes on saving to FILE.
-    #[arg(long, value_name = "FILE", group = "saved")]
-    pub(super) resume: Option<PathBuf>,
+impl Resumable for Arguments {
+    const SUBCOMMAND: &'static str = "network";
+    const TARGET: &'static str = "a file";
+    const ALSO_ANEW: &'static [&'static str] = &["threads"];
+    type Outputs = Outputs;
+
+    fn resume(&self) -> Option<&Path> {
+        self.saving.resume.as_deref()
+    }
+
+    fn overlay(&mut self, later: &Self) {
+        self.until = later.until.or(self.until);
+        self.threads = later.threads.or(self.threads);
+        if later.stats.is_some() {
+            self.stats.clone_from(&later.stats);
+        }
+        self.quiet |= later.quiet;
+        self.format = later.format;
+        self.saving.overlay(&later.saving);
+    }
 }
 
 /// A time of the file, in picoseconds.

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
 use npsim_net::egress::{Form, Interface, Position, TraceSink};
+use npsim_network::checkpoint::Outputs;
 use npsim_network::ethernet::{Mac, wrapped};
 use npsim_network::file::NetworkFile;
-
 use npsim_network::topology::{Link, Topology};
 use npsim_network::{DropReason, Frame, Tap};
 use npsim_transport::time::Time;
 
 use super::arguments::LinkCapture;
-use super::keeping::{Keeping, lacks};
+use crate::cmd::keeping::{Keeping, lacks};
 
 /// Ethernet addresses of the ends of a link, made up: locally administered.
 const ENDS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
@@ -42,7 +42,7 @@ impl Captures {
     pub fn open(
         file: &NetworkFile,
         wanted: &[LinkCapture],
-        keeping: Keeping<'_>,
+        keeping: Keeping<'_, Outputs>,
     ) -> Result<Self, Problem> {
         let mut asked: Vec<(&Path, Vec<usize>)> = Vec::new();
         for capture in wanted {

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use npsim_network::checkpoint::Standing;
+use npsim::checkpoint::Origin;
+use npsim::problem::Problem;
+use npsim_network::checkpoint::{self, Checkpoint, Standing};
 use npsim_network::file::NetworkFile;
 use npsim_network::{Network, Stopped};
 use npsim_transport::time::Time;
 
 use super::outputs::Outputs;
-use super::saver::Saver;
 use crate::cmd::run::progress::Progress;
+use crate::cmd::saver::Saver;
 
 /// Steps of a run between which Ctrl-C is looked at, and the bar moved.
 const STEPS: u64 = 1_000;
@@ -44,8 +46,15 @@ impl Driver<'_> {
         if self.standing.now == 0 && self.outputs.last_sample().is_none() {
             self.sample()?;
         }
-        if let Some(saver) = &mut self.saver {
-            saver.save(&mut self.network, &self.standing, &mut self.outputs)?;
+        let Self {
+            network,
+            outputs,
+            standing,
+            saver,
+            ..
+        } = self;
+        if let Some(saver) = saver {
+            saver.save(standing.now, take(network, standing, outputs))?;
         }
         let mut stopped = None;
         while self.standing.now < self.file.until {
@@ -115,8 +124,31 @@ impl Driver<'_> {
     }
 
     fn save(&mut self) {
-        if let Some(saver) = &mut self.saver {
-            saver.try_save(&mut self.network, &self.standing, &mut self.outputs);
+        let Self {
+            network,
+            outputs,
+            standing,
+            saver,
+            ..
+        } = self;
+        if let Some(saver) = saver {
+            saver.try_save(standing.now, take(network, standing, outputs));
         }
+    }
+}
+
+/// Makes a checkpoint of a run as it stands.
+fn take(
+    network: &mut Network,
+    standing: &Standing,
+    outputs: &mut Outputs,
+) -> impl FnOnce(&Origin, u64) -> Result<Checkpoint, Problem> {
+    move |origin, host| {
+        let positions = outputs.positions()?;
+        let standing = Standing {
+            sampled: outputs.last_sample().cloned(),
+            ..standing.clone()
+        };
+        checkpoint::take(origin, network, &standing, positions, host)
     }
 }

@@ -1,10 +1,9 @@
 //! What a run of a network writes.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim::whole_file::WholeFile;
+use npsim::whole_file::{WholeFile, write_whole};
 use npsim_net::egress::KeptFile;
 use npsim_network::Network;
 use npsim_network::checkpoint::{Checkpoint, Outputs as Positions};
@@ -13,16 +12,14 @@ use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::series::{Sampler, Series};
+use npsim_report::network_page::{self, Tracks};
 
 use super::arguments::Arguments;
 use super::captures::Captures;
-use super::keeping::{Keeping, lacks};
-use super::report::Report;
 use super::taps::{Taps, Timeline};
 use crate::cmd::destinations::{self, Output};
-use crate::cmd::run::outputs::keep_apart;
-use crate::cmd::run::report::page_path;
-use crate::cmd::saved_command::forget;
+use crate::cmd::keeping::{Keeping, lacks};
+use crate::cmd::page_file;
 
 /// Samples over time, on their way to a file.
 enum SeriesFile {
@@ -30,71 +27,56 @@ enum SeriesFile {
     Kept(Series<KeptFile>),
 }
 
-/// The results as JSON.
-enum Stats {
-    Not,
-    /// Its place, and the file if that is open already.
-    File(PathBuf, Option<WholeFile>),
-}
-
 /// All outputs of a run but its summary.
 pub struct Outputs {
     /// Captures and the timeline, which see what goes over lines.
     pub taps: Taps,
     series: Option<(PathBuf, SeriesFile)>,
-    report: Option<Report>,
-    stats: Stats,
+    /// The folder of the page, and what it draws.
+    report: Option<(PathBuf, Tracks)>,
+    stats: Option<PathBuf>,
     sampler: Sampler,
+}
+
+/// All that is written.
+fn outputs(arguments: &Arguments) -> Vec<Output> {
+    let mut all = Vec::new();
+    all.extend(arguments.saving.output());
+    all.extend({ arguments.stats.iter() }.map(|path| Output::text("--stats", path).at_the_end()));
+    all.extend({ arguments.series.iter() }.map(|path| Output::text("--series", path)));
+    all.extend({ arguments.timeline.iter() }.map(|path| Output::text("--timeline", path)));
+    all.extend({ arguments.report.iter() }.map(|folder| Output::page(folder)));
+    let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
+    // Several links may go to one.
+    captures.sort_unstable();
+    captures.dedup();
+    let captures = captures.into_iter();
+    all.extend(captures.map(|path| Output::binary("--capture", path)));
+    all.extend(Output::results(arguments.format, arguments.quiet));
+    all
 }
 
 /// Gives standard output to the output that asks for it.
 ///
 /// # Errors
 /// It cannot have it.
-pub fn claim(arguments: &Arguments) -> Result<(), Problem> {
-    let text = { arguments.stats.iter().map(|path| ("--stats", path)) }
-        .chain(arguments.series.iter().map(|path| ("--series", path)))
-        .chain(arguments.timeline.iter().map(|path| ("--timeline", path)))
-        .map(|(option, path)| Output::text(option, path));
-    let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
-    // Several links may go to one.
-    captures.sort_unstable();
-    captures.dedup();
-    let captures = captures
-        .into_iter()
-        .map(|path| Output::binary("--capture", path));
-    let summary = Output::text("--format json", Path::new("-"));
-    let summary = (arguments.format.is_json() && !arguments.quiet).then_some(summary);
-    let outputs: Vec<_> = text.chain(captures).chain(summary).collect();
-    destinations::claim(&["network"], &outputs)
+pub fn claim(arguments: &Arguments) -> anyhow::Result<()> {
+    destinations::claim(&["network"], &outputs(arguments))
 }
 
-/// Refuses an output that would take the place of what the run reads, or of another output.
-pub fn keep_inputs(arguments: &Arguments, file: &Path, systems: &[System]) -> Result<(), Problem> {
+/// Refuses an output that would take the place of what the run reads, or of another output, and
+/// one that cannot be written.
+///
+/// # Errors
+/// There is one.
+pub fn check(arguments: &Arguments, file: &Path, systems: &[System]) -> Result<(), Problem> {
     let mut inputs = vec![(file.to_owned(), "the network's file")];
     for system in systems {
-        let files = system.project.text.files.iter().cloned();
-        inputs.extend(files.map(|path| (path, "the project file of a router")));
-        for program in &system.programs {
-            let files = program.sources.files().iter();
-            let files = files.map(|file| PathBuf::from(&file.path));
-            inputs.extend(files.map(|path| (path, "a source")));
-        }
+        inputs.extend(destinations::files_of(&system.project, &system.programs));
     }
-    let page = arguments.report.as_deref().map(page_path);
-    let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
-    let saving = &arguments.saving;
-    outputs.extend(saving.checkpoint.iter().map(|path| ("--checkpoint", path)));
-    outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
-    outputs.extend(arguments.series.iter().map(|path| ("--series", path)));
-    outputs.extend(arguments.timeline.iter().map(|path| ("--timeline", path)));
-    outputs.extend(page.iter().map(|path| ("--report", path)));
-    let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
-    // Several links may go to one.
-    captures.sort_unstable();
-    captures.dedup();
-    outputs.extend(captures.into_iter().map(|path| ("--capture", path)));
-    keep_apart(&inputs, &outputs)
+    let outputs = outputs(arguments);
+    destinations::keep_apart(&inputs, &outputs)?;
+    destinations::try_places(&outputs)
 }
 
 impl Outputs {
@@ -107,26 +89,7 @@ impl Outputs {
         checkpoint: Option<&Checkpoint>,
         sampled: Option<NetworkCounters>,
     ) -> Result<Self, Problem> {
-        let keeping = match (checkpoint, &arguments.saving.checkpoint) {
-            (Some(checkpoint), _) => Keeping::At(checkpoint.outputs()),
-            (None, Some(path)) => {
-                forget(path)?;
-                Keeping::Begun
-            }
-            (None, None) => Keeping::Not,
-        };
-        let create = |path: &Path| {
-            WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))
-        };
-        let stats = match &arguments.stats {
-            None => Stats::Not,
-            Some(path) => {
-                let out = create(path)?;
-                // A process that is killed cannot remove it.
-                let out = matches!(keeping, Keeping::Not).then_some(out);
-                Stats::File(path.clone(), out)
-            }
-        };
+        let keeping = Keeping::of(checkpoint, arguments.saving.checkpoint.as_deref())?;
         let series = { arguments.series.as_ref() }
             .map(|path| Ok((path.clone(), SeriesFile::open(path, keeping)?)))
             .transpose()?;
@@ -140,10 +103,8 @@ impl Outputs {
                 timeline,
             },
             series,
-            report: { arguments.report.as_deref() }
-                .map(Report::create)
-                .transpose()?,
-            stats,
+            report: { arguments.report.clone() }.map(|folder| (folder, Tracks::default())),
+            stats: arguments.stats.clone(),
             sampler: Sampler::resumed(file.scale, sampled),
         })
     }
@@ -167,8 +128,8 @@ impl Outputs {
             ..
         } = self;
         sampler.sample(network.outside(), &mut |sample| {
-            if let Some(report) = report {
-                report.tracks.add(sample);
+            if let Some((_, tracks)) = report {
+                tracks.add(sample);
             }
             match series {
                 Some((_, SeriesFile::Whole(series))) => series.write(sample),
@@ -201,27 +162,21 @@ impl Outputs {
                 .finish()
                 .map_err(|error| Problem::io("write", &path, &error))?;
         }
-        if let Some(report) = self.report {
-            report.finish(results)?;
+        if let Some((folder, tracks)) = self.report {
+            let page = network_page::render(results, &tracks);
+            page_file::write(&folder, page.map_err(Into::into))?;
         }
-        let json = || anyhow::Ok(serde_json::to_string_pretty(results)? + "\n");
-        match self.stats {
-            Stats::Not => {}
-            Stats::File(path, out) => {
-                let json = json()?;
-                let written = out
-                    .map_or_else(|| WholeFile::create(&path), Ok)
-                    .and_then(|mut out| out.write_all(json.as_bytes()).map(|()| out))
-                    .and_then(WholeFile::commit);
-                written.map_err(|error| Problem::io("write", &path, &error))?;
-            }
+        if let Some(path) = self.stats {
+            let json = serde_json::to_string_pretty(results)? + "\n";
+            write_whole(&path, json.as_bytes())
+                .map_err(|error| Problem::io("write", &path, &error))?;
         }
         Ok(())
     }
 }
 
 impl SeriesFile {
-    fn open(path: &Path, keeping: Keeping<'_>) -> Result<Self, Problem> {
+    fn open(path: &Path, keeping: Keeping<'_, Positions>) -> Result<Self, Problem> {
         let opened = match keeping {
             Keeping::Not => WholeFile::create(path)
                 .and_then(|file| Series::new(std::io::BufWriter::new(file)).map(Self::Whole)),

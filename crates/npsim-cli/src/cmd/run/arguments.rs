@@ -1,15 +1,18 @@
-//! What `npsim run` is told on its command line.
+//! The arguments of `npsim run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use npsim::memory_dump;
+use npsim::quantity::Time;
+use npsim_net::egress::Position;
 
-use super::checkpoints::Options;
 use super::observers::ObserverOptions;
 use super::routers::HopsOptions;
 use super::system::SystemArguments;
+use crate::cmd::checkpoint_options::CheckpointOptions;
 use crate::cmd::format::Format;
+use crate::cmd::saved_command::Resumable;
 use crate::cmd::value::{folder, parser};
 
 const EXAMPLES: &str = "\
@@ -51,7 +54,14 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 /// no events are pending; a program that still runs after 100 ms of simulated time
 /// needs --until.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    // What they show begins where the run begins, and is not in a checkpoint.
+    mut_group("saved", |saved| saved.conflicts_with_all([
+        "report", "profile", "flame", "flame_waits", "timeline", "packets", "packet",
+    ])),
+    mut_arg("checkpoint_every", |every| every.alias("every")),
+)]
 pub struct Arguments {
     /// Project file, its folder, one `.uc`, or assembled firmware
     #[arg(required_unless_present = "resume")]
@@ -77,7 +87,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::Request>())]
     pub(super) dump: Vec<memory_dump::Request>,
     #[command(flatten)]
-    pub(super) saving: Options,
+    pub(super) saving: CheckpointOptions<Time>,
     /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run
     #[arg(long)]
     pub(super) explain: bool,
@@ -92,4 +102,30 @@ pub struct Arguments {
     pub(super) observers: ObserverOptions,
     #[command(flatten)]
     pub(super) chain: HopsOptions,
+}
+
+impl Resumable for Arguments {
+    const SUBCOMMAND: &'static str = "run";
+    const TARGET: &'static str = "a target";
+    const ALSO_ANEW: &'static [&'static str] = &["dump", "message_format"];
+    type Outputs = Option<Position>;
+
+    fn resume(&self) -> Option<&Path> {
+        self.saving.resume.as_deref()
+    }
+
+    fn overlay(&mut self, later: &Self) {
+        let system = &mut self.system;
+        system.until = later.system.until.or(system.until);
+        system.messages.take_format(&later.system.messages);
+        if later.stats.is_some() {
+            self.stats.clone_from(&later.stats);
+        }
+        if !later.dump.is_empty() {
+            self.dump.clone_from(&later.dump);
+        }
+        self.quiet |= later.quiet;
+        self.format = later.format;
+        self.saving.overlay(&later.saving);
+    }
 }

@@ -1,15 +1,12 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
 mod arguments;
-mod checkpoints;
 mod observers;
-pub(in crate::cmd) mod outputs;
+mod outputs;
 pub mod progress;
-pub mod report;
+mod report;
 pub mod results;
-mod resume;
 mod routers;
-mod saver;
 pub mod source;
 pub mod system;
 
@@ -24,27 +21,27 @@ use npsim::memory_dump;
 use npsim::observe::packets::Flows;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
+use npsim::quantity::Time;
 use npsim::session::{Plan, RunStatus, Session};
 use npsim::simulation::Ending;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
 use super::interrupt::interrupt_flag;
-use super::saved_command;
+use super::keeping::Keeping;
+use super::saved_command::run_or_resume;
+use super::saver::{Saver, refuse_earlier_end};
 use crate::output;
 pub use arguments::Arguments;
 use progress::Progress;
 use results::Ended;
-use saver::Saver;
 use source::Source;
 
+/// Time from one checkpoint to the next, unless another is given: 10 ms.
+const CHECKPOINT_EVERY: Time = Time::Picoseconds(10_000_000_000);
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Some(path) = arguments.saving.resume() else {
-        return execute(arguments, None);
-    };
-    let (arguments, checkpoint) = resume::resumed(arguments, path)?;
-    execute(&arguments, Some(&checkpoint))
-        .inspect_err(|_| saved_command::tell_folder(checkpoint.origin()))
+    run_or_resume(arguments, execute)
 }
 
 /// Runs from the start, or from where a checkpoint stands.
@@ -66,8 +63,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let Some(programs) = arguments.system.programs(&project)? else {
         return Ok(ExitCode::from(1));
     };
-    outputs::keep_inputs(arguments, &project, &programs)?;
-    outputs::try_places(arguments)?;
+    outputs::check(arguments, &project, &programs)?;
     let dumps = arguments
         .dump
         .iter()
@@ -95,17 +91,28 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let mut ends = source.ends()?;
     ends.entry = arguments.observers.flow_tap(&flows);
     let mut session = Session::new(&plan, ends)?;
-    let mut inputs = Vec::new();
-    if arguments.saving.checkpoint().is_some() {
-        inputs = inputs::of_session(&session)?;
-        inputs.extend(source.inputs(&arguments.system)?);
+    let saving = arguments.saving.checkpoint.as_deref();
+    let every = arguments.saving.checkpoint_every;
+    let every = every.unwrap_or(CHECKPOINT_EVERY).cycles(hertz);
+    if every == 0 {
+        return Err(Problem::new(
+            "`--checkpoint-every` is less than a cycle, so the run would never go on",
+        )
+        .help("give a longer time, such as `--checkpoint-every 1ms`")
+        .into());
     }
-    let mut saver = Saver::new(arguments, checkpoint, hertz, inputs)?;
-    if let Some(sink) = saver::sink(arguments, checkpoint)? {
+    let mut saver = Saver::new(saving, checkpoint, every, || {
+        let mut inputs = inputs::of_session(&session)?;
+        inputs.extend(source.inputs(&arguments.system)?);
+        Ok(inputs)
+    })?;
+    let keeping = Keeping::of(checkpoint, saving)?;
+    if let Some(sink) = outputs::capture(arguments.out.as_ref(), keeping)? {
         session.capture_to(sink);
     }
     if let Some(checkpoint) = checkpoint {
-        saver::restore(checkpoint, &mut session, until)?;
+        refuse_earlier_end(checkpoint, until, |cycle| format!("cycle {cycle}"))?;
+        checkpoint.restore(&mut session)?;
     }
     let routers = arguments.chain.all().zip(session.nodes());
     let mut observers = routers
@@ -129,7 +136,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         }
     };
     if let Some(saver) = &mut saver {
-        saver.save(&mut session)?;
+        saver.save(session.now(), |origin, host| {
+            Checkpoint::take(origin, &mut session, host)
+        })?;
     }
     let ending = to_the_end(&mut session, &mut observers, &mut each, saver);
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
@@ -167,7 +176,9 @@ fn to_the_end<P: Watcher + Send>(
 ) -> Ending {
     let try_save = |saver: &mut Option<Saver>, session: &mut Session| {
         if let Some(saver) = saver {
-            saver.try_save(session);
+            saver.try_save(session.now(), |origin, host| {
+                Checkpoint::take(origin, session, host)
+            });
         }
     };
     loop {

@@ -1,6 +1,6 @@
 //! `--report`: the run as a page, and what limits it as text.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use npsim::assemble::Program;
 use npsim::bottleneck::{self, Analysis, Observed, Stage};
@@ -13,28 +13,10 @@ use npsim::page::{self, Run};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::report::{NodeReport, Report};
-use npsim::whole_file::{self, write_whole};
 use npsim_net::pace::Pace;
 
 use super::Arguments;
-
-/// The page's name in its folder.
-const PAGE: &str = "index.html";
-
-/// The file that `--report DIR` writes.
-pub fn page_path(folder: &Path) -> PathBuf {
-    folder.join(PAGE)
-}
-
-/// Makes the folder, and finds out whether the page can be written.
-///
-/// # Errors
-/// It cannot.
-pub fn try_place(folder: &Path) -> Result<(), Problem> {
-    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
-    let path = page_path(folder);
-    whole_file::try_place(&path).map_err(|error| Problem::io("write", &path, &error))
-}
+use crate::cmd::page_file;
 
 /// A run that is over, with all that was seen of it.
 pub struct Seen<'a> {
@@ -63,7 +45,6 @@ impl Seen<'_> {
 
     /// Writes the page.
     pub fn write(&self, folder: &Path, analysis: &Analysis) -> Result<(), Problem> {
-        std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
         let moments = self.moments;
         let close_up = moments.and_then(|it| CloseUp::of(self.report, self.series, it));
         let page = page::render(&Run {
@@ -76,10 +57,8 @@ impl Seen<'_> {
             latencies: &self.traffic.latencies,
             lanes: close_up.as_ref().map(|it| (it.lanes, it.why.as_str())),
             settings: &self.settings,
-        })
-        .map_err(|error| Problem::new(format!("the report could not be made: {error:#}")))?;
-        let path = page_path(folder);
-        write_whole(&path, page.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
+        });
+        page_file::write(folder, page.map_err(Into::into))
     }
 }
 

@@ -1,13 +1,13 @@
 //! `--hops`: how many routers there are, and what each calls the files that it
 //! writes.
 
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use clap::Args;
 use npsim::session::MOST_NODES;
 use npsim::whole_file::is_standard_output;
+
+use crate::cmd::value::threads;
 
 /// The options of a chain.
 #[derive(Clone, Debug, Args)]
@@ -32,11 +32,9 @@ impl HopsOptions {
         usize::from(self.hops)
     }
 
+    /// How many of them run at a time.
     pub fn threads(&self) -> usize {
-        self.threads.map_or_else(
-            || thread::available_parallelism().map_or(1, NonZero::get),
-            usize::from,
-        )
+        threads(self.threads)
     }
 
     /// All routers.

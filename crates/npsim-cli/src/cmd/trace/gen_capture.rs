@@ -1,6 +1,6 @@
 //! `npsim trace gen`: generated traffic as a capture.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -106,12 +106,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
     };
     let out = &arguments.out;
-    let summary = Output::text("--format json", Path::new("-"));
-    let summary = (arguments.format.is_json() && !arguments.quiet).then_some(summary);
-    let outputs: Vec<_> = [Output::binary("--out", out)]
-        .into_iter()
-        .chain(summary)
-        .collect();
+    let mut outputs = vec![Output::binary("--out", out)];
+    outputs.extend(Output::results(arguments.format, arguments.quiet));
     destinations::claim(&["trace", "gen"], &outputs)?;
     let unnamed = is_standard_output(out).then_some(match ports.len() {
         1 => (Form::Pcap, false),

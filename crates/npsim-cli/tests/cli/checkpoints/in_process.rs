@@ -135,7 +135,7 @@ impl Run {
     }
 
     fn resume(system: &System, out: &Path, checkpoint: &Checkpoint) -> Self {
-        let sink = PcapSink::resume(out, checkpoint.capture().unwrap()).unwrap();
+        let sink = PcapSink::resume(out, checkpoint.outputs().as_ref().unwrap()).unwrap();
         let mut run = Self(system.session(sink));
         checkpoint.restore(&mut run.0).unwrap();
         run

@@ -1,0 +1,63 @@
+//! `--checkpoint`, `--checkpoint-every` and `--resume`.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgGroup, Args};
+
+use super::destinations::Output;
+use super::value::{parser, replaced_file};
+
+/// How a run is saved and gone on with. Its times are read as `T`.
+///
+/// What shows a run from its beginning is not in a checkpoint; a command says which of its options
+/// do, as conflicts of the group `saved`.
+#[derive(Clone, Debug, Args)]
+#[command(group(ArgGroup::new("saved").multiple(true)))]
+pub struct CheckpointOptions<T>
+where
+    T: FromStr<Err: Display> + Clone + Send + Sync + 'static,
+{
+    /// Save the run to FILE again and again (--checkpoint-every), and on Ctrl-C, so that `--resume FILE` can go on with it
+    ///
+    /// FILE is replaced as a whole, whenever the process ends. The first time is
+    /// before anything runs, the last when --until is reached. Not with --report, nor
+    /// with --timeline and other options that show the whole run: what they show is not
+    /// saved. A capture that is gzipped cannot be gone on with either.
+    #[arg(long, value_name = "FILE", group = "saved", value_parser = replaced_file())]
+    pub checkpoint: Option<PathBuf>,
+    /// Time from one checkpoint to the next, in simulated time [default: 10ms; of a network a twentieth of the run]
+    #[arg(long, value_name = "TIME", requires = "saved", value_parser = parser::<T>())]
+    pub checkpoint_every: Option<T>,
+    /// Go on with the run that was saved to FILE, to the same results as without a break
+    ///
+    /// Everything else is as in the first command, which has to be run in the same folder.
+    /// Only --until, --stats, --quiet, --format, --checkpoint and --checkpoint-every may be
+    /// given anew, with `npsim run` also --dump and --message-format, with `npsim network`
+    /// also --threads. The run goes on saving to FILE.
+    #[arg(long, value_name = "FILE", group = "saved")]
+    pub resume: Option<PathBuf>,
+}
+
+impl<T> CheckpointOptions<T>
+where
+    T: FromStr<Err: Display> + Clone + Send + Sync + 'static,
+{
+    /// Takes over what a later command says. A run that goes on keeps saving to the file that it
+    /// came from.
+    pub fn overlay(&mut self, later: &Self) {
+        if let Some(file) = later.checkpoint.as_ref().or(later.resume.as_ref()) {
+            self.checkpoint = Some(file.clone());
+        }
+        if later.checkpoint_every.is_some() {
+            self.checkpoint_every.clone_from(&later.checkpoint_every);
+        }
+    }
+
+    /// The file that is written, if one is.
+    pub fn output(&self) -> Option<Output> {
+        let path = self.checkpoint.as_ref()?;
+        Some(Output::binary("--checkpoint", path))
+    }
+}
