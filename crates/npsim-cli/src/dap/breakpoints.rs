@@ -13,7 +13,7 @@ use super::arguments::{
     DataBreakpoint, DataInfo, Goto, GotoTargets, InstructionBreakpoint, Locations, SetBreakpoints,
     SetData, SetExceptions, SetInstructions, SourceBreakpoint,
 };
-use super::requests::Session;
+use super::session::Session;
 
 /// What a breakpoint says besides its place.
 fn restricted(

@@ -2,7 +2,7 @@
 //!
 //! A context is a thread, all of them stand still together, and every answer is computed
 //! when it is asked for. [`Server`] speaks the protocol over any pair of streams. What is
-//! debugged the launch request says: it is handed to whoever started the server, who
+//! debugged the launch request says: [`Server::launch`] hands it to the caller, which
 //! makes a [`Debugger`] and gives it to [`Server::debug`].
 
 mod address;
@@ -10,6 +10,7 @@ mod arguments;
 mod breakpoints;
 mod requests;
 mod server;
+mod session;
 mod variables;
 mod wire;
 

@@ -17,7 +17,8 @@ use super::arguments::{
     Completions, Disassemble, Evaluate, OfThread, ReadMemory, Scopes, SourceText, StackTrace,
     WriteMemory,
 };
-use super::server::Server;
+use super::server::{Launch, Server};
+use super::session::Session;
 use super::variables;
 use super::wire::Request;
 
@@ -25,22 +26,6 @@ use super::wire::Request;
 const MOST_WORDS: i64 = 100_000;
 /// Bytes of memory that are read at most for a request.
 const MOST_BYTES: i64 = 1 << 20;
-
-/// A debugger with the client that looks at it.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(super) struct Session<'s> {
-    server: &'s mut Server,
-    pub debugger: Debugger,
-    /// The breakpoints that each request has set.
-    pub points: BTreeMap<String, Vec<u32>>,
-    /// The words of lines that the client was given as targets of a jump, two each.
-    pub targets: Vec<Vec<(u8, u16)>>,
-    /// The client has chosen checks.
-    pub filtered: bool,
-    stops_on_entry: bool,
-    configured: bool,
-    terminated: bool,
-}
 
 /// What goes to the client after an answer.
 enum Then {
@@ -56,27 +41,26 @@ fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, DebugError> {
         .map_err(|error| DebugError::new(format!("`{}`: {error}", request.command)))
 }
 
-impl<'s> Session<'s> {
-    pub fn new(server: &'s mut Server, debugger: Debugger, stops_on_entry: bool) -> Self {
-        Self {
-            server,
-            debugger,
-            points: BTreeMap::new(),
-            targets: Vec::new(),
-            filtered: false,
-            stops_on_entry,
-            configured: false,
-            terminated: false,
-        }
+impl Server {
+    /// Lets the client debug what it launched until it ends the session or goes away.
+    ///
+    /// # Errors
+    /// The streams break, or what comes in is no protocol.
+    pub fn debug(&mut self, launch: &Launch, debugger: Debugger) -> io::Result<()> {
+        let debugger = self.begin(launch, debugger)?;
+        let entry = launch.arguments.get("stopOnEntry").and_then(Value::as_bool);
+        Session::new(self, debugger, entry.unwrap_or(true)).serve()
     }
+}
 
+impl Session<'_> {
     /// Answers until the client ends the session or goes away.
     ///
     /// Requests that let the run go on are answered before it does, as the protocol wants it, and
     /// the `stopped` event follows. While the run goes on the server looks for further
     /// requests; one that cannot wait, such as `pause`, interrupts the run (`server.go_on`
     /// clears that before each request).
-    pub fn serve(mut self) -> io::Result<()> {
+    fn serve(mut self) -> io::Result<()> {
         while let Some(request) = self.server.next()? {
             self.server.go_on();
             let goes = matches!(
@@ -122,14 +106,6 @@ impl<'s> Session<'s> {
             }
         }
         Ok(())
-    }
-
-    fn here(&self, reason: Reason) -> Stop {
-        Stop {
-            reason,
-            thread: self.debugger.thread(),
-            said: Vec::new(),
-        }
     }
 
     /// Which step is asked for, if it is one, and which way; its context is looked at.
@@ -213,7 +189,7 @@ impl<'s> Session<'s> {
         let body = match request.command.as_str() {
             "configurationDone" => return Ok((None, self.configured())),
             "pause" => {
-                let stop = self.here(Reason::Interrupted);
+                let stop = here(&self.debugger, Reason::Interrupted);
                 return Ok((None, Then::Stopped(Box::new(stop))));
             }
             "disconnect" | "terminate" => return Ok((None, Then::End)),
@@ -259,7 +235,7 @@ impl<'s> Session<'s> {
             return Then::Nothing;
         }
         let stop = if self.stops_on_entry {
-            self.here(Reason::Entry)
+            here(&self.debugger, Reason::Entry)
         } else {
             self.debugger.run(Direction::Forward)
         };
@@ -511,6 +487,14 @@ impl<'s> Session<'s> {
         let files = self.debugger.files();
         let sources: Vec<_> = files.iter().map(|file| source_of(file)).collect();
         json!({ "sources": sources })
+    }
+}
+
+fn here(debugger: &Debugger, reason: Reason) -> Stop {
+    Stop {
+        reason,
+        thread: debugger.thread(),
+        said: Vec::new(),
     }
 }
 

@@ -9,7 +9,6 @@ use std::thread;
 use npsim_debug::{DebugError, Debugger};
 use serde_json::{Map, Value, json};
 
-use super::requests::Session;
 use super::wire::{self, Request};
 
 /// What a launch request says.
@@ -77,7 +76,7 @@ impl Server {
                     break;
                 }
             }
-            // Nobody waits for what is searched any more.
+            // No client waits for a search any more.
             hung_up.store(true, Ordering::Relaxed);
         });
         Self {
@@ -183,18 +182,18 @@ impl Server {
         self.event("terminated", None)
     }
 
-    /// Lets the client debug what it launched until it ends the session or goes away.
-    ///
-    /// # Errors
-    /// The streams break, or what comes in is no protocol.
-    pub fn debug(&mut self, launch: &Launch, mut debugger: Debugger) -> io::Result<()> {
+    /// Begins to debug what the client launched: the debugger asks whether to break off.
+    pub(super) fn begin(
+        &mut self,
+        launch: &Launch,
+        mut debugger: Debugger,
+    ) -> io::Result<Debugger> {
         let (stop, gone) = (Arc::clone(&self.stop), Arc::clone(&self.gone));
         stop.store(false, Ordering::Relaxed);
         debugger.ask(move |_| stop.load(Ordering::Relaxed) || gone.load(Ordering::Relaxed));
         self.respond(&launch.request, None)?;
         self.event("initialized", None)?;
-        let entry = launch.arguments.get("stopOnEntry").and_then(Value::as_bool);
-        Session::new(self, debugger, entry.unwrap_or(true)).serve()
+        Ok(debugger)
     }
 
     /// What was to break off has been.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::address;
 use super::arguments::{Format, SetVariable, Variables};
-use super::requests::Session;
+use super::session::Session;
 
 /// A group of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
