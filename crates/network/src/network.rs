@@ -26,8 +26,8 @@ use npsim_chip::kernel::check::Fault;
 use npsim_chip::kernel::observer::Observer;
 use npsim_project::problem::Problem;
 use npsim_session::simulation::Ending;
+use npsim_session::workers::Workers;
 use npsim_transport::time::Time;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::chips::{ChipNode, System};
 use crate::reorder_buffer::{RecordingTap, ReorderBuffer, Watched};
@@ -48,8 +48,8 @@ pub struct Network {
     ways: Vec<Ways>,
     /// By node: the chip there.
     at: Vec<Option<usize>>,
-    /// Runs several chips at a time.
-    pool: Option<ThreadPool>,
+    /// Run several chips at a time.
+    workers: Workers,
     /// What was seen on lines and not told yet.
     held: ReorderBuffer,
     /// What the tap watches.
@@ -107,7 +107,7 @@ impl Network {
             chips,
             ways,
             at,
-            pool: None,
+            workers: Workers::default(),
             held: ReorderBuffer::default(),
             watched: Watched::default(),
         })
@@ -117,9 +117,7 @@ impl Network {
     /// than the system gives the run comes to the same, only later.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        let threads = threads.min(self.chips.len());
-        let builder = ThreadPoolBuilder::new().num_threads(threads);
-        self.pool = (threads > 1).then(|| builder.build().ok()).flatten();
+        self.workers = Workers::new(threads, self.chips.len());
         self
     }
 
@@ -343,14 +341,7 @@ impl Network {
                 chosen.push((node, *horizon));
             }
         }
-        match &self.pool {
-            Some(pool) if chosen.len() > 1 => work_slices::run(chosen, pool, progress),
-            _ => {
-                for (node, horizon) in chosen {
-                    node.run_to(horizon, &mut |_| progress());
-                }
-            }
-        }
+        work_slices::run(chosen, &self.workers, progress);
         let mut onwards = Vec::new();
         for (number, _) in work {
             let node = &mut self.chips[*number];

@@ -1,15 +1,13 @@
-//! Several chips on fewer threads, in one window.
+//! The slices of a window in which several chips run on fewer [threads](Workers).
 //!
 //! A window is as long for each chip, so that whole windows leave threads idle where the chips are
-//! no multiple of them: three on two take the time of two. Each is therefore run in slices, and a
-//! thread goes on with the one that is least far. A slice ends nothing: the chip goes on as if it had
-//! not been stopped.
+//! no multiple of them: three on two take the time of two. A slice ends nothing: the chip goes on as
+//! if it had not been stopped.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 
 use npsim_chip::Cycle;
-use rayon::ThreadPool;
+use npsim_session::workers::Workers;
 
 use crate::chips::ChipNode;
 
@@ -23,8 +21,8 @@ struct WorkSlice<'a> {
     node: &'a mut ChipNode,
     horizon: Cycle,
     slice: Cycle,
-    /// Slices that it has run.
-    done: u64,
+    /// Whether it has run a slice.
+    begun: bool,
 }
 
 impl<'a> WorkSlice<'a> {
@@ -34,7 +32,7 @@ impl<'a> WorkSlice<'a> {
             slice: (window / slices).max(SHORTEST),
             node,
             horizon,
-            done: 0,
+            begun: false,
         }
     }
 
@@ -43,12 +41,12 @@ impl<'a> WorkSlice<'a> {
         let from = self.node.node.handled();
         let until = from.saturating_add(self.slice).min(self.horizon);
         let progress = &mut |_| progress();
-        if self.done == 0 {
-            self.node.run_to(until, progress);
-        } else {
+        if self.begun {
             self.node.go_on_to(until, progress);
+        } else {
+            self.node.run_to(until, progress);
         }
-        self.done += 1;
+        self.begun = true;
         // One that has sent stops before an answer could come.
         self.node.node.ending().is_none()
             && self.node.node.handled() == until
@@ -59,40 +57,16 @@ impl<'a> WorkSlice<'a> {
 /// Runs each chip to its horizon, or less far where it has sent something or is broken off.
 pub fn run(
     chosen: Vec<(&mut ChipNode, Cycle)>,
-    pool: &ThreadPool,
+    workers: &Workers,
     progress: &(dyn Fn() -> ControlFlow<()> + Sync),
 ) {
-    // With a thread for each there is nothing to share out.
-    let slices = if chosen.len() > pool.current_num_threads() {
-        SLICES
-    } else {
-        1
+    // With a thread for each there is nothing to share out, nor with one for all.
+    let slices = match workers.count() {
+        1 => 1,
+        threads if chosen.len() <= threads => 1,
+        _ => SLICES,
     };
-    let turns = chosen.into_iter();
-    let turns: Vec<_> = turns
-        .map(|(node, horizon)| WorkSlice::new(node, horizon, slices))
-        .collect();
-    let waiting = Mutex::new(turns);
-    let take = || {
-        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let least = { waiting.iter().enumerate() }.min_by_key(|(_, turn)| turn.done);
-        let least = least.map(|(place, _)| place)?;
-        Some(waiting.remove(least))
-    };
-    let put_back = |turn| {
-        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push(turn);
-    };
-    pool.scope(|scope| {
-        for _ in 0..pool.current_num_threads() {
-            // One that finds nothing to do leaves no more chips than there are other threads.
-            scope.spawn(|_| {
-                while let Some(mut turn) = take() {
-                    if turn.run(&mut || progress()) {
-                        put_back(turn);
-                    }
-                }
-            });
-        }
-    });
+    let work = chosen.into_iter();
+    let work = work.map(|(node, horizon)| WorkSlice::new(node, horizon, slices));
+    workers.run(work.collect(), |piece| piece.run(&mut || progress()));
 }

@@ -70,3 +70,4 @@ pub mod simulation;
 pub mod stats_file;
 pub mod summary;
 pub mod text_table;
+pub mod workers;

@@ -27,6 +27,7 @@ use crate::links::{Frames, Links, Tap};
 use crate::node::{NodeState, RunTarget};
 use crate::report::Report;
 use crate::simulation::{Ending, Settings, Simulation};
+use crate::workers::Workers;
 use npsim_chip::kernel::port_io::{Arrival, MediaDrop};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
@@ -125,7 +126,7 @@ pub struct Session {
     programs: Arc<[Program]>,
     seed: Option<u64>,
     load: Option<Load>,
-    threads: usize,
+    workers: Workers,
     nodes: Vec<Node>,
 }
 
@@ -232,7 +233,7 @@ impl Session {
             programs: Arc::clone(programs),
             seed: plan.settings.seed,
             load: ends.load,
-            threads: plan.threads,
+            workers: Workers::new(plan.threads, plan.nodes),
             nodes,
         })
     }
@@ -341,7 +342,7 @@ impl Session {
     ) -> RunStatus {
         debug_assert_eq!(observers.len(), self.nodes.len(), "an observer a node");
         self.nodes.iter_mut().for_each(Node::take_up);
-        let halt = schedule::drive(&mut self.nodes, observers, target, self.threads, progress);
+        let halt = schedule::drive(&mut self.nodes, observers, target, &self.workers, progress);
         match halt {
             Halt::Stalled => return RunStatus::Stalled,
             Halt::Interrupted => self.nodes.iter_mut().for_each(Node::interrupt),
