@@ -3,10 +3,15 @@
 //!
 //! [`system`] is where a program begins: ten lines load a project, give it traffic, run it and read
 //! what came of it. Below it, [`project`] reads a project file, [`assemble`](mod@assemble) its
-//! microcode, [`session`] runs it on a chip or on several between [`links`]. [`network`] joins chips to hosts that react, [`debug`] steps through a run in both
-//! directions, [`lab`] sweeps settings, [`explain`](mod@explain) says what a line of microcode
-//! costs.
+//! microcode, [`session`] runs it on a chip or on several between [`links`]. [`network`] joins chips
+//! to hosts that react, [`debug`] steps through a run in both directions, [`lab`] sweeps settings,
+//! [`explain`](mod@explain) says what a line of microcode costs.
+//!
+//! Parts of an embedder's own: devices beside SRAM ([`project::look_aside`]), tasks of the
+//! general-purpose core ([`project::timer_job`]), cores ([`core_layer`]) and observers
+//! ([`system::SystemRun::observe`]); `examples/` has one of each.
 
+pub mod core_layer;
 pub mod exercise;
 pub mod explain;
 pub mod system;
@@ -30,6 +35,7 @@ pub use npsim_project::{
 };
 pub use npsim_protocols as protocols;
 pub use npsim_protocols::registry;
+pub use npsim_reference as reference;
 pub use npsim_report::{bottleneck, chart, flame, page, profile_text};
 pub use npsim_session::{
     advisories, checkpoint, histogram, links, measure, memory_dump, registers, report, session,

@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::port_io::Departure;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
@@ -62,8 +63,15 @@ impl System {
     /// # Errors
     /// All mistakes in the project file, or those in its sources.
     pub fn load(target: impl AsRef<Path>) -> Result<Self, Problems> {
-        let registry = npsim_protocols::registry();
-        Self::load_with(&Disk, target, &Overrides::default(), &registry)
+        Self::load_custom(target, &npsim_protocols::registry())
+    }
+
+    /// As [`Self::load`], with the kinds of tasks and devices that the registry has.
+    ///
+    /// # Errors
+    /// As for [`Self::load`].
+    pub fn load_custom(target: impl AsRef<Path>, registry: &Registry) -> Result<Self, Problems> {
+        Self::load_with(&Disk, target, &Overrides::default(), registry)
     }
 
     /// As [`Self::load`], from any source of files, with values in place of those of the project
@@ -118,10 +126,18 @@ impl System {
     /// # Errors
     /// The traffic does not fit the ports, or the programs do not fit the chip.
     pub fn start(&self, traffic: Traffic) -> Result<SystemRun, Problem> {
+        self.start_on(traffic, ENGINE)
+    }
+
+    /// As [`Self::start`], on another kind of core.
+    ///
+    /// # Errors
+    /// As for [`Self::start`].
+    pub fn start_on(&self, traffic: Traffic, core: CoreKind) -> Result<SystemRun, Problem> {
         let hertz = self.project.capacity.hertz;
         let settings = Settings {
             drain: (!matches!(traffic, Traffic::None)).then(|| hertz / 1_000_000 * DRAIN_US),
-            ..Settings::new(ENGINE)
+            ..Settings::new(core)
         };
         self.start_with(traffic, settings)
     }

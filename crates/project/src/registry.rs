@@ -30,8 +30,7 @@ pub trait TaskKind: Send + Sync + 'static {
     /// texts are what editors say of them.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// Makes the task; `None` if there are mistakes, which the resolver has been
-    /// told of.
+    /// Makes the task; `None` if there are mistakes, which the resolver has recorded.
     fn resolve(
         &self,
         keys: &Spanned<Self::Keys>,
@@ -57,20 +56,22 @@ pub trait DeviceKind: Send + Sync + 'static {
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
     /// Finds the device's window with [`Resolver::window`] and attaches it with
-    /// [`Resolver::attach`], or tells the resolver of mistakes.
+    /// [`Resolver::attach`], or records mistakes with [`Resolver::fail`].
     fn resolve(&self, keys: &Spanned<Self::Keys>, resolver: &mut Resolver<'_>);
 }
 
 /// A section that has been read, but not looked up.
-type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
+pub(crate) type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
 /// Reads a section.
-type Reader<T> = Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, KeyError> + Send + Sync>;
+pub(crate) type Reader<T> =
+    Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, KeyError> + Send + Sync>;
 
-struct Kind<T> {
-    name: &'static str,
-    listed: bool,
-    schema: fn(&mut SchemaGenerator) -> Schema,
-    read: Reader<T>,
+/// A kind as the registry keeps it.
+pub(crate) struct Kind<T> {
+    pub name: &'static str,
+    pub listed: bool,
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    pub read: Reader<T>,
 }
 
 /// The kinds that there are.
@@ -83,37 +84,45 @@ pub struct Registry {
 impl Registry {
     /// The registry with one more kind of task.
     #[must_use]
-    pub fn with_task<K: TaskKind>(mut self, kind: K) -> Self {
+    pub fn with_task<K: TaskKind>(self, kind: K) -> Self {
         let kind = Arc::new(kind);
         let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, KeyError> {
             let keys: Spanned<K::Keys> = from_value(value)?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
-        self.tasks.push(Kind {
+        self.add_task(Kind {
             name: K::NAME,
             listed: K::LISTED,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
-        });
-        self
+        })
     }
 
     /// The registry with one more kind of device.
     #[must_use]
-    pub fn with_device<K: DeviceKind>(mut self, kind: K) -> Self {
+    pub fn with_device<K: DeviceKind>(self, kind: K) -> Self {
         let kind = Arc::new(kind);
         let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, KeyError> {
             let keys: Spanned<K::Keys> = from_value(value)?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
-        self.devices.push(Kind {
+        self.add_device(Kind {
             name: K::NAME,
             listed: true,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
-        });
+        })
+    }
+
+    pub(crate) fn add_task(mut self, kind: Kind<Option<PlannedTask>>) -> Self {
+        self.tasks.push(kind);
+        self
+    }
+
+    pub(crate) fn add_device(mut self, kind: Kind<()>) -> Self {
+        self.devices.push(kind);
         self
     }
 

@@ -34,7 +34,7 @@
 
     br!=ctx[0, end#]
     load_constant(table, ROUTES)
-    load_constant(search, ROUTES_SEARCH)
+    load_constant(search, ROUTES_ASK)
     load_constant(answers, ANSWERS)
 
     ; The first entry that matches counts: the longer prefix comes first.

@@ -1,0 +1,280 @@
+//! Look-aside tables: devices beside an SRAM channel that microcode fills and asks.
+//!
+//! A kind says which keys it has and what it answers ([`LookAside`]). Its window, names for
+//! sources, the order of commands, statistics and saved states are the same for all such kinds and
+//! come from here. A device with another window implements
+//! [`Device`] and [`DeviceKind`](crate::registry::DeviceKind).
+//!
+//! | in the window | name | what it is |
+//! | --- | --- | --- |
+//! | from its beginning | `NAME` | the table, longwords that microcode, `--dump` and tasks read and write |
+//! | from its middle | `NAME_ASK` | [`PLACES`] places of two longwords: a question is written to the first, its answer read from the second |
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::row::Row;
+use npsim_chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use toml::de::DeValue;
+
+use crate::keys::Spanned;
+use crate::registry::{Kind, Read, Registry};
+use crate::resolve::{Resolver, Window};
+use crate::section;
+pub use crate::section::KeyMistake;
+use crate::toml_errors::KeyError;
+
+/// Places to ask at.
+pub const PLACES: u32 = 64;
+/// Bytes of these.
+const PLACES_BYTES: u32 = 8 * PLACES;
+/// Longwords of a table, at most: the half of a window of 64 Mbytes.
+const MOST_LONGWORDS: u32 = 1 << 23;
+
+/// What a table answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The longword that microcode reads.
+    pub value: u32,
+    /// Cycles until it can be read.
+    pub cycles: Cycle,
+}
+
+/// A kind of look-aside table, and what one has besides its table.
+pub trait LookAside: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The name of its section, `[NAME]` or `[[NAME]]`, and in statistics.
+    const NAME: &'static str;
+    /// The keys of the section besides `name`, `channel` and `address`;
+    /// `#[serde(deny_unknown_fields)]` finds what is misspelt. Their texts are what editors say
+    /// of them.
+    type Keys: DeserializeOwned + JsonSchema + Send + Sync;
+
+    /// One that a project has.
+    ///
+    /// # Errors
+    /// The keys ask for none that there can be.
+    fn new(keys: &Self::Keys) -> Result<Self, KeyMistake>;
+
+    /// Longwords of its table, which never change.
+    fn longwords(&self) -> u32;
+
+    /// Answers a question from the table.
+    fn answer(&mut self, table: &[u32], question: u32) -> Answer;
+
+    /// What it has counted, for statistics.
+    fn counts(&self) -> Row {
+        Row::default()
+    }
+
+    /// What the summary of a run says of it, behind its name and channel.
+    fn summary(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The keys that all kinds have.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WindowKeys {
+    /// The name that sources use.
+    name: Spanned<String>,
+    /// SRAM channel; 1 if not given and there, or else 0.
+    channel: Option<Spanned<u8>>,
+    /// Byte address of its window in the channel; the first that is free if not given.
+    address: Option<Spanned<u64>>,
+}
+
+const WINDOW_KEYS: [&str; 3] = ["name", "channel", "address"];
+
+impl Registry {
+    /// The registry with one more kind of look-aside table.
+    #[must_use]
+    pub fn with_look_aside<L: LookAside>(self) -> Self {
+        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<Read<()>, KeyError> {
+            let (window, keys) = section::read::<WindowKeys, L::Keys>(value, &WINDOW_KEYS)?;
+            Ok(Box::new(move |resolver| match L::new(keys.get_ref()) {
+                Ok(kind) => attach(kind, &window, resolver),
+                Err(mistake) => mistake.report(resolver),
+            }))
+        };
+        self.add_device(Kind {
+            name: L::NAME,
+            listed: true,
+            schema: section::schema::<WindowKeys, L::Keys>,
+            read: Box::new(read),
+        })
+    }
+}
+
+fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>) {
+    let longwords = kind.longwords();
+    if !(1..=MOST_LONGWORDS).contains(&longwords) {
+        let message = format!("a table of {longwords} longwords is not possible");
+        let help = format!("it can have 1 to {MOST_LONGWORDS}");
+        resolver.fail(keys.name.span(), message, "", &help);
+        return;
+    }
+    let half = (4 * longwords).next_power_of_two().max(PLACES_BYTES);
+    let attachment = resolver.window(&Window {
+        kind: L::NAME,
+        name: &keys.name,
+        channel: keys.channel.as_ref(),
+        address: keys.address.as_ref(),
+        bytes: 2 * half,
+    });
+    if let Some(attachment) = attachment {
+        let device = Table {
+            attachment,
+            kind,
+            words: vec![0; longwords as usize],
+            answers: vec![(0, 0); PLACES as usize],
+        };
+        resolver.attach(Box::new(device), &keys.name.span());
+    }
+}
+
+/// A table beside a channel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "L: LookAside")]
+struct Table<L> {
+    attachment: Attachment,
+    kind: L,
+    words: Vec<u32>,
+    /// The answer at each place to ask, and when it is there.
+    answers: Vec<(u32, Cycle)>,
+}
+
+/// What a longword of the window is.
+enum Word {
+    Table(usize),
+    Question(usize),
+    Answer(usize),
+}
+
+impl<L: LookAside> Table<L> {
+    /// The first longword behind the table's half of the window.
+    fn middle(&self) -> u32 {
+        self.attachment.bytes / 8
+    }
+
+    /// What is at a longword of the window; `None` if nothing is.
+    fn word(&self, place: u32) -> Option<Word> {
+        let Some(at) = place.checked_sub(self.middle()) else {
+            let place = place as usize;
+            return (place < self.words.len()).then_some(Word::Table(place));
+        };
+        let number = (at / 2) as usize;
+        match at % 2 {
+            _ if at / 2 >= PLACES => None,
+            0 => Some(Word::Question(number)),
+            _ => Some(Word::Answer(number)),
+        }
+    }
+}
+
+impl<L: LookAside> Device for Table<L> {
+    fn kind(&self) -> &'static str {
+        L::NAME
+    }
+
+    fn attachment(&self) -> &Attachment {
+        &self.attachment
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let bytes = 4 * self.words.len() as u32;
+        let parts = [("", 0, Some(bytes)), ("_ASK", 4 * self.middle(), None)];
+        let parts = parts.map(|(suffix, offset, registers)| Part {
+            suffix,
+            offset,
+            registers,
+        });
+        parts.into()
+    }
+
+    /// A read of an answer must not pass the write of its question: both concern both.
+    fn check(&self, request: Request) -> Result<Range<u32>, String> {
+        let places = request.places();
+        match (self.word(request.place), request.writes, request.count) {
+            (Some(Word::Table(_)), ..) if places.end as usize <= self.words.len() => Ok(places),
+            (Some(Word::Question(_)), true, 1) => Ok(places.start..places.start + 2),
+            (Some(Word::Answer(_)), false, 1) => Ok(places.start - 1..places.start + 1),
+            (Some(Word::Table(_)) | None, ..) => {
+                Err(format!("its table has {} longwords", self.words.len()))
+            }
+            _ => Err("a question is one longword written, an answer one longword read".to_owned()),
+        }
+    }
+
+    /// An answer cannot be read before it is known: the command waits in the channel.
+    fn free_at(&self, request: Request) -> Cycle {
+        match self.word(request.place) {
+            Some(Word::Answer(number)) => self.answers[number].1,
+            _ => 0,
+        }
+    }
+
+    fn serve(
+        &mut self,
+        request: Request,
+        handover: Handover,
+        data: &mut [u32],
+    ) -> Result<Cycle, String> {
+        for (place, word) in request.places().zip(data) {
+            match self.word(place) {
+                Some(Word::Table(at)) if request.writes => {
+                    self.words[at] = handover.written(self.words[at], *word);
+                }
+                Some(Word::Table(at)) => *word = self.words[at],
+                Some(Word::Question(number)) => {
+                    let answer = self.kind.answer(&self.words, *word);
+                    self.answers[number] = (answer.value, handover.now + answer.cycles);
+                }
+                Some(Word::Answer(number)) => *word = self.answers[number].0,
+                None => return Err("nothing is there".to_owned()),
+            }
+        }
+        Ok(handover.now)
+    }
+
+    fn register(&self, place: u32) -> Option<u32> {
+        self.words.get(place as usize).copied()
+    }
+
+    fn set_register(&mut self, place: u32, value: u32) -> bool {
+        let word = self.words.get_mut(place as usize);
+        word.map(|word| *word = value).is_some()
+    }
+
+    fn part_at(&self, place: u32) -> &'static str {
+        if place < self.middle() {
+            "the table"
+        } else {
+            "the places to ask at"
+        }
+    }
+
+    fn help(&self) -> &'static str {
+        "write a question to NAME_ASK + 8 * n and read its answer from NAME_ASK + 8 * n + 4"
+    }
+
+    fn counts(&self, _cycles: Cycle) -> Row {
+        self.kind.counts()
+    }
+
+    fn summary(&self, _cycles: Cycle) -> Vec<String> {
+        let own = &self.attachment;
+        let text = self.kind.summary().into_iter();
+        text.map(|text| format!("{} on sram{}: {text}", own.name, own.channel))
+            .collect()
+    }
+
+    fn is_like(&self, saved: &Self) -> bool {
+        (&self.attachment, self.words.len(), self.answers.len())
+            == (&saved.attachment, saved.words.len(), saved.answers.len())
+    }
+}
