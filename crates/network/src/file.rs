@@ -1,6 +1,6 @@
 //! Network files: a network in TOML, with names in place of numbers.
 //!
-//! `docs/src/networks.md` describes the file. Mistakes are told with their places.
+//! `docs/src/networks.md` describes the file. Mistakes have their places.
 
 mod flows;
 mod links;
@@ -92,7 +92,7 @@ const MOST_HOSTS: u64 = 10_000;
 pub struct NetworkFile {
     /// Name of the network.
     pub name: String,
-    /// What all times were divided by and all rates multiplied; results are told in the file's own
+    /// What all times were divided by and all rates multiplied; results are in the file's own
     /// times and rates.
     pub scale: u64,
     /// When the run ends, in simulated time.

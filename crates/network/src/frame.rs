@@ -13,7 +13,7 @@ use crate::topology::Topology;
 const TCP: u8 = 6;
 /// Protocol number of UDP.
 const UDP: u8 = 17;
-/// The discard service, to which nobody answers.
+/// The discard service, which never answers.
 const DISCARD: u16 = 9;
 /// Time to live of what hosts send, if a flow does not say.
 pub(crate) const TTL: u8 = 64;
@@ -161,7 +161,7 @@ impl Frame {
                 *packet = Packet::from_bytes(bytes)?.0;
                 changed.bytes = packet.length() as u32;
             }
-            // Nobody looks at what else a datagram holds.
+            // What else a datagram holds is never read.
             Content::Datagram { ttl, .. } => *ttl = bytes.get(8).copied().unwrap_or(*ttl),
             Content::Icmp(message) => {
                 let packet = Datagram::of(bytes).ok_or(WireError::Short {

@@ -28,7 +28,7 @@ pub fn width() -> usize {
     told().or_else(terminal).unwrap_or(WIDTH).max(NARROWEST)
 }
 
-/// Columns of messages. Nobody's terminal has no end: a line of a log is a message.
+/// Columns of messages; none where standard error is no terminal: a message is one line of a log.
 fn message_width() -> Option<usize> {
     let terminal = || {
         let error = io::stderr();
@@ -95,8 +95,8 @@ pub fn show(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a message and an empty line to standard error. A message that nobody
-/// can read is dropped.
+/// Writes a message and an empty line to standard error. A message that cannot
+/// be written is dropped.
 pub fn message(text: &str) {
     if is_for_programs() {
         return object("error", text);

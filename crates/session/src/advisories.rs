@@ -136,7 +136,7 @@ pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
 /// Contexts that have had the pipeline for long when the run ends while others of their
 /// microengine wait for it. One that looks at nothing is stopped in the end by
 /// [`Check::NeverYields`](npsim_chip::kernel::check::Check::NeverYields); one that polls, or
-/// a run that ends before that, is told of here.
+/// a run that ends before that, is reported here.
 #[must_use]
 pub fn of_long_holds(chip: &Chip) -> Vec<String> {
     const LONG: Cycle = 1 << 16;
@@ -162,7 +162,7 @@ pub fn of_long_holds(chip: &Chip) -> Vec<String> {
     lines
 }
 
-/// Locks that somebody still holds although the run is over. A run that ends
+/// Locks that a context still holds although the run is over. A run that ends
 /// in flight may well end in the middle of a section, so there only a hold counts
 /// that is longer than all before it.
 #[must_use]

@@ -345,7 +345,7 @@ impl Links {
         Ok(self.traffic)
     }
 
-    /// The same for lines that are still inspected.
+    /// As [`Self::finish`], for lines that are still inspected.
     pub(crate) fn complete(&mut self, end: Cycle) -> io::Result<()> {
         // The chip knows of a frame before it comes.
         if self.handed.is_some_and(|handed| handed.start <= end) {

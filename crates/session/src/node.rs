@@ -135,7 +135,7 @@ impl Node {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let mut stats = self.simulation.stats();
-        // The chip, which can go on, keeps no account of what is told of a run's end alone.
+        // The chip, which can go on, keeps no account of what is reported at a run's end alone.
         if matches!(self.ending, Some(Ending::Reached)) && self.simulation.sleeps_unasked() {
             stats.checks_passed_over.push(CheckStats {
                 check: Check::NeverWoken.name().to_owned(),

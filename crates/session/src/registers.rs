@@ -8,7 +8,7 @@ use npsim_image::{Direction, Image, Point, RegisterUse};
 use npsim_isa::{Operand, absolute_register};
 use serde::Serialize;
 
-/// Registers that are told of at most.
+/// Registers that are shown at most.
 const MOST: usize = 16;
 
 /// A register and its value.

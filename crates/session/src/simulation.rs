@@ -105,9 +105,9 @@ impl Ending {
     }
 }
 
-/// Cycles after which the caller is told of the progress.
+/// Cycles between two reports of progress to the caller.
 const PROGRESS_CYCLES: Cycle = 60_000;
-/// The same in a network, whose windows are short.
+/// Cycles between two of them in a network, whose windows are short.
 const NETWORK_PROGRESS_CYCLES: Cycle = 6_000_000;
 
 /// Refuses a program whose constants are not all known.
@@ -239,7 +239,7 @@ impl Simulation {
         }
     }
 
-    /// The same, which also stops before the chip would ask for a frame that is not
+    /// As [`Self::run_to`], but it also stops before the chip would ask for a frame that is not
     /// known yet.
     pub(crate) fn advance(
         &mut self,
@@ -374,8 +374,8 @@ impl Simulation {
     /// The end of a run after which no frame moves, unless a check on what is
     /// left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
-        // Who allows that all sleep for ever has nothing against some. What a context holds
-        // that does is no leak of its own.
+        // A user who allows that all sleep for ever allows it of some, too. What such a context
+        // holds is no leak of its own.
         if ending != Ending::NoEvents || !self.settings.allow.contains(&Check::Deadlock) {
             liveness::raise_never_woken(&mut self.chip);
         }
@@ -458,7 +458,7 @@ impl Simulation {
         &self.chip
     }
 
-    /// The same, for changes from outside between two steps of a run, as a debugger
+    /// The chip, for changes from outside between two steps of a run, as a debugger
     /// makes them.
     pub fn chip_mut(&mut self) -> &mut Chip {
         &mut self.chip

@@ -18,7 +18,7 @@ Exit codes: 0 no errors; 1 errors; 2 wrong usage.";
 
 /// Check a source or all sources of a project without making anything
 ///
-/// The same messages as `npsim asm`, in the default project for a single `.uc`.
+/// Messages are those of `npsim asm`, in the default project for a single `.uc`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

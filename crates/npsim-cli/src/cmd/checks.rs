@@ -114,14 +114,14 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "Write the register on every path to the read, or give it a value with `.init`.",
         ),
         Check::Deadlock => (
-            "Nothing is in flight that could raise a signal somebody waits for, so the \
+            "Nothing is in flight that could raise a signal that a context waits for, so the \
              microengines sleep for ever.",
-            "See who waits for what: the command that raises the signal was never issued, names \
+            "See which context waits for what: the command that raises the signal was never issued, names \
              another signal, or was waited for already.",
         ),
         Check::NeverWoken => (
-            "Whoever should have raised the signal sleeps for ever too, has gone another way, or \
-             does not exist. Others that poll make the chip look busy meanwhile.",
+            "The context that should have raised the signal sleeps for ever too, has taken another \
+             path, or does not exist. Others that poll make the chip look busy meanwhile.",
             "Follow the signal: a turn has to be passed on also where a packet is dropped. A \
              context that has nothing more to do gives up with ctx_arb[kill].",
         ),

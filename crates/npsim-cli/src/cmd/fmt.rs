@@ -160,7 +160,7 @@ impl Different {
         }
     }
 
-    /// Tells people; programs are told of all files together.
+    /// Shows a file to people; programs get all files together.
     fn tell(&self, format: Format) -> anyhow::Result<()> {
         let told = match self.lines {
             0 => "the last line has no end".to_owned(),

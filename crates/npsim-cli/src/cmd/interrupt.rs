@@ -20,7 +20,7 @@ pub fn interrupt_flag() -> Arc<AtomicBool> {
     Interrupt::catch().stop
 }
 
-/// The flag for commands that also wait for somebody to type.
+/// The flag for commands that also wait for input.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     stop: Arc<AtomicBool>,

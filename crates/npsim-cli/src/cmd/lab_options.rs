@@ -213,7 +213,7 @@ pub fn tell_unsettled(results: &Results) {
 }
 
 /// `5 points: 3 run now, 1 from before, 1 the same as another`; what was broken off or
-/// lost is told apart, so that the numbers add up.
+/// lost is counted apart, so that the numbers add up.
 pub fn tally(results: &Results) -> String {
     let all = results.points.len();
     if all == 0 && results.interrupted {

@@ -25,7 +25,7 @@ pub struct Arguments {
 pub fn run(_: &Arguments) -> anyhow::Result<ExitCode> {
     let (connection, threads) = Connection::stdio();
     let result = crate::lsp::serve(&connection);
-    // The writer ends when nobody can send any more.
+    // The writer ends with the last sender.
     drop(connection);
     threads.join()?;
     result.map_err(|error| anyhow!("the editor's connection broke: {error}"))?;

@@ -13,7 +13,7 @@ const DIM: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 /// Columns of a line that is pleasant to read.
 const WIDEST: usize = 96;
-/// Columns below which wrapping helps nobody.
+/// Columns below which wrapped text cannot be read.
 const NARROWEST: usize = 30;
 /// What stands before code.
 const CODE: &str = "    ";

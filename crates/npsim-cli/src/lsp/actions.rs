@@ -82,7 +82,7 @@ fn patched(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Option<Ch
     (!changes.is_empty()).then_some(changes)
 }
 
-/// A name that nobody has declared, declared above the line that uses it.
+/// A name without a declaration, declared above the line that uses it.
 fn declared(
     workspace: &Workspace,
     path: &Path,

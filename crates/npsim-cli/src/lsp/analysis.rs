@@ -38,7 +38,7 @@ pub struct Analysis {
     pub index: NameIndex,
     /// Canonical path of each file of `sources`; none for the command line.
     pub paths: Vec<Option<PathBuf>>,
-    /// The same files as editors name them.
+    /// The URIs of the files, as editors name them.
     pub uris: Vec<Option<Uri>>,
     /// Their texts.
     pub texts: Vec<Rc<Text>>,
@@ -279,7 +279,7 @@ struct Row<'a> {
     live: Vec<&'a LiveRange>,
 }
 
-/// So many ranges of one register are told.
+/// So many ranges of one register are shown.
 const MOST_RANGES: usize = 4;
 
 /// The rows that hold at some of the words, or all with their ranges.
@@ -294,7 +294,7 @@ fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
     let mut told: Vec<String> = rows
         .iter()
         .map(|row| {
-            // Where all is in one register nobody asks for addresses.
+            // Where all is in one register its addresses say nothing.
             let several = rows
                 .iter()
                 .any(|other| other.name == row.name && other.text != row.text);

@@ -44,7 +44,7 @@ pub struct Assembled {
     pub costs: Vec<Cost>,
 }
 
-/// Starts a thread that does one job after the other, until nobody can send any more.
+/// Starts a thread that does one job after the other, until the last sender is gone.
 pub fn start<E: From<Done> + Send + 'static>(events: Sender<E>) -> Sender<Job> {
     let (jobs, receiver): (Sender<Job>, Receiver<Job>) = channel();
     std::thread::spawn(move || {

@@ -4,8 +4,8 @@
 //! are open in the editor count in place of the files; everything else is read
 //! from disk. Programs are the sources of the projects in reach (`roots`); each
 //! is read whole after a change, which takes milliseconds, so that nothing has to be
-//! kept in step. What only the assembler knows comes from a thread of its own; who asks
-//! for that waits for it, and nobody else does.
+//! kept in step. What only the assembler knows comes from a thread of its own; a request
+//! for that waits for it, and no other does.
 
 mod actions;
 mod analysis;

@@ -1,5 +1,5 @@
 //! The questions that the server answers, each with the room that knows the answer, and
-//! what an editor is told of them.
+//! what the server tells an editor of them.
 
 use std::path::PathBuf;
 use std::str::FromStr as _;

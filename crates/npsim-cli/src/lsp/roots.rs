@@ -28,7 +28,7 @@ pub struct Root {
     pub main: PathBuf,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,
-    /// What the assembler is told.
+    /// The assembler's options.
     pub options: Options,
     /// The chip whose timing counts; none for a text that is no file.
     pub profile: Option<Arc<Profile>>,

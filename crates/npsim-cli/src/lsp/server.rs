@@ -91,8 +91,8 @@ fn listen(connection: &Connection, events: Sender<Event>) {
                 return;
             }
         }
-        // An editor that has gone without a word wants no more than one that leaves. Nobody
-        // hears of it if the server has gone too.
+        // An editor that has gone without a word wants no more than one that leaves. The
+        // message is lost if the server has gone too.
         let leave = Notification::new(Exit::METHOD.to_owned(), ());
         let _ = events.send(Event::Message(leave.into()));
     });

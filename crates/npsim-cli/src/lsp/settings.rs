@@ -18,7 +18,7 @@ pub struct Settings {
 impl Settings {
     /// Reads them from what an editor sends: an object with `include`, `project` and
     /// `profile`, or one that has such an object as `npsim`. Relative paths are below `folder`. What is
-    /// of another type is as if it were not set: there is nobody to tell.
+    /// of another type is as if it were not set: no request could be answered with it.
     #[must_use]
     pub fn read(sent: &Value, folder: Option<&Path>) -> Self {
         let sent = sent.get("npsim").unwrap_or(sent);

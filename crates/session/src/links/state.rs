@@ -50,7 +50,7 @@ struct Linked {
 }
 
 impl LinksState {
-    /// The number of the frame that the chip is told of next.
+    /// The number of the frame that is handed to the chip next.
     #[must_use]
     pub fn next_frame(&self) -> u64 {
         self.next

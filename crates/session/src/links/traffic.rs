@@ -34,7 +34,7 @@ pub struct Traffic {
     pub latencies: Histogram,
     /// Frames lost at the media interface, by port and reason.
     pub drops: BTreeMap<(u8, MediaDrop), u64>,
-    /// The same by port; ports after the last one that had traffic are left out.
+    /// What came and went at each port; ports after the last one that had traffic are left out.
     pub ports: Vec<PortTraffic>,
 }
 

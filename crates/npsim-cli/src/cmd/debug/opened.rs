@@ -46,7 +46,7 @@ pub fn with_debugger<T>(
     use_it(debugger).map(Some)
 }
 
-/// What the user is told of a budget that holds too little.
+/// A budget that holds too little, as a mistake of the user.
 fn too_small(error: BudgetTooSmall) -> Problem {
     let megabytes = error.needed.div_ceil(1_000_000);
     Problem::new(error.to_string()).help(format!("give at least `--memory {megabytes}`"))

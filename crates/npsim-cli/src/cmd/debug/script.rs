@@ -47,7 +47,7 @@ pub enum End {
     Done,
     /// A command ended the debugger.
     Quit,
-    /// Somebody broke off what a command did; the rest was left.
+    /// Ctrl-C ended what a command did; the rest was left.
     Interrupted,
 }
 
@@ -114,7 +114,7 @@ pub fn standard_input(
     script(debugger, sources, lines, "standard input")
 }
 
-/// Answers commands until there are no more. A mistake is told, and the next command is
+/// Answers commands until there are no more. A mistake is shown, and the next command is
 /// waited for; an empty line repeats the last one.
 pub fn console(
     debugger: &mut Debugger,

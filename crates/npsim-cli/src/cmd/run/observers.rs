@@ -36,7 +36,7 @@ pub struct ObserverOptions {
     /// Write a flame graph of the microengines' cycles: a picture for .svg, else folded stacks for any flame graph tool; may be repeated
     #[arg(long, value_name = "FILE")]
     flame: Vec<PathBuf>,
-    /// The same of what the contexts waited for; may be repeated
+    /// Write a flame graph of what the contexts waited for, as --flame does; may be repeated
     #[arg(long, value_name = "FILE")]
     flame_waits: Vec<PathBuf>,
     /// Write what happened when as Chrome trace events, for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz

@@ -1,4 +1,4 @@
-//! How far a run has come, for whoever waits for it.
+//! How far a run has come.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What is told and written of a run that is over.
+//! What is printed and written after a run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ impl Ended<'_> {
     pub fn tell(mut self) -> anyhow::Result<ExitCode> {
         let arguments = self.arguments;
         let report = self.session.stats();
-        // A file that cannot be written must not hide a fault: it is told last.
+        // A file that cannot be written must not hide a fault: it is reported last.
         let stats_written = match &arguments.stats {
             Some(path) => npsim::stats_file::write(path, &report)
                 .map_err(|error| Problem::io("write", path, &error)),
@@ -287,7 +287,7 @@ fn show_halts(arguments: &Arguments, report: &Report) {
 }
 
 /// The end of a run with a fault, which counts for more than files that could
-/// not be written; they are told too.
+/// not be written; those are reported too.
 fn after_fault(
     files_written: Result<(), Problem>,
     watched: anyhow::Result<()>,
@@ -314,7 +314,7 @@ fn hints(arguments: &Arguments, report: &Report, session: &Session) {
         if report.fault.is_none() {
             own.extend(advisories::of_long_holds(node.chip()));
         }
-        // A lock that nobody releases may be why it came to the fault.
+        // A lock that is never released may be why it came to the fault.
         own.extend(advisories::of_held_locks(report));
         lines.extend(
             own.into_iter()

@@ -106,7 +106,7 @@ pub struct SystemArguments {
     /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words in which a fault is told
+    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words of a fault
     ///
     /// The reference executes one instruction at a time, at its own cycle, and shares
     /// no code with the engine. A run whose results differ between the two shows a
@@ -120,7 +120,7 @@ pub struct SystemArguments {
     /// every byte with and without it.
     #[arg(long)]
     pub no_skip: bool,
-    /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
+    /// Do not run a context for a while, as if it were stalled: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
     /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
     /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The

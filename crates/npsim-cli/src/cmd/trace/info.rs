@@ -22,7 +22,7 @@ Examples:
 
 /// Say what is in captures: form, frames, rates, sizes, protocols, ports, oddities
 ///
-/// Bytes are those of frames without FCS; sizes are told with it. A file that is
+/// Bytes are those of frames without FCS; sizes include it. A file that is
 /// damaged is an error, after the files before it were told.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -19,7 +19,7 @@ pub fn root() -> Node {
 }
 
 impl Node {
-    /// The same, with what it refers to and the ways in which it can be given. The entries
+    /// The node, what it refers to, and the ways in which it can be given. The entries
     /// of a list have the path of the list.
     fn ways(self) -> Vec<&'static Value> {
         let mut ways = self.ways_of_one();
@@ -33,7 +33,7 @@ impl Node {
         ways
     }
 
-    /// The same, without what is in lists.
+    /// As [`Self::ways`], without what is in lists.
     fn ways_of_one(self) -> Vec<&'static Value> {
         let mut ways = vec![self.0];
         let mut at = 0;
