@@ -18,9 +18,9 @@ use crate::kernel::observer::Observer;
 use crate::kernel::port_io::PortIo;
 use crate::kernel::remote_access::RemoteAccess;
 use crate::periodic_skip::{Bounds, SkipPolicy};
-use crate::profile::Profile;
 use crate::units::Units;
 use crate::units::msf::MediaSetup;
+use npsim_profile::Profile;
 
 /// Why [`Chip::run`] came back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -52,7 +52,7 @@ use crate::kernel::remote_access::RemoteAccess;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::ContextState;
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 /// A kind of core: what it is called and how one is made.
 #[derive(Clone, Copy)]

@@ -14,7 +14,6 @@ pub mod lock;
 pub mod memory;
 pub mod observer;
 pub mod port_io;
-pub(crate) mod profile;
 pub(crate) mod queue;
 pub mod remote_access;
 pub mod ring_status;

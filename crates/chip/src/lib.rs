@@ -6,13 +6,11 @@
 /// A time or a duration in microengine cycles.
 pub type Cycle = u64;
 
-pub mod board;
 pub mod chip;
 pub mod core;
 pub mod gpp;
 pub mod kernel;
 pub mod periodic_skip;
-pub mod profile;
 pub mod state;
 pub mod units;
 pub mod watch;

@@ -47,9 +47,9 @@ use crate::kernel::observer::Observer;
 use crate::kernel::port_io::PortIo;
 use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::{Kinds, TraceEvent};
-use crate::profile::{Parameter, Profile};
 use crate::units::Units;
 use crate::units::msf::clock::gcd;
+use npsim_profile::{Parameter, Profile};
 use period::{Period, Recurrence, goes_on};
 use policy::Outcome;
 pub(crate) use policy::{Bounds, SkipPolicy};
@@ -418,15 +418,14 @@ impl Chip {
 /// each of which has its own cycle in the state.
 fn shortest(profile: &Profile) -> Cycle {
     let of_hardware = |it: &&Parameter| it.group != "gpp" && it.name != "refresh_interval";
-    let cycles = profile
-        .parameters()
-        .filter(of_hardware)
-        .map(|it| match it.unit {
-            "ME cycles" => it.value,
-            unit if unit.ends_with("cycles") || unit.ends_with("clocks") => {
-                it.value * profile.bus_cycle().max(1)
+    let cycles = profile.parameters().filter(of_hardware).map(|it| {
+        match (it.unit, it.value.number().unwrap_or(0)) {
+            ("ME cycles", cycles) => cycles,
+            (unit, clocks) if unit.ends_with("cycles") || unit.ends_with("clocks") => {
+                clocks * profile.bus_cycle().max(1)
             }
             _ => 0,
-        });
+        }
+    });
     SHORTEST.max(4 * cycles.max().unwrap_or(0))
 }

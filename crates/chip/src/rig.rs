@@ -15,9 +15,9 @@ use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use crate::kernel::sideband::{InterruptLine, Interrupts, TransferRegisters};
-use crate::profile::Profile;
 use crate::units::msf::MediaSetup;
 use crate::units::{Outside, Units};
+use npsim_profile::Profile;
 
 /// The signal number that rig commands name.
 pub const SIGNAL: u8 = 2;

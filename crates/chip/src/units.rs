@@ -22,11 +22,11 @@ use crate::kernel::sideband::{Interrupts, TransferRegisters};
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
 use cap::{BehindProxy, Cap};
 use dram::Dram;
 use hash::Hash;
 use msf::{MediaSetup, Msf};
+use npsim_profile::Profile;
 use scratch::Scratch;
 use sram::Sram;
 

@@ -5,9 +5,9 @@ use npsim_chip::core::{ContextPhase, MeStats, Program};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::snapshot::stamp;
-use npsim_chip::profile::Profile;
 use npsim_image::ContextMode;
 use npsim_isa::{CONTEXTS, ContextMask, Operand, context_index, register_base};
+use npsim_profile::Profile;
 use serde::{Deserialize, Serialize};
 
 use crate::aborted_slots::AbortedSlots;

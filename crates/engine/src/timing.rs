@@ -1,7 +1,7 @@
 //! The parameters of the profile that a microengine uses, at hand, and `TIMESTAMP` by them.
 
 use npsim_chip::Cycle;
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 use serde::{Deserialize, Serialize};
 
 /// Penalties are aborted issue slots of a taken branch without defer slots.

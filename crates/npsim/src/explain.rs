@@ -8,9 +8,9 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use npsim_chip::profile::Profile;
 use npsim_image::{FlowGraph, Image, Origin};
 use npsim_isa::{Format, Instruction};
+use npsim_profile::Profile;
 use npsim_project::assemble::Program;
 use npsim_project::whole_file::same_file;
 use serde::Serialize;

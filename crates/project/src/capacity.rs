@@ -1,7 +1,6 @@
 //! How much of everything a chip has, as far as a project needs to know.
 
-use npsim_chip::board::MediaBus;
-use npsim_chip::profile::Profile;
+use npsim_profile::{MediaBus, Profile};
 
 /// Limits that a project is checked against.
 #[derive(Clone, Debug, PartialEq, Eq)]

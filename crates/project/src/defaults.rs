@@ -1,7 +1,7 @@
 //! The project that a single `.uc` runs in: written as a project file, so that
 //! `--explain` shows it and `npsim new` can save it.
 
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 
 /// Ports of a chip that no board brings any for.
 const PORTS: &str = r#"

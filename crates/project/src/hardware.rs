@@ -4,8 +4,7 @@
 use std::path::Path;
 
 use npsim_asm::spelling::closest;
-use npsim_chip::board::Board;
-use npsim_chip::profile::{Profile, ProfileError};
+use npsim_profile::{Board, Profile, ProfileError};
 
 use super::file::ChipSection;
 use super::{DEFAULT_CHIP, Overrides, ProjectText};
@@ -35,7 +34,21 @@ impl Named {
             _ => format!("{}: {error}", self.shown),
         });
         problem.excerpt = self.place.clone().map(Box::new);
-        problem
+        help_with_names(problem, error)
+    }
+}
+
+/// Adds the name that was meant, if the mistake is an unknown name of a policy.
+pub(super) fn help_with_names(problem: Problem, error: &ProfileError) -> Problem {
+    match error {
+        ProfileError::Board(error) => help_with_names(problem, error),
+        ProfileError::UnknownName { name, known, .. } => {
+            match closest(name, known.iter().copied()) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            }
+        }
+        _ => problem,
     }
 }
 

@@ -41,8 +41,8 @@ pub mod whole_file;
 use std::path::{Path, PathBuf};
 
 use npsim_chip::gpp::boot::BootPlan;
-use npsim_chip::profile::Profile;
 use npsim_net::load::{Load, Prefix};
+use npsim_profile::Profile;
 
 pub use capacity::Capacity;
 pub use hardware::{board, profile};

@@ -22,9 +22,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
-use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{self, BootPlan, PortSetup};
 use npsim_image::{ContextMode, NnMode};
+use npsim_profile::MediaBus;
 
 pub(crate) use self::routing::known_tasks;
 use super::capacity::Capacity;

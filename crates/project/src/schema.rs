@@ -4,8 +4,7 @@
 //! It says less than the loader: a file that extends another may leave out any key, so
 //! none is required, and what a text has to be is told by its kind (`x-names`) only.
 
-use npsim_chip::board::Board;
-use npsim_chip::profile::Profile;
+use npsim_profile::{Board, Profile};
 use schemars::generate::SchemaSettings;
 use schemars::{SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};

@@ -14,12 +14,13 @@ use std::path::Path;
 use std::str::FromStr;
 
 use npsim_asm::spelling::closest;
-use npsim_chip::profile::{Profile, ProfileError};
 use npsim_net::load::Prefix;
+use npsim_profile::{Parameter, Profile, ProfileError, Schema};
 use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::file;
+use super::hardware::help_with_names;
 use super::registry::Registry;
 use super::resolve::ProjectText;
 use super::text::is_name;
@@ -142,9 +143,9 @@ pub struct ProfileChange {
     /// `group.name`.
     pub parameter: String,
     /// What the profile says.
-    pub from: u64,
+    pub from: npsim_profile::Value,
     /// What the run took.
-    pub to: u64,
+    pub to: npsim_profile::Value,
 }
 
 /// What settings come to besides the changed text.
@@ -352,7 +353,7 @@ pub fn apply_to_text(
 /// A profile with the `profile.GROUP.NAME` of settings, and what that changed.
 ///
 /// # Errors
-/// There is no such parameter, or its value is no number or out of range.
+/// There is no such parameter, or its value is out of range or none of its names.
 pub(crate) fn apply_to_profile(
     profile: Profile,
     settings: &[Setting],
@@ -364,12 +365,11 @@ pub(crate) fn apply_to_profile(
             continue;
         };
         let parameter = format!("{group}.{name}");
-        let known = |p: &npsim_chip::profile::Parameter| format!("{}.{}", p.group, p.name);
-        let Some(from) = profile
-            .parameters()
+        let known = |p: &Parameter| format!("{}.{}", p.group, p.name);
+        let found = { profile.parameters() }
             .find(|p| known(p) == parameter)
-            .map(|p| p.value)
-        else {
+            .and_then(|p| Some((p.value, Schema::of(p)?)));
+        let Some((from, schema)) = found else {
             let names: Vec<_> = profile.parameters().map(known).collect();
             let problem = setting.wrong(format!(
                 "the profile {} has no parameter `{parameter}`",
@@ -384,15 +384,12 @@ pub(crate) fn apply_to_profile(
                 )),
             });
         };
-        let to: u64 = setting.value.replace('_', "").parse().map_err(|_| {
-            setting
-                .wrong(format!("`{}` is not a number", setting.value))
-                .help("parameters of profiles are whole numbers from 0")
-        })?;
-        profile = profile.with(group, name, to).map_err(|error| match error {
+        let refused = |error| match error {
             ProfileError::Wrong { reason, .. } => setting.wrong(reason),
-            other => setting.wrong(other),
-        })?;
+            other => help_with_names(setting.wrong(&other), &other),
+        };
+        let to = schema.parse(&setting.value).map_err(refused)?;
+        profile = profile.with(group, name, to).map_err(refused)?;
         if from != to {
             changes.push(ProfileChange {
                 parameter,

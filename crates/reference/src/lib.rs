@@ -34,7 +34,7 @@ mod state;
 mod turn;
 
 use npsim_chip::core::{CoreKind, Program};
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 
 use state::State;
 

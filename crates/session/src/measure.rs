@@ -12,8 +12,8 @@ use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;
 use npsim_chip::core::{CoreKind, Program};
 use npsim_chip::gpp::boot::BootPlan;
-use npsim_chip::profile::Profile;
 use npsim_microcode::MEASURING;
+use npsim_profile::Profile;
 
 use npsim_project::diagnostics::render_diagnostic;
 use npsim_project::problem::Problem;

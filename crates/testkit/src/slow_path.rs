@@ -8,9 +8,9 @@ use npsim_chip::gpp::{Gpp, LoadError, Place};
 use npsim_chip::kernel::buffers::BufferSetup;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_chip::profile::Profile;
 use npsim_chip::units::Units;
 use npsim_chip::units::msf::MediaSetup;
+use npsim_profile::Profile;
 
 const BUFFERS: BufferSetup = BufferSetup {
     channel: 0,

@@ -14,7 +14,7 @@ use npsim_isa::{
 };
 
 use crate::kernel::remote_access::RemoteAccess;
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 /// What stands at an address: an instruction, or why the word is not a valid one.
 pub type Word = Result<Instruction, DecodeError>;

@@ -7,10 +7,10 @@ use super::memory_image::load_image;
 use super::space::Space;
 use crate::kernel::buffers::{BufferSetup, Buffers};
 use crate::kernel::fabric::Fabric;
-use crate::profile::Profile;
 use crate::units::dram::Dram;
 use crate::units::scratch::{RingRegister, Scratch};
 use crate::units::sram::Sram;
+use npsim_profile::Profile;
 
 /// Most ports: the port number of a receive status word has five bits.
 const PORTS: usize = 32;

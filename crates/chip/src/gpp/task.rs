@@ -20,10 +20,10 @@ use super::space::Space;
 use crate::Cycle;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
-use crate::profile::Profile;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
+use npsim_profile::Profile;
 
 /// What follows an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,10 +17,10 @@ use crate::kernel::snapshot::count;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
-use crate::profile::Profile;
 pub(crate) use arbitration::Admission;
 pub use data_bus::BusUse;
 use data_bus::{D_BUS, DATA_BUSES, DataBus};
+use npsim_profile::Profile;
 
 /// Clusters of the largest chip, a power of two.
 const CLUSTERS: usize = 2;

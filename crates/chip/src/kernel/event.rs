@@ -38,7 +38,7 @@ const SPAN: usize = 16 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
 /// Microengines of the largest chip, a power of two.
-pub(crate) const MICROENGINES: usize = 16;
+pub(crate) const MICROENGINES: usize = npsim_profile::MICROENGINES;
 /// End of the list of free nodes.
 const NIL: u16 = u16::MAX;
 

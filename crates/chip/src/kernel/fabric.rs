@@ -34,8 +34,8 @@ use crate::kernel::signal_source::{SignalSource, SignalSources, Twice};
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::{Kind, Kinds, RingName, TraceEvent};
-use crate::profile::Profile;
 use flights::Flights;
+use npsim_profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
 pub use crate::kernel::command::{BusCommand, Slot, TransferKind};

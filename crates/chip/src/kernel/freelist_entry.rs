@@ -4,8 +4,7 @@ use npsim_isa::{CONTEXTS, absolute_register, msf_csr};
 use serde::{Deserialize, Serialize};
 
 use super::command::BusCommand;
-use crate::board::MediaBus;
-use crate::profile::Profile;
+use npsim_profile::{MediaBus, Profile};
 
 /// Whether a byte address of the media interface is a receive freelist.
 #[must_use]

@@ -266,8 +266,8 @@ mod tests {
     use super::{Hold, Locks};
     use crate::kernel::fabric::Fabric;
     use crate::kernel::trace_event::Holder;
-    use crate::profile::Profile;
     use crate::units::Units;
+    use npsim_profile::Profile;
 
     const ME: Holder = Some((4, 1));
 

@@ -12,7 +12,7 @@ use crate::kernel::lock::Lock;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlet, Target};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 /// Parts of an inlet's unit that are busy one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

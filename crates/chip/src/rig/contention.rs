@@ -8,9 +8,9 @@ use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Issue};
 use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
+use npsim_profile::Profile;
 
 fn from(me: u8, mut command: BusCommand, id: u16) -> BusCommand {
     command.me = me;

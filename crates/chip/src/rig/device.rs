@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{Notice, Rig, command};
 use crate::Cycle;
 use crate::kernel::fabric::BusCommand;
-use crate::profile::Profile;
 use crate::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use npsim_profile::Profile;
 
 const MEMORY: u32 = 0x10_0000;
 /// The window as microcode addresses it.

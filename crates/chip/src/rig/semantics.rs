@@ -5,7 +5,7 @@ use npsim_isa::CommandOp as Op;
 use super::{Rig, command};
 use crate::kernel::check::Check;
 use crate::kernel::unit::Unit;
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 #[test]
 fn memories_return_what_was_written() {

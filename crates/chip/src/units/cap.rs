@@ -2,8 +2,6 @@
 //! general-purpose core, signals between threads, the reflector, and a mailbox
 //! in place of PCI.
 
-pub(crate) mod profile;
-
 use npsim_isa::{CONTEXTS, CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +13,7 @@ use crate::kernel::signal_source::SignalSource;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 /// Threads that have a message register: 16 microengines of eight contexts.
 const THREADS: usize = 128;

@@ -7,7 +7,6 @@
 
 mod channel;
 mod core_access;
-pub(crate) mod profile;
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
@@ -25,8 +24,8 @@ use crate::kernel::target::{Inlet, Interleave, Target};
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
 use channel::{Channel, Next, Started};
+use npsim_profile::Profile;
 
 /// Bytes of memory that share one packet tag.
 const TAG_BLOCK: u32 = 64;

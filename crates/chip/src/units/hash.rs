@@ -2,7 +2,6 @@
 //! multiplier, as polynomials over GF(2), and gives the remainder of a fixed
 //! generator polynomial.
 
-pub(crate) mod profile;
 mod table;
 
 use npsim_isa::{CommandOp, cap_csr};
@@ -15,7 +14,7 @@ use crate::kernel::sideband::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
+use npsim_profile::Profile;
 use table::Table;
 
 /// Operand widths.

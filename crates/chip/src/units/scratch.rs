@@ -7,7 +7,6 @@
 //! command starts, so it is atomic.
 
 mod execute;
-pub(crate) mod profile;
 mod rings;
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +22,7 @@ use crate::kernel::sideband::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
-use crate::profile::Profile;
+use npsim_profile::Profile;
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 

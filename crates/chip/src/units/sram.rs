@@ -8,7 +8,6 @@ pub mod device;
 mod device_command;
 mod facts;
 mod flags;
-pub(crate) mod profile;
 mod qarray;
 mod window;
 
@@ -22,9 +21,9 @@ use crate::kernel::saved_memory::{StateError, get_memory, put_memory};
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
 use channel::Channel;
 use device::{Attachment, Device};
+use npsim_profile::Profile;
 pub use qarray::Entry;
 
 /// Cycles that a command's steps take on an idle chip.

@@ -15,9 +15,9 @@ use npsim_chip::kernel::fault_injection::{Lateness, Perturbations, Stall};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
-use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
+use npsim_profile::Profile;
 use proptest::prelude::*;
 
 /// Frames of 60 bytes at given cycles, for which no thread waits.

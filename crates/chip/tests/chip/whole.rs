@@ -9,7 +9,6 @@ use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::port_io::NoTraffic;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
 use npsim_image::Image;
 use npsim_inspect::liveness::explain_deadlock;
@@ -19,6 +18,7 @@ use npsim_isa::{
     Bank, Command, CommandOp, Completion, Condition, CtxArb, ImmedShift, Instruction, Operand,
     TransferRegister, csr, encode,
 };
+use npsim_profile::Profile;
 
 fn profile() -> Profile {
     Profile::load("ixp2400").unwrap()

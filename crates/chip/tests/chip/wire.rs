@@ -13,9 +13,9 @@ use npsim_chip::gpp::boot::{BootPlan, PortSetup};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::profile::Profile;
 use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
+use npsim_profile::Profile;
 
 const GIGABIT: u64 = 1_000_000_000;
 

@@ -348,7 +348,7 @@ impl Call<'_, '_> {
         let names = Unit::ALL.iter().map(|unit| unit.info().name);
         names
             .flat_map(|name| match channels(name) {
-                Some(channels) => (0..channels.value)
+                Some(channels) => (0..channels.value.number().unwrap_or(0))
                     .map(|it| format!("{name}{it}"))
                     .collect(),
                 None => vec![name.to_owned()],

@@ -21,8 +21,8 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
-use npsim_chip::profile::Profile;
 use npsim_chip::units::Units;
+use npsim_profile::Profile;
 
 const NONE: Operand = Operand::None;
 

@@ -1,10 +1,10 @@
 //! The signals that an instruction may raise for other contexts.
 
-use npsim_chip::profile::Profile;
 use npsim_isa::{
     ALL_CONTEXTS, CONTEXTS, CapAccess, Command, CommandOp, Completion, ContextMask, Instruction,
     Operand, OperandRole, cap_csr, csr,
 };
+use npsim_profile::Profile;
 
 use super::program::Program;
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_asm::spelling::closest;
-use npsim_chip::profile::{Foundation, Profile};
+use npsim_profile::{Foundation, Profile, Value};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::{Overrides, Project, Setting};
 use serde::Serialize;
@@ -226,9 +226,10 @@ fn of_constant(chosen: &Chosen) -> Knob {
 /// The parameters of a chip that are moved, but for those that were `seen` before.
 fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
     let loose = |of: Foundation| matches!(of, Foundation::Assumed | Foundation::Calibrated);
-    let parameters = profile
-        .parameters()
-        .filter(|p| loose(p.foundation) && p.value > 0 && !SHAPE.contains(&(p.group, p.name)));
+    let is_positive = |value: Value| value.number().is_some_and(|number| number > 0);
+    let parameters = profile.parameters().filter(|p| {
+        loose(p.foundation) && is_positive(p.value) && !SHAPE.contains(&(p.group, p.name))
+    });
     let mut knobs = Vec::new();
     for p in parameters {
         let key = format!("{}.{}", p.group, p.name);
@@ -264,22 +265,21 @@ fn constant(chosen: &Chosen, to: &Move) -> Option<String> {
 fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMap<String, u64>) {
     let find = |key: &str| {
         let mut all = profile.parameters();
-        all.find(|p| key.split_once('.') == Some((p.group, p.name)))
+        let found = all.find(|p| key.split_once('.') == Some((p.group, p.name)))?;
+        Some((found.value.number()?, found.foundation))
     };
-    let (Move::Times(times), Some(before)) = (to, find(key)) else {
+    let (Move::Times(times), Some((before, _))) = (to, find(key)) else {
         return;
     };
     if is_still(*times) {
         return;
     }
-    let before = before.value;
     let after = scaled(before, *times);
     numbers.insert(key.to_owned(), after);
     let followers = FOLLOWERS.iter().find(|(leader, _)| *leader == key);
     for follower in followers.into_iter().flat_map(|(_, all)| *all) {
-        let derived = find(follower).filter(|p| p.foundation == Foundation::Derived);
-        if let Some(p) = derived {
-            let value = (p.value + after).saturating_sub(before);
+        if let Some((value, Foundation::Derived)) = find(follower) {
+            let value = (value + after).saturating_sub(before);
             numbers.insert((*follower).to_owned(), value);
         }
     }
@@ -324,7 +324,7 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
 mod tests {
     use std::collections::BTreeMap;
 
-    use npsim_chip::profile::{Foundation, Profile};
+    use npsim_profile::{Foundation, Profile};
 
     use super::{FOLLOWERS, Move, SHAPE, move_parameter, scaled};
 
@@ -340,12 +340,13 @@ mod tests {
             for (leader, followers) in FOLLOWERS {
                 let mut numbers = BTreeMap::new();
                 move_parameter(&profile, leader, &Move::Times(0.8), &mut numbers);
-                let less = find(leader).value - numbers[*leader];
+                let number = |key: &str| find(key).value.number().unwrap();
+                let less = number(leader) - numbers[*leader];
                 for follower in *followers {
                     let derived = find(follower).foundation == Foundation::Derived;
                     // Where all that there is was recalled, nothing was computed.
                     assert!(derived || chip != "ixp2400", "{follower}");
-                    let moved = numbers.get(*follower).map(|to| find(follower).value - to);
+                    let moved = numbers.get(*follower).map(|to| number(follower) - to);
                     assert_eq!(moved, derived.then_some(less), "{chip} {follower}");
                 }
             }

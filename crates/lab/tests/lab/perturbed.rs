@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use npsim_chip::profile::{Foundation, Parameter, Profile};
 use npsim_lab::campaign::Campaign;
 use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
+use npsim_profile::{Foundation, Parameter, Profile};
 use npsim_project::{Overrides, Project, Setting};
 
 use crate::root;
@@ -50,10 +50,11 @@ fn study(systems: &[String], measure: &str) -> Study {
 }
 
 /// The numbers of a chip that are times and were not read in a source.
-fn times(profile: &Profile) -> Vec<&Parameter> {
+fn times(profile: &Profile) -> Vec<(&Parameter, u64)> {
     let is_time = |p: &&Parameter| p.unit.contains("cycles") || p.unit.contains("clocks");
     let all = profile.parameters().filter(is_time);
     all.filter(|p| p.foundation != Foundation::Source && p.group != "clock")
+        .filter_map(|p| Some((p, p.value.number()?)))
         .collect()
 }
 
@@ -83,15 +84,15 @@ fn burst(profile: &Profile, seed: u64) -> Vec<Setting> {
     let changes: Vec<_> = times(profile)
         .into_iter()
         .zip(1..)
-        .map(|(p, number)| {
+        .map(|((p, before), number)| {
             let word = mixed(seed << 32 | number);
-            let most = (p.value / 5).max(1);
+            let most = (before / 5).max(1);
             let by = word % (most + 1);
             let up = word >> 32 & 1 == 1;
             let value = if up {
-                p.value + by
+                before + by
             } else {
-                p.value - by.min(p.value)
+                before - by.min(before)
             };
             (p, value)
         })
@@ -103,8 +104,8 @@ fn burst(profile: &Profile, seed: u64) -> Vec<Setting> {
 fn penalties(profile: &Profile, up: bool) -> Vec<Setting> {
     let changes: Vec<_> = times(profile)
         .into_iter()
-        .filter(|p| p.name.ends_with("_penalty"))
-        .map(|p| (p, if up { p.value + 1 } else { p.value - 1 }))
+        .filter(|(p, _)| p.name.ends_with("_penalty"))
+        .map(|(p, before)| (p, if up { before + 1 } else { before - 1 }))
         .collect();
     assert!(changes.len() >= 7, "{changes:?}");
     set(profile, &changes)
@@ -176,9 +177,9 @@ fn no_router_relies_on_latencies() {
 fn the_standard_router_relies_on_no_latency_alone() {
     let systems = ["microcode/router/npsim.toml".to_owned()];
     let (runs, stopped) = faults(&study(&systems, "50us"), |profile| {
-        let alone = times(profile).into_iter().flat_map(|p| {
-            let by = (p.value / 5).max(1);
-            [p.value.saturating_sub(by), p.value + by].map(|value| set(profile, &[(p, value)]))
+        let alone = times(profile).into_iter().flat_map(|(p, before)| {
+            let by = (before / 5).max(1);
+            [before.saturating_sub(by), before + by].map(|value| set(profile, &[(p, value)]))
         });
         alone.filter(|settings| !settings.is_empty()).collect()
     });

@@ -8,10 +8,8 @@ use npsim::measure::{bandwidth, latency};
 use npsim::problem::Problem;
 use npsim::project;
 use npsim_asm::spelling::closest;
-use npsim_chip::board::Board;
-use npsim_chip::profile::Schema;
-use npsim_chip::profile::{Parameter, Profile};
 use npsim_engine::ENGINE;
+use npsim_profile::{Board, Parameter, Profile, Schema, Value};
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
@@ -165,7 +163,7 @@ struct Numbers<'a> {
 #[derive(Serialize)]
 struct Number<'a> {
     name: String,
-    value: u64,
+    value: Value,
     unit: String,
     provenance: String,
     meaning: &'a str,

@@ -7,10 +7,9 @@ use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use npsim::vocabulary;
 use npsim_asm::codes;
-use npsim_chip::board::Board;
 use npsim_chip::kernel::check::Check;
-use npsim_chip::profile::Profile;
 use npsim_lab::studies;
+use npsim_profile::{Board, Profile};
 
 use crate::output;
 

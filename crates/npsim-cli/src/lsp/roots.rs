@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use npsim_asm::Options;
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 
 use npsim::assemble::options;
 use npsim::problem::Problem;

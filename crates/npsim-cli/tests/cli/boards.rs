@@ -7,7 +7,7 @@ const PORT: &str = "[[port]]\n";
 
 /// A board file of one's own, made from a shipped one.
 fn board(edit: impl Fn(&str) -> String) -> String {
-    let text = npsim_chip::board::Board::text("ixp2800-6g").expect("a shipped board");
+    let text = npsim_profile::Board::text("ixp2800-6g").expect("a shipped board");
     let own = edit(text);
     assert_ne!(own, text, "the edit found nothing to change");
     own
@@ -202,7 +202,7 @@ fn a_board_file_of_ones_own_is_checked_number_by_number() {
 
 #[test]
 fn a_chip_file_of_ones_own_is_checked_too() {
-    let text = npsim_chip::profile::Profile::text("ixp2400").expect("a shipped chip");
+    let text = npsim_profile::Profile::text("ixp2400").expect("a shipped chip");
     let run = |own: String| {
         project("profile = \"own.toml\"", "")
             .with("p/own.toml", own)

@@ -152,7 +152,7 @@ alu[x, x, +, $v1]
         (command["pulled"].as_u64(), command["pushed"].as_u64()),
         (Some(0), Some(2))
     );
-    let profile = npsim_chip::profile::Profile::load("ixp2400").unwrap();
+    let profile = npsim_profile::Profile::load("ixp2400").unwrap();
     assert_eq!(command["idle_cycles"], profile.sram_read());
     let registers = words[0]["registers"].to_string();
     for name in ["$v0", "$v1", "\"x\""] {
@@ -244,7 +244,7 @@ fn a_whole_file_lists_every_word_once() {
 #[test]
 fn another_chip_has_another_latency_or_none_is_claimed() {
     let place = "microcode/forward/forward.uc:206";
-    let profile = npsim_chip::profile::Profile::load("ixp2400").unwrap();
+    let profile = npsim_profile::Profile::load("ixp2400").unwrap();
     let said = text(&[place, "--project", "microcode/forward"]);
     let wanted = format!("{} cycles on an idle ixp2400", profile.dram_read());
     assert!(said.contains(&wanted), "{said}");

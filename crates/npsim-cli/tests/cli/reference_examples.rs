@@ -7,9 +7,9 @@ use npsim::chip::core::Program;
 use npsim::chip::gpp::boot::BootPlan;
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::chip::kernel::port_io::NoTraffic;
-use npsim::chip::profile::Profile;
 use npsim::engine::ENGINE;
 use npsim::isa::{Example, mnemonics, physical_register};
+use npsim::profile::Profile;
 use npsim_reference::REFERENCE;
 
 /// The one text of a program.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use npsim_chip::profile::Profile;
 use npsim_image::{DeferSlot, FlowGraph};
 use npsim_isa::{CapAccess, CommandOp, Flow, Instruction, TransferKind, Unit};
+use npsim_profile::Profile;
 use serde::Serialize;
 
 /// What an instruction costs in its microengine.

@@ -16,7 +16,7 @@ fn capacity() -> Capacity {
         name: "ixp2400".into(),
         board: "ixp2400-plain".into(),
         board_ports: Vec::new(),
-        media: npsim_chip::board::MediaBus::Spi3,
+        media: npsim_profile::MediaBus::Spi3,
         hertz: 600_000_000,
         microengines: 8,
         me_numbers: vec![0, 1, 2, 3, 16, 17, 18, 19],

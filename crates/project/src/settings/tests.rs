@@ -3,7 +3,7 @@
 use super::{Setting, apply, apply_to_profile};
 use crate::ProjectText;
 use crate::registry::Registry;
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 use std::path::PathBuf;
 
 const FILE: &str = r#"# comment

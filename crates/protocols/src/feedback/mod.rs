@@ -27,8 +27,8 @@ use std::ops::Range;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
-use npsim_chip::profile::Profile;
 use npsim_chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use npsim_profile::Profile;
 use serde::{Deserialize, Serialize};
 
 use crate::quick_start::device::QuickStartModule;

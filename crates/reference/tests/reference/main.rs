@@ -12,11 +12,11 @@ use npsim_chip::core::{Core, CoreKind};
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
-use npsim_chip::profile::Profile;
 use npsim_chip::units::Units;
 use npsim_engine::ENGINE;
 use npsim_image::{Image, NnMode};
 use npsim_isa::{Bank, Instruction, Operand, encode};
+use npsim_profile::Profile;
 use npsim_reference::REFERENCE;
 use proptest::prelude::*;
 

@@ -10,11 +10,11 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, TransferKind};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
-use npsim_chip::profile::Profile;
 use npsim_chip::units::Units;
 use npsim_engine::ENGINE;
 use npsim_image::{ContextMode, Image};
 use npsim_isa::{Instruction, Target, TransferRegister, decode_in};
+use npsim_profile::Profile;
 use npsim_reference::REFERENCE;
 
 /// Bits 39 to 32 of a command that names a transfer register, its token (bits 19 and 18), and how

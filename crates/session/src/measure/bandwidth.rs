@@ -9,8 +9,8 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::gpp::boot::{BootPlan, PortSetup};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
-use npsim_chip::profile::Profile;
 use npsim_inspect::stats::Stats;
+use npsim_profile::Profile;
 use serde::Serialize;
 
 pub use super::rate::Bandwidth;

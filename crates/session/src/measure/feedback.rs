@@ -2,9 +2,9 @@
 //! the channel, and what a module does alone.
 
 use npsim_chip::gpp::boot::{BootPlan, MemoryImage, Space};
-use npsim_chip::profile::Profile;
 use npsim_chip::units::sram::device::{Attachment, Device};
 use npsim_inspect::stats::Stats;
+use npsim_profile::Profile;
 use npsim_protocols::feedback::{Coprocessor, WINDOW_BYTES};
 
 use super::rate::{Bandwidth, Rate, Reading, rate};
@@ -139,7 +139,7 @@ pub(super) fn alone(profile: &Profile) -> Result<Vec<Bandwidth>, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use npsim_chip::profile::Profile;
+    use npsim_profile::Profile;
 
     use super::alone;
 

@@ -7,8 +7,7 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::gpp::boot::BootPlan;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
-use npsim_chip::profile;
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 use serde::Serialize;
 
 use super::{chip, tenths};
@@ -197,8 +196,9 @@ fn measure_source(
 
 fn parameter(profile: &Profile, group: &str, name: &str) -> u64 {
     let mut all = profile.parameters();
-    all.find(|p: &&profile::Parameter| p.group == group && p.name == name)
-        .map_or(0, |parameter| parameter.value)
+    { all.find(|p| p.group == group && p.name == name) }
+        .and_then(|parameter| parameter.value.number())
+        .unwrap_or(0)
 }
 
 impl Latencies {

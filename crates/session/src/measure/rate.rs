@@ -1,7 +1,7 @@
 //! Rates, and how far a resource was used.
 
 use npsim_chip::Cycle;
-use npsim_chip::profile::Profile;
+use npsim_profile::Profile;
 use serde::Serialize;
 
 use super::permille;

@@ -109,8 +109,8 @@ impl<'de> Deserialize<'de> for Flights {
 mod tests {
     use super::*;
     use crate::kernel::fabric::Fabric;
-    use crate::profile::Profile;
     use crate::units::Units;
+    use npsim_profile::Profile;
 
     #[test]
     fn more_commands_than_there_is_room_for_are_a_fault() {

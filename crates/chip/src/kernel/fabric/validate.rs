@@ -82,8 +82,8 @@ mod tests {
     use crate::kernel::event::Event;
     use crate::kernel::fabric::{Fabric, NnRing, Slot};
     use crate::kernel::target::Target;
-    use crate::profile::Profile;
     use crate::units::Units;
+    use npsim_profile::Profile;
 
     #[test]
     fn references_to_missing_parts_are_found() {

@@ -459,9 +459,9 @@ mod tests {
     use crate::gpp::Gpp;
     use crate::gpp::boot::BootPlan;
     use crate::kernel::fabric::Fabric;
-    use crate::profile::Profile;
     use crate::units::Units;
     use crate::units::msf::MediaSetup;
+    use npsim_profile::Profile;
 
     /// Collects the names of structures and newtypes on the way through a value.
     fn names(value: &impl Serialize) -> String {

@@ -20,7 +20,7 @@ use crate::Cycle;
 use crate::kernel::fabric::Slot;
 use crate::kernel::queue::take_out;
 use crate::kernel::unit_counters::{UnitCounters, Way};
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 /// What addresses are divided by again and again: with a shift where it is a power of two,
 /// since a division takes many times as long.

@@ -105,7 +105,7 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Profile;
+    use npsim_profile::Profile;
 
     fn filled(bytes: u64) -> Port {
         let mut port = Port::new(1_400_000_000, 1_000_000_000, 4096);

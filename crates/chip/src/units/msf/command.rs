@@ -7,7 +7,6 @@ use super::rbuf::Holder;
 use super::receive::FREELISTS;
 use super::{DATA_WINDOW, Msf};
 use crate::Cycle;
-use crate::board::MediaBus;
 use crate::kernel::check::Check;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
@@ -18,7 +17,7 @@ use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
-use crate::profile::Profile;
+use npsim_profile::{MediaBus, Profile};
 
 /// Remark of a write whose data has been pulled.
 const PULLED: u64 = 1;

@@ -6,7 +6,7 @@
 
 use super::clock::Clock;
 use crate::Cycle;
-use crate::board::MediaBus;
+use npsim_profile::MediaBus;
 use serde::{Deserialize, Serialize};
 
 /// Transfers that the control word before a burst takes on SPI-4.2.

@@ -2,9 +2,8 @@
 
 use super::link::Link;
 use crate::Cycle;
-use crate::board::MediaBus;
 use crate::kernel::snapshot::bits;
-use crate::profile::Profile;
+use npsim_profile::{MediaBus, Profile};
 use serde::{Deserialize, Serialize};
 
 /// What timing and sizes the media interface has.

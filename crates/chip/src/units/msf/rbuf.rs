@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::parameters::MediaParameters;
 use super::window::MsfError;
 use crate::Cycle;
-use crate::board::MediaBus;
+use npsim_profile::MediaBus;
 
 /// Bytes of the smallest element, in which SPI-4 counts.
 pub(super) const LEAST_ELEMENT: u16 = 64;
@@ -363,7 +363,7 @@ fn folded(sum: u128) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Profile;
+    use npsim_profile::Profile;
 
     fn rbuf(chip: &str, element_bytes: u16, withheld: &[u8]) -> Rbuf {
         let parameters = MediaParameters::new(&Profile::load(chip).unwrap());

@@ -7,8 +7,8 @@ use super::window::MsfError;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
 
-use crate::board::MediaBus;
 use crate::kernel::port_io::PacketTag;
+use npsim_profile::MediaBus;
 
 /// Bytes of which a burst on SPI-4 is a multiple unless it ends a frame.
 const BURST_UNIT: u32 = 16;

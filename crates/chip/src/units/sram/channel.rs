@@ -34,7 +34,7 @@ use crate::kernel::queue::{references, take_out};
 use crate::kernel::target::Target;
 use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
-use crate::profile::Profile;
+use npsim_profile::Profile;
 pub(super) use waiting::{Concern, Waiting};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
-use crate::profile::Profile;
+use npsim_profile::Profile;
 
 /// What bits 29-0 of an address reach in a channel.
 const CHANNEL_SPACE: u64 = 1 << 30;

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use npsim_chip::board::Board;
-use npsim_chip::profile::Profile;
+use npsim_profile::{Board, Profile};
 use toml::{Table, Value};
 
 use super::super::documents::Documents;

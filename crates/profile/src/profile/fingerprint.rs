@@ -1,7 +1,8 @@
 //! A number that stands for everything in a profile that a run depends on.
 
-use super::schema::SCHEMA;
-use super::{Parameter, Profile};
+use super::Profile;
+use crate::parameter::{Domain, Parameter, Schema, Value};
+use crate::schema::SCHEMA;
 
 /// FNV-1a of 64 bits: its start value and its factor.
 const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -16,7 +17,7 @@ impl Profile {
         let board = self.board();
         let mut lines = vec![self.identity()];
         lines.push(format!("{} {}", board.name, board.media.name()));
-        lines.extend(self.parameters.iter().map(line));
+        lines.extend(self.parameter_lines(|_| true));
         for port in &board.ports {
             lines.push(format!("port {} {}", port.name, port.bits_per_second));
         }
@@ -24,15 +25,28 @@ impl Profile {
         digest(&lines)
     }
 
-    /// The same of the chip alone: without the board, its memories and its ports.
+    /// A fingerprint of the chip alone: without the board, its memories and its ports.
     #[must_use]
     pub fn chip_fingerprint(&self) -> String {
         let mut lines = vec![self.identity()];
-        let own = self.parameters.iter().zip(&SCHEMA);
-        let own = own.filter(|(_, schema)| !schema.is_of_the_board());
-        lines.extend(own.map(|(parameter, _)| line(parameter)));
+        lines.extend(self.parameter_lines(|schema| !schema.is_of_the_board()));
         lines.extend(self.errata_lines());
         digest(&lines)
+    }
+
+    /// A line for each parameter. A policy that has its first name, which is what the model did
+    /// before there was a choice, has none: chips keep their fingerprints when one becomes
+    /// selectable.
+    fn parameter_lines(&self, wanted: impl Fn(&Schema) -> bool) -> impl Iterator<Item = String> {
+        let all = self.parameters.iter().zip(&SCHEMA);
+        all.filter(move |(parameter, schema)| {
+            let is_first = matches!(
+                (schema.domain, parameter.value),
+                (Domain::Name([first, ..]), Value::Name(name)) if *first == name
+            );
+            wanted(schema) && !is_first
+        })
+        .map(|(parameter, _)| line(parameter))
     }
 
     fn identity(&self) -> String {
@@ -68,7 +82,7 @@ mod tests {
     #[test]
     fn a_chip_is_the_same_on_every_board() {
         let plain = Profile::load("ixp2400").unwrap();
-        let board = crate::board::Board::text("enp-2611").unwrap();
+        let board = crate::Board::text("enp-2611").unwrap();
         let mounted = Profile::from_board_toml(board).unwrap();
         assert_eq!(plain.chip_fingerprint(), mounted.chip_fingerprint());
         assert_ne!(plain.fingerprint(), mounted.fingerprint());

@@ -1,12 +1,10 @@
 //! Takes parameters and errata out of a profile's TOML table, removing what it
 //! has understood, so that what is left over is unknown.
 
-use std::ops::RangeInclusive;
-
 use toml::{Table, Value};
 
-use super::error::ProfileError;
-use super::parameter::{Erratum, Foundation, Parameter, Schema};
+use crate::error::ProfileError;
+use crate::parameter::{self, Domain, Erratum, Foundation, Parameter, Schema, choose};
 
 pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
     ProfileError::Wrong {
@@ -15,28 +13,33 @@ pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
     }
 }
 
-pub(super) fn in_range(schema: &Schema, value: u64) -> Result<(), ProfileError> {
-    let range = schema.least..=schema.most;
-    if range.contains(&value) {
-        return Ok(());
+/// Checks that a value is one of a domain.
+pub(crate) fn in_domain(
+    key: &str,
+    domain: &Domain,
+    value: parameter::Value,
+) -> Result<(), ProfileError> {
+    match (*domain, value) {
+        (Domain::Number { unit, least, most }, parameter::Value::Number(number)) => {
+            if (least..=most).contains(&number) {
+                return Ok(());
+            }
+            let reason = format!("{number} is not within {least} to {most} {unit}");
+            Err(wrong(key, &reason))
+        }
+        (Domain::Number { unit, .. }, parameter::Value::Name(name)) => {
+            let reason = format!("it is a number of {unit} and not `{name}`");
+            Err(wrong(key, &reason))
+        }
+        (Domain::Name(known), value) => choose(key, &value.to_string(), known).map(|_| ()),
     }
-    let key = format!("{}.{}", schema.group, schema.name);
-    Err(outside(&key, schema.unit, &range, value))
 }
 
-fn outside(key: &str, unit: &str, range: &RangeInclusive<u64>, value: u64) -> ProfileError {
-    let (least, most) = (range.start(), range.end());
-    wrong(
-        key,
-        &format!("{value} is not within {least} to {most} {unit}"),
-    )
-}
-
-pub(super) fn take_parameter(
+pub(crate) fn take_parameter(
     table: &mut Table,
     schema: &Schema,
 ) -> Result<Parameter, ProfileError> {
-    let key = format!("{}.{}", schema.group, schema.name);
+    let key = schema.key();
     let entry = table
         .get_mut(schema.group)
         .and_then(Value::as_table_mut)
@@ -44,7 +47,10 @@ pub(super) fn take_parameter(
     let Some(entry) = entry else {
         return Err(ProfileError::Missing {
             key,
-            unit: schema.unit,
+            what: match schema.domain {
+                Domain::Number { unit, .. } => unit.to_owned(),
+                Domain::Name(names) => names.join(" or "),
+            },
             meaning: schema.meaning.trim().to_owned(),
         });
     };
@@ -52,57 +58,51 @@ pub(super) fn take_parameter(
         value,
         foundation,
         basis,
-    } = take_rated(entry, &key, schema.unit, schema.least..=schema.most)?;
-    let Schema {
-        group,
-        name,
-        unit,
-        meaning,
-        ..
-    } = *schema;
+    } = take_rated(entry, &key, &schema.domain)?;
     Ok(Parameter {
-        group,
-        name,
+        group: schema.group,
+        name: schema.name,
         value,
-        unit,
-        meaning: meaning.trim_ascii(),
+        unit: match schema.domain {
+            Domain::Number { unit, .. } => unit,
+            Domain::Name(_) => "",
+        },
+        meaning: schema.meaning.trim_ascii(),
         foundation,
         basis,
     })
 }
 
-/// A number with how well it is founded.
+/// A value with how well it is founded.
 pub(crate) struct Rated {
-    pub value: u64,
+    pub value: parameter::Value,
     pub foundation: Foundation,
     pub basis: String,
 }
 
 /// Reads `{ value = 60, unit = "...", source = "..." }` or the form with provenance and
-/// basis.
-pub(crate) fn take_rated(
-    entry: Value,
-    key: &str,
-    unit: &str,
-    range: RangeInclusive<u64>,
-) -> Result<Rated, ProfileError> {
+/// basis; a name has no unit.
+pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rated, ProfileError> {
     let Value::Table(mut entry) = entry else {
-        return Err(wrong(
-            key,
-            "write { value = ..., unit = \"...\", source = \"...\" }",
-        ));
+        let form = match domain {
+            Domain::Number { .. } => "write { value = ..., unit = \"...\", source = \"...\" }",
+            Domain::Name(_) => "write { value = \"...\", source = \"...\" }",
+        };
+        return Err(wrong(key, form));
     };
-    let value = take_number(&mut entry, key, "value")?;
-    if !range.contains(&value) {
-        return Err(outside(key, unit, &range, value));
-    }
-    let written = take_text(&mut entry, key, "unit")?;
-    if written != unit {
-        return Err(wrong(
-            key,
-            &format!("the model counts it in {unit}, not in {written}"),
-        ));
-    }
+    let value = match *domain {
+        Domain::Number { unit, .. } => {
+            let number = parameter::Value::Number(take_number(&mut entry, key, "value")?);
+            in_domain(key, domain, number)?;
+            let written = take_text(&mut entry, key, "unit")?;
+            if written != unit {
+                let reason = format!("the model counts it in {unit}, not in {written}");
+                return Err(wrong(key, &reason));
+            }
+            number
+        }
+        Domain::Name(known) => choose(key, &take_text(&mut entry, key, "value")?, known)?,
+    };
     let (foundation, basis) = if entry.contains_key("source") {
         (Foundation::Source, take_text(&mut entry, key, "source")?)
     } else if entry.contains_key("provenance") {
@@ -136,7 +136,7 @@ pub(crate) fn take_rated(
     })
 }
 
-pub(super) fn take_errata(table: &mut Table) -> Result<Vec<Erratum>, ProfileError> {
+pub(crate) fn take_errata(table: &mut Table) -> Result<Vec<Erratum>, ProfileError> {
     let Some(list) = table.remove("erratum") else {
         return Ok(Vec::new());
     };

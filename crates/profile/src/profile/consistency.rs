@@ -1,8 +1,9 @@
 //! What no single range can say: how the numbers of a profile must go together.
 
-use super::parse::wrong;
-use super::{Profile, ProfileError};
-use crate::kernel::event::MICROENGINES;
+use super::Profile;
+use crate::MICROENGINES;
+use crate::error::ProfileError;
+use crate::parse::wrong;
 
 impl Profile {
     /// What no single range can say: latencies must leave room for the way.

@@ -1,4 +1,4 @@
-//! What a profile says of the hash unit.
+//! The hash unit.
 
 macro_rules! parameters {
     ($collect:ident) => {

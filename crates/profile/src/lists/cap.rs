@@ -1,4 +1,4 @@
-//! What a profile says of the CSR proxy.
+//! The CSR proxy.
 
 macro_rules! parameters {
     ($collect:ident) => {

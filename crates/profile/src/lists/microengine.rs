@@ -1,4 +1,4 @@
-//! What a profile says of the microengines.
+//! The microengines.
 
 macro_rules! parameters {
     ($collect:ident) => {
@@ -17,8 +17,8 @@ macro_rules! parameters {
             branch_penalty: u64, "cycles", 0..=16 => branch_penalty;
             /// Aborted slots of a taken branch on condition codes without defer.
             conditional_branch_penalty: u64, "cycles", 0..=16 => conditional_branch_penalty;
-            /// The same when at least one slot lies between the instruction that set
-            /// the codes and the branch.
+            /// Aborted slots of a taken branch on condition codes without defer when at
+            /// least one slot lies between the instruction that set the codes and the branch.
             settled_branch_penalty: u64, "cycles", 0..=16 => settled_branch_penalty;
             /// Aborted slots of a taken branch on a bit or byte without defer.
             bit_branch_penalty: u64, "cycles", 0..=16 => bit_branch_penalty;

@@ -1,5 +1,5 @@
-//! What a profile says of a feedback coprocessor beside an SRAM channel: its figures
-//! have sources, as those of the chip have.
+//! A feedback coprocessor beside an SRAM channel: its figures have sources, as those of the
+//! chip have.
 
 macro_rules! parameters {
     ($collect:ident) => {
@@ -7,7 +7,7 @@ macro_rules! parameters {
             /// Clock of an attached coprocessor's Quick-Start module, which takes one
             /// request a clock.
             quick_start: u64, "ps", 1..=1000000 => feedback_quick_start;
-            /// The same of the module alone, as the bandwidth measurement drives it.
+            /// Clock of the Quick-Start module alone, as the bandwidth measurement drives it.
             quick_start_alone: u64, "ps", 1..=1000000 => feedback_quick_start_alone;
             /// Clock of its XCP module, which takes one request a clock.
             xcp: u64, "ps", 1..=1000000 => feedback_xcp;

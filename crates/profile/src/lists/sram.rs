@@ -1,4 +1,4 @@
-//! What a profile says of the SRAM channels.
+//! The SRAM channels.
 
 macro_rules! parameters {
     ($collect:ident) => {

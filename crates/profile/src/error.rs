@@ -36,12 +36,12 @@ pub enum ProfileError {
     #[error("it is not valid TOML: {0}")]
     Syntax(String),
     /// A parameter is missing.
-    #[error("`{key}` ({unit}) is missing: {meaning}")]
+    #[error("`{key}` ({what}) is missing: {meaning}")]
     Missing {
         /// `group.name`
         key: String,
-        /// The unit it must have.
-        unit: &'static str,
+        /// The unit that it must have, or the names that there are.
+        what: String,
         /// What it means.
         meaning: String,
     },
@@ -58,5 +58,15 @@ pub enum ProfileError {
         key: String,
         /// What is wrong and what would be right.
         reason: String,
+    },
+    /// A policy with a name that it cannot have.
+    #[error("`{key}` is wrong: `{name}` is none of its names; there are {}", known.join(", "))]
+    UnknownName {
+        /// `group.name`
+        key: String,
+        /// What is written.
+        name: String,
+        /// The names there are.
+        known: &'static [&'static str],
     },
 }

@@ -1,14 +1,21 @@
 //! Boards as data: what stands around a chip. A board names its chip and says
 //! which memories are populated, at what clock the media interface runs, how
 //! large the FIFOs beside it are, and which ports there are. A chip profile and
-//! a board make a whole [`Profile`](crate::profile::Profile).
+//! a board make a whole [`Profile`](crate::Profile).
 
-use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::profile::error::ProfileError;
-use crate::profile::parameter::Foundation;
-use crate::profile::parse::{take_rated, take_text, wrong};
+use crate::error::ProfileError;
+use crate::named::{Named, named};
+use crate::parameter::{Domain, Foundation};
+use crate::parse::{take_rated, take_text, wrong};
+
+/// The line rate of a port.
+const RATE: Domain = Domain::Number {
+    unit: "Mbit/s",
+    least: 1,
+    most: 100_000,
+};
 
 /// Boards that come with the program: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -24,33 +31,22 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The kinds of media bus that are modelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MediaBus {
-    /// SPI-3 (POS-PHY level 3): 32 bits, one transfer a clock, an address cycle
-    /// before each mpacket. The IXP2400's.
-    Spi3,
-    /// SPI-4.2: 16 bits, two transfers a clock, a control word before each
-    /// burst. The IXP2800's.
-    Spi4,
+named! {
+    /// The kinds of media bus that are modelled.
+    pub enum MediaBus {
+        /// SPI-3 (POS-PHY level 3): 32 bits, one transfer a clock, an address cycle
+        /// before each mpacket. The IXP2400's.
+        Spi3 = "spi-3",
+        /// SPI-4.2: 16 bits, two transfers a clock, a control word before each
+        /// burst. The IXP2800's.
+        Spi4 = "spi-4",
+    }
 }
 
 impl MediaBus {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::Spi3, Self::Spi4];
-
-    /// The word used in profiles and boards.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Spi3 => "spi-3",
-            Self::Spi4 => "spi-4",
-        }
-    }
-
     /// Transfers on the bus in one of its clocks.
     #[must_use]
-    pub(crate) const fn transfers_per_clock(self) -> u64 {
+    pub const fn transfers_per_clock(self) -> u64 {
         match self {
             Self::Spi3 => 1,
             Self::Spi4 => 2,
@@ -59,15 +55,12 @@ impl MediaBus {
 
     pub(crate) fn take(table: &mut Table) -> Result<Self, ProfileError> {
         let text = take_text(table, "", "media")?;
-        Self::ALL
-            .into_iter()
-            .find(|bus| bus.name() == text)
-            .ok_or_else(|| {
-                wrong(
-                    "media",
-                    &format!("`{text}` is no media bus; there are spi-3 and spi-4"),
-                )
-            })
+        Self::from_name(&text).ok_or_else(|| {
+            wrong(
+                "media",
+                &format!("`{text}` is no media bus; there are spi-3 and spi-4"),
+            )
+        })
     }
 }
 
@@ -155,10 +148,10 @@ fn take_ports(table: &mut Table) -> Result<Vec<BoardPort>, ProfileError> {
         let name = take_text(&mut port, &key, "name")?;
         let rate = port.remove("rate").ok_or_else(|| ProfileError::Missing {
             key: format!("{key}.rate"),
-            unit: "Mbit/s",
+            what: "Mbit/s".to_owned(),
             meaning: "Line rate.".to_owned(),
         })?;
-        let rate = take_rated(rate, &format!("{key}.rate"), "Mbit/s", 1..=100_000)?;
+        let rate = take_rated(rate, &format!("{key}.rate"), &RATE)?;
         if let Some(surplus) = port.keys().next() {
             return Err(ProfileError::Surplus {
                 key: format!("{key}.{surplus}"),
@@ -166,7 +159,7 @@ fn take_ports(table: &mut Table) -> Result<Vec<BoardPort>, ProfileError> {
         }
         ports.push(BoardPort {
             name,
-            bits_per_second: rate.value * 1_000_000,
+            bits_per_second: rate.value.number().unwrap_or(0) * 1_000_000,
             foundation: rate.foundation,
             basis: rate.basis,
         });

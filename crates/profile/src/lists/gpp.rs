@@ -1,4 +1,4 @@
-//! What a profile says of the general-purpose core.
+//! The general-purpose core.
 
 macro_rules! parameters {
     ($collect:ident) => {

@@ -1,4 +1,4 @@
-//! What a profile says of the media interface.
+//! The media interface.
 
 macro_rules! parameters {
     ($collect:ident) => {

@@ -1,37 +1,17 @@
-//! Chips as data: every number about the hardware that the model uses, with
-//! where it comes from.
-//!
-//! A profile is a TOML text with one table per unit. Each parameter is
-//! `name = { value = 60, unit = "ME cycles", source = "..." }` or has, instead
-//! of a source, `provenance = "likely" | "assumed" | "derived" | "calibrated"` and a
-//! `basis`. Latencies are targets from the issue of the instruction to the
-//! signal on an idle chip; the units take the fixed parts of the way off.
-//!
-//! A chip that differs from a built-in one in a few numbers says `extends = "ixp2400"` and
-//! gives those only; it stands on the boards of the chip that it extends.
-//!
-//! What stands around the chip is the board's ([`crate::board`]): a profile is
-//! always both.
+//! A chip on a board, as data: read, checked, and asked.
 
 mod accessors;
 mod consistency;
-pub(crate) mod error;
-pub(crate) mod feedback;
 mod fingerprint;
-pub(crate) mod microengine;
-pub(crate) mod parameter;
-pub(crate) mod parse;
-mod schema;
 
 use npsim_isa::Generation;
 use toml::{Table, Value};
 
-use crate::Cycle;
 use crate::board::{Board, MediaBus};
-pub use error::ProfileError;
-pub use parameter::{Erratum, Foundation, Parameter, Schema};
-use parse::{in_range, take_errata, take_number, take_parameter, take_text, wrong};
-use schema::Values;
+use crate::error::ProfileError;
+use crate::parameter::{self, Erratum, Foundation, Parameter};
+use crate::parse::{in_domain, take_errata, take_number, take_parameter, take_text, wrong};
+use crate::schema::{SCHEMA, Values};
 
 /// Profiles that come with the program: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -56,7 +36,8 @@ pub struct Profile {
 impl Profile {
     /// What stands for a chip's profile between reading the chip's state and
     /// giving it its profile back.
-    pub(crate) fn absent() -> Self {
+    #[must_use]
+    pub fn absent() -> Self {
         Self {
             name: String::new(),
             title: String::new(),
@@ -163,8 +144,8 @@ impl Profile {
         let in_board = |error| ProfileError::Board(Box::new(error));
         let mut board_table = table_of(board).map_err(in_board)?;
         let board = Board::take(&mut board_table).map_err(in_board)?;
-        let mut parameters = Vec::with_capacity(schema::SCHEMA.len());
-        for schema in &schema::SCHEMA {
+        let mut parameters = Vec::with_capacity(SCHEMA.len());
+        for schema in &SCHEMA {
             parameters.push(if schema.is_of_the_board() {
                 take_parameter(&mut board_table, schema).map_err(in_board)?
             } else {
@@ -267,12 +248,18 @@ impl Profile {
         self.errata.iter().find(|e| e.number == number)
     }
 
-    /// The same profile with one parameter changed, for sweeps and tests. The
+    /// This profile with one parameter changed, for sweeps and tests. The
     /// value is marked as assumed.
     ///
     /// # Errors
     /// There is no such parameter, or the value is out of range.
-    pub fn with(&self, group: &str, name: &str, value: u64) -> Result<Self, ProfileError> {
+    pub fn with(
+        &self,
+        group: &str,
+        name: &str,
+        value: impl Into<parameter::Value>,
+    ) -> Result<Self, ProfileError> {
+        let value = value.into();
         let mut profile = self.clone();
         let key = format!("{group}.{name}");
         let Some(at) = self
@@ -282,7 +269,7 @@ impl Profile {
         else {
             return Err(ProfileError::Surplus { key });
         };
-        in_range(&schema::SCHEMA[at], value)?;
+        in_domain(&key, &SCHEMA[at].domain, value)?;
         let parameter = &mut profile.parameters[at];
         parameter.value = value;
         parameter.foundation = Foundation::Assumed;
@@ -300,7 +287,7 @@ impl Profile {
 
     /// Cluster of a microengine, by its index.
     #[must_use]
-    pub(crate) fn cluster_of(&self, index: u8) -> u8 {
+    pub fn cluster_of(&self, index: u8) -> u8 {
         index / self.per_cluster()
     }
 
@@ -318,38 +305,38 @@ impl Profile {
             .then(|| cluster * self.per_cluster() + place)
     }
 
-    /// How long a unit waits between a command's arrival and its request for
+    /// How many cycles a unit waits between a command's arrival and its request for
     /// `words` pulled longwords so that the pull signal of an idle chip comes
     /// `target` cycles after issue.
     #[must_use]
-    pub(crate) fn pull_lead(&self, target: Cycle, words: u8) -> Cycle {
+    pub fn pull_lead(&self, target: u64, words: u8) -> u64 {
         target.saturating_sub(self.path(words))
     }
 
-    /// How long a unit works between a command's arrival and its push of
+    /// How many cycles a unit works between a command's arrival and its push of
     /// `words` longwords so that the push signal comes `target` cycles after
     /// issue.
     #[must_use]
-    pub(crate) fn push_lead(&self, target: Cycle, words: u8) -> Cycle {
+    pub fn push_lead(&self, target: u64, words: u8) -> u64 {
         target.saturating_sub(self.path(words))
     }
 
-    /// How long a unit works between the pull signal, due `pulled` cycles after
+    /// How many cycles a unit works between the pull signal, due `pulled` cycles after
     /// issue, and its push of `words` longwords so that the push signal comes
     /// `target` cycles after issue.
     #[must_use]
-    pub(crate) fn push_lead_after_pull(&self, target: Cycle, pulled: Cycle, words: u8) -> Cycle {
+    pub fn push_lead_after_pull(&self, target: u64, pulled: u64, words: u8) -> u64 {
         target.saturating_sub(pulled + self.carriage(words))
     }
 
     /// Issue to inlet, `words` on a bus, and the register write.
-    fn path(&self, words: u8) -> Cycle {
+    fn path(&self, words: u8) -> u64 {
         self.issue_to_inlet() + self.carriage(words)
     }
 
     /// `words` on a bus and the register write.
-    fn carriage(&self, words: u8) -> Cycle {
-        Cycle::from(words) * self.bus_cycle() + self.transfer_latency()
+    fn carriage(&self, words: u8) -> u64 {
+        u64::from(words) * self.bus_cycle() + self.transfer_latency()
     }
 }
 
@@ -387,7 +374,7 @@ fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
 fn nothing_left(table: &Table, in_board: bool) -> Result<(), ProfileError> {
     for (group, value) in table {
         let known = |name: Option<&String>| {
-            schema::SCHEMA
+            SCHEMA
                 .iter()
                 .any(|s| s.group == group && name.is_none_or(|name| s.name == name))
         };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::board::{Board, MediaBus};
+use crate::parameter::{Domain, Value};
 
 fn text() -> &'static str {
     Profile::text("ixp2400").unwrap()
@@ -40,7 +40,7 @@ fn every_unit_of_measure_and_basis_is_kept() {
         .unwrap();
     assert_eq!(
         (read.value, read.unit, read.foundation),
-        (180, "ME cycles", Foundation::Calibrated)
+        (Value::Number(180), "ME cycles", Foundation::Calibrated)
     );
     assert!(
         profile
@@ -60,7 +60,13 @@ fn the_chip_that_is_not_fitted_differs_in_its_memories_only() {
     let pairs = fitted.parameters().zip(recalled.parameters());
     let moved: Vec<_> = pairs
         .filter(|(old, new)| old.value != new.value)
-        .map(|(old, new)| (format!("{}.{}", old.group, old.name), old.value - new.value))
+        .map(|(old, new)| {
+            let number = |p: &Parameter| p.value.number().unwrap();
+            (
+                format!("{}.{}", old.group, old.name),
+                number(old) - number(new),
+            )
+        })
         .collect();
     let group = |name: &str| -> Vec<u64> {
         let of = moved.iter().filter(|(key, _)| key.starts_with(name));
@@ -127,13 +133,13 @@ fn an_unknown_name_lists_the_known() {
 fn every_parameter_is_missed_by_name() {
     for (chip, board) in [("ixp2400", "enp-2611"), ("ixp2800", "ixp2800-6g")] {
         let (chip, board) = (Profile::text(chip).unwrap(), Board::text(board).unwrap());
-        for schema in &schema::SCHEMA {
+        for schema in &SCHEMA {
             let of_board = schema.is_of_the_board();
             let mut table: Table = if of_board { board } else { chip }.parse().unwrap();
             let group = table.get_mut(schema.group).unwrap();
             group.as_table_mut().unwrap().remove(schema.name).unwrap();
             let text = table.to_string();
-            let key = format!("{}.{}", schema.group, schema.name);
+            let key = schema.key();
             let error = if of_board {
                 match Profile::from_texts(chip, &text) {
                     Err(ProfileError::Board(error)) => *error,
@@ -153,10 +159,16 @@ fn every_parameter_is_missed_by_name() {
 #[test]
 fn every_parameter_refuses_a_value_beyond_its_range() {
     let profile = Profile::load("ixp2800").unwrap();
-    for schema in &schema::SCHEMA {
+    for schema in &SCHEMA {
         let key = format!("`{}.{}`", schema.group, schema.name);
-        let mut bad = vec![schema.most + 1];
-        bad.extend(schema.least.checked_sub(1));
+        let mut bad: Vec<Value> = vec!["nonsense".into()];
+        match schema.domain {
+            Domain::Number { least, most, .. } => {
+                bad.push((most + 1).into());
+                bad.extend(least.checked_sub(1).map(Value::Number));
+            }
+            Domain::Name(_) => bad.push(0.into()),
+        }
         for value in bad {
             let error = profile.with(schema.group, schema.name, value).unwrap_err();
             assert!(error.to_string().contains(&key), "{error}");
@@ -308,7 +320,9 @@ fn attached_logic_is_the_same_beside_every_chip() {
         group.cloned().collect::<Vec<_>>()
     };
     let first = feedback("ixp2400");
-    let values: Vec<_> = first.iter().map(|p| (p.name, p.value)).collect();
+    let values: Vec<_> = { first.iter() }
+        .map(|p| (p.name, p.value.number().unwrap()))
+        .collect();
     assert_eq!(
         values,
         [

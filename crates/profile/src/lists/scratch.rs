@@ -1,4 +1,4 @@
-//! What a profile says of the scratchpad.
+//! The scratchpad.
 
 macro_rules! parameters {
     ($collect:ident) => {

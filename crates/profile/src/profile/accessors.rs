@@ -1,12 +1,12 @@
-//! The accessor of each parameter that [`super::schema`] lists.
+//! The accessor of each parameter that [`crate::lists`] has.
 
 use super::Profile;
-use super::schema::lists;
+use crate::lists::lists;
 
 macro_rules! group {
     ($group:ident {
         $($(#[doc = $doc:literal])+
-        $name:ident: $kind:ty, $unit:literal, $range:expr => $accessor:ident $(of $place:ident)?;)+
+        $name:ident: $kind:ty $(, $unit:literal, $range:expr)? => $accessor:ident $(of $place:ident)?;)+
     }) => {
         impl Profile {
             $($(#[doc = $doc])+ #[must_use] pub const fn $accessor(&self) -> $kind {
@@ -17,8 +17,8 @@ macro_rules! group {
 }
 
 macro_rules! groups {
-    ($($group:ident: $($list:ident)::+;)+) => {
-        $($($list)::+!(group);)+
+    ($($group:ident)+) => {
+        $(crate::lists::$group::parameters!(group);)+
     };
 }
 

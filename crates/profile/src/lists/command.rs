@@ -1,20 +1,6 @@
-//! What a profile says of clocks, and of the buses between microengines and units.
+//! The buses between microengines and units.
 
-macro_rules! clock {
-    ($collect:ident) => {
-        $collect! { clock {
-            /// Microengine clock: one cycle of it is the unit of all time.
-            me_mhz: u64, "MHz", 1..=10000 => me_mhz;
-            /// ME cycles per clock of the internal buses.
-            bus_cycle: u64, "ME cycles", 1..=64 => bus_cycle;
-            /// Clock of the media interface.
-            media_mhz: u64, "MHz", 1..=10000 => media_mhz of board;
-        } }
-    };
-}
-pub(crate) use clock;
-
-macro_rules! command {
+macro_rules! parameters {
     ($collect:ident) => {
         $collect! { command {
             /// Issue of a command to its arrival at the unit, without waiting.
@@ -28,4 +14,4 @@ macro_rules! command {
         } }
     };
 }
-pub(crate) use command;
+pub(crate) use parameters;

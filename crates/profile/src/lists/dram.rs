@@ -1,4 +1,4 @@
-//! What a profile says of the DRAM channels.
+//! The DRAM channels.
 
 macro_rules! parameters {
     ($collect:ident) => {

@@ -1,0 +1,215 @@
+//! A fact about the hardware: what it must look like, what a profile makes of
+//! it, and how well that is founded.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::ProfileError;
+
+/// What values a parameter may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// A whole number.
+    Number {
+        /// The unit of measure.
+        unit: &'static str,
+        /// Least value that the model can work with.
+        least: u64,
+        /// Greatest value that the model can work with.
+        most: u64,
+    },
+    /// One of these names.
+    Name(&'static [&'static str]),
+}
+
+/// What a parameter must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// The part of the chip it belongs to.
+    pub group: &'static str,
+    /// Its name in the group.
+    pub name: &'static str,
+    /// What values it may have.
+    pub domain: Domain,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Whether it stands in the board's file, not in the chip's.
+    pub(crate) board: bool,
+}
+
+impl Schema {
+    /// Whether the parameter stands in the board's file, not in the chip's.
+    #[must_use]
+    pub const fn is_of_the_board(&self) -> bool {
+        self.board
+    }
+
+    /// `group.name`
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("{}.{}", self.group, self.name)
+    }
+
+    /// The value that a text on the command line stands for, whether or not it is in range.
+    ///
+    /// # Errors
+    /// It is no number, or none of the names.
+    pub fn parse(&self, text: &str) -> Result<Value, ProfileError> {
+        match self.domain {
+            Domain::Number { .. } => match text.replace('_', "").parse() {
+                Ok(number) => Ok(Value::Number(number)),
+                Err(_) => Err(ProfileError::Wrong {
+                    key: self.key(),
+                    reason: format!("`{text}` is not a whole number from 0"),
+                }),
+            },
+            Domain::Name(known) => choose(&self.key(), text, known),
+        }
+    }
+}
+
+/// The one of a policy's names that a text is.
+///
+/// # Errors
+/// It is none of them.
+pub(crate) fn choose(
+    key: &str,
+    text: &str,
+    known: &'static [&'static str],
+) -> Result<Value, ProfileError> {
+    let name = known.iter().find(|name| **name == text);
+    let name = name.ok_or_else(|| ProfileError::UnknownName {
+        key: key.to_owned(),
+        name: text.to_owned(),
+        known,
+    })?;
+    Ok(Value::Name(name))
+}
+
+/// What a profile gives for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number, in the parameter's unit of measure.
+    Number(u64),
+    /// A name, of a policy.
+    Name(&'static str),
+}
+
+impl Value {
+    /// The number, if it is one.
+    #[must_use]
+    pub const fn number(self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Name(_) => None,
+        }
+    }
+
+    /// The name, if it is one.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Number(_) => None,
+            Self::Name(name) => Some(name),
+        }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&'static str> for Value {
+    fn from(name: &'static str) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+/// How well a parameter is founded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Foundation {
+    /// Read in a primary source.
+    Source,
+    /// Two weak sources agree.
+    Likely,
+    /// Computed from other figures.
+    Derived,
+    /// Fitted to one published figure.
+    Calibrated,
+    /// One recollection or a modelling choice.
+    Assumed,
+}
+
+impl Foundation {
+    /// All of them, best first.
+    pub const ALL: [Self; 5] = [
+        Self::Source,
+        Self::Likely,
+        Self::Derived,
+        Self::Calibrated,
+        Self::Assumed,
+    ];
+
+    /// The word used in profiles.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Likely => "likely",
+            Self::Derived => "derived",
+            Self::Calibrated => "calibrated",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+impl fmt::Display for Foundation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One parameter as the profile gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The unit of the chip it belongs to.
+    pub group: &'static str,
+    /// Its name in the group.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// The unit of measure; empty for a name.
+    pub unit: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// How well it is founded.
+    pub foundation: Foundation,
+    /// The source, or the reason for the mark.
+    pub basis: String,
+}
+
+/// A known fault of the silicon, as data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Erratum {
+    /// The vendor's number.
+    pub number: u32,
+    /// What goes wrong.
+    pub effect: String,
+    /// Where it is documented.
+    pub source: String,
+    /// RBUF elements it concerns, by element size 64, 128, 256 bytes.
+    pub elements: [Vec<u8>; 3],
+}
