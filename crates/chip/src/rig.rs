@@ -1,8 +1,9 @@
-//! Test rig: the fabric and the memory units, with a register file in place of
-//! each microengine and a record of every signal.
+//! The fabric and the units without microengines: scripted commands, and the times of their
+//! signals and data. A register file stands in place of each microengine.
 
 mod contention;
 mod device;
+mod dram_policies;
 mod latency;
 mod lateness;
 mod semantics;
@@ -36,14 +37,14 @@ pub struct Notice {
     pub pull: bool,
 }
 
-/// In place of microengines and general-purpose core, whom no rig command reaches.
-struct Nobody;
+/// In place of microengines and general-purpose core, which no command of the rig reaches.
+struct Absent;
 
-impl TransferRegisters for Nobody {
+impl TransferRegisters for Absent {
     fn give_away(&mut self, _: u8, _: u8, _: u8) {}
 }
 
-impl Interrupts for Nobody {
+impl Interrupts for Absent {
     fn interrupt(&mut self, _: InterruptLine, _: u8, _: &mut Fabric) {}
 }
 
@@ -158,8 +159,8 @@ impl Rig {
             Event::Arrive(slot) => self.units.arrive(slot, fabric),
             Event::Ready(slot) => {
                 let outside = Outside {
-                    registers: &mut Nobody,
-                    core: &mut Nobody,
+                    registers: &mut Absent,
+                    core: &mut Absent,
                 };
                 self.units.ready(slot, fabric, outside);
             }
@@ -214,7 +215,7 @@ impl Rig {
                 });
             }
             Event::Microengine(me) => self.offer(me),
-            event => panic!("the rig has nobody for {event:?}"),
+            event => panic!("the rig has no receiver of {event:?}"),
         }
     }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lock::Lock;
+use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::sideband::{Interrupts, TransferRegisters};
 use crate::kernel::target::{Inlets, Target};
@@ -126,15 +127,16 @@ macro_rules! units {
                 }
             }
 
-            /// What each inlet's unit or channel has counted: memories first, else
-            /// in the order of the table.
-            pub fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters)> {
+            /// What each inlet's unit or channel has counted, and what of it no other unit
+            /// does: memories first, else in the order of the table.
+            pub fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters, Row)> {
                 let mut rows = Vec::new();
                 $(rows.extend((0..).zip(self.$field.counters()).map(|(channel, counters)| {
-                    (<$unit>::MEMORY, <$unit>::target(channel), counters)
+                    let own = self.$field.own_counters(channel);
+                    (<$unit>::MEMORY, (<$unit>::target(channel), counters, own))
                 }));)+
-                rows.sort_by_key(|&(memory, ..)| !memory);
-                rows.into_iter().map(|(_, target, counters)| (target, counters))
+                rows.sort_by_key(|(memory, _)| !memory);
+                rows.into_iter().map(|(_, row)| row)
             }
 
             /// The longwords that are watched as locks, unit by unit.
@@ -334,7 +336,7 @@ mod tests {
     fn statistics_list_memories_first() {
         let profile = Profile::load("ixp2800").unwrap();
         let units = Units::new(&profile, &MediaSetup::default());
-        let names: Vec<_> = units.counters().map(|(target, _)| target.name()).collect();
+        let names: Vec<_> = units.counters().map(|(target, ..)| target.name()).collect();
         assert_eq!(
             names.join(" "),
             "scratch sram0 sram1 sram2 sram3 dram0 dram1 dram2 hash msf cap"

@@ -6,6 +6,9 @@ mod collect;
 mod rows;
 mod slow_path;
 
+use npsim_chip::gpp::TaskCounts;
+use npsim_chip::kernel::row::Row;
+use npsim_chip::units::cap::CapUses;
 use serde::Serialize;
 
 pub use rows::{DeviceStats, Devices, TaskRows};
@@ -48,7 +51,7 @@ pub struct Stats {
     /// The general-purpose core.
     pub gpp: GppStats,
     /// Chip-wide CSRs.
-    pub cap: CapStats,
+    pub cap: CapUses,
     /// What is attached to SRAM channels, by kind.
     #[serde(flatten)]
     pub devices: Devices,
@@ -122,10 +125,10 @@ pub struct UnitStats {
     pub busy_reading: u64,
     /// Cycles in which it was writing; 0 where there are no directions.
     pub busy_writing: u64,
-    /// Cycles in which a DRAM channel's data pins turned around.
-    pub turning: u64,
-    /// Cycles in which a DRAM channel refreshed.
-    pub refreshing: u64,
+    /// What some unit counts of its own: each entry has the names of all, and 0 where it is
+    /// another unit's.
+    #[serde(flatten)]
+    pub own: Row,
     /// Thousandths of the run in which it was serving.
     pub busy_permille: u64,
     /// Most commands that were in its queue at one time.
@@ -402,32 +405,12 @@ fn is_none(count: &u64) -> bool {
 pub struct TaskStats {
     /// The name of its kind, such as `exceptions`.
     pub name: String,
-    /// Jobs begun: polls of a ring, runs of a timer.
-    pub jobs: u64,
-    /// Cycles spent on accesses and work.
-    pub busy: u64,
-    /// Jobs that were due while the core was at another.
-    pub waits: u64,
-    /// Cycles for which they waited.
-    pub waited: u64,
-    /// The longest of these waits.
-    pub waited_longest: u64,
+    /// What it has done.
+    #[serde(flatten)]
+    pub counts: TaskCounts,
     /// What the summary of a run says of it, a line each.
     #[serde(skip)]
     pub summary: Vec<String>,
-}
-
-/// Chip-wide CSRs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CapStats {
-    /// CSR reads.
-    pub reads: u64,
-    /// CSR writes, fast ones included.
-    pub writes: u64,
-    /// Signals raised through `INTERTHREAD_SIG`.
-    pub interthread_signals: u64,
-    /// Reflector transfers.
-    pub reflections: u64,
 }
 
 /// An allowed check.

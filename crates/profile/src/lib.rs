@@ -26,6 +26,7 @@ mod schema;
 
 pub use board::{Board, BoardPort, MediaBus};
 pub use error::ProfileError;
+pub use lists::dram::{RefreshPolicy, RowPolicy};
 pub use named::Named;
 pub use parameter::{Domain, Erratum, Foundation, Parameter, Schema, Value};
 pub use profile::Profile;

@@ -34,21 +34,7 @@ impl Named {
             _ => format!("{}: {error}", self.shown),
         });
         problem.excerpt = self.place.clone().map(Box::new);
-        help_with_names(problem, error)
-    }
-}
-
-/// Adds the name that was meant, if the mistake is an unknown name of a policy.
-pub(super) fn help_with_names(problem: Problem, error: &ProfileError) -> Problem {
-    match error {
-        ProfileError::Board(error) => help_with_names(problem, error),
-        ProfileError::UnknownName { name, known, .. } => {
-            match closest(name, known.iter().copied()) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem,
-            }
-        }
-        _ => problem,
+        problem.help_with_names(error)
     }
 }
 

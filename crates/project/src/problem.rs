@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anstream::adapter::strip_str;
 use npsim_asm::spelling::closest;
 use npsim_net::standard_output::is_standard_output;
+use npsim_profile::ProfileError;
 
 /// A text and the place in it that a [`Problem`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +95,20 @@ impl Problem {
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
+    }
+
+    /// Asks for the name that was meant, if the mistake is an unknown name of a policy.
+    pub(crate) fn help_with_names(self, error: &ProfileError) -> Self {
+        match error {
+            ProfileError::Board(error) => self.help_with_names(error),
+            ProfileError::UnknownName { name, known, .. } => {
+                match closest(name, known.iter().copied()) {
+                    Some(near) => self.help(format!("did you mean `{near}`?")),
+                    None => self,
+                }
+            }
+            _ => self,
+        }
     }
 
     /// Shows a place.

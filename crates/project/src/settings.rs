@@ -20,7 +20,6 @@ use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::file;
-use super::hardware::help_with_names;
 use super::registry::Registry;
 use super::resolve::ProjectText;
 use super::text::is_name;
@@ -386,7 +385,7 @@ pub(crate) fn apply_to_profile(
         };
         let refused = |error| match error {
             ProfileError::Wrong { reason, .. } => setting.wrong(reason),
-            other => help_with_names(setting.wrong(&other), &other),
+            other => setting.wrong(&other).help_with_names(&other),
         };
         let to = schema.parse(&setting.value).map_err(refused)?;
         profile = profile.with(group, name, to).map_err(refused)?;

@@ -21,6 +21,11 @@ impl Row {
         self
     }
 
+    /// The names of its numbers, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|(name, _)| *name)
+    }
+
     /// The number of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<i128> {

@@ -9,6 +9,7 @@
 use crate::kernel::command::Slot;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lock::Lock;
+use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlet, Target};
 use crate::kernel::unit_counters::UnitCounters;
@@ -61,13 +62,19 @@ pub trait Unit {
     /// What each channel counted, in order.
     fn counters(&self) -> impl Iterator<Item = &UnitCounters>;
 
+    /// What a channel counted that no other unit does. The statistics take the names.
+    fn own_counters(&self, channel: u8) -> Row {
+        let _ = channel;
+        Row::default()
+    }
+
     /// The longwords in it that are watched as locks.
     fn locks(&self) -> impl Iterator<Item = &Lock> {
         std::iter::empty()
     }
 
     /// The commands that are served before one that waits at an inlet of the unit or
-    /// in a queue behind it; `None` where it does not wait there. For whoever looks.
+    /// in a queue behind it; `None` where it does not wait there. Only shown.
     fn ahead_of(&self, slot: Slot, channel: u8) -> Option<Vec<Slot>> {
         let _ = (slot, channel);
         None

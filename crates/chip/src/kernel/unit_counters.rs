@@ -26,18 +26,14 @@ pub struct UnitCounters {
     served: [u64; OPERATIONS],
     /// Longwords moved.
     pub words: u64,
-    /// Cycles in which a DRAM channel's pins turned around.
-    pub turning: Cycle,
     /// Cycles in which the unit's data path was busy reading.
     pub busy_reading: Cycle,
-    /// Cycles in which a DRAM channel refreshed.
-    pub refreshing: Cycle,
+    /// Sum over commands of the cycles from being able to start to the start.
+    pub waiting: Cycle,
     /// Cycles in which the unit's data path was busy writing.
     pub busy_writing: Cycle,
     /// Cycles in which the unit was busy with neither.
     pub busy_otherwise: Cycle,
-    /// Sum over commands of the cycles from being able to start to the start.
-    pub waiting: Cycle,
     /// Commands at the unit now.
     queue: u64,
     /// Most commands that were at the unit at one time.
@@ -53,12 +49,10 @@ impl Default for UnitCounters {
         Self {
             served: [0; OPERATIONS],
             words: 0,
-            turning: 0,
             busy_reading: 0,
-            refreshing: 0,
+            waiting: 0,
             busy_writing: 0,
             busy_otherwise: 0,
-            waiting: 0,
             queue: 0,
             queue_peak: 0,
             stays: 0,

@@ -57,11 +57,18 @@ pub struct Cap {
     interthread_lead: Cycle,
     reflect_lead: Cycle,
     counters: UnitCounters,
+    /// What passed through it.
+    pub uses: CapUses,
+}
+
+/// How often the CSR proxy did what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapUses {
     /// Registers read.
     pub reads: u64,
     /// Registers written, fast writes included.
     pub writes: u64,
-    /// Signals raised between threads.
+    /// Signals raised through `INTERTHREAD_SIG`.
     pub interthread_signals: u64,
     /// Reflector transfers.
     pub reflections: u64,
@@ -89,10 +96,7 @@ impl Cap {
             interthread_lead: profile.interthread_signal().saturating_sub(inlet),
             reflect_lead: profile.cap_reflect().saturating_sub(both_ways),
             counters: UnitCounters::default(),
-            reads: 0,
-            writes: 0,
-            interthread_signals: 0,
-            reflections: 0,
+            uses: CapUses::default(),
         }
     }
 
@@ -118,7 +122,7 @@ impl Cap {
             fabric.finish(slot);
             return;
         };
-        self.reflections += 1;
+        self.uses.reflections += 1;
         if command.op == CommandOp::CapReflectRead {
             // The fabric pulls from the registers that the command names. So it names the
             // other side's until the words are here, and the note keeps where they go.
@@ -144,7 +148,7 @@ impl Cap {
     }
 
     fn read(&mut self, address: u32, behind: &BehindProxy<'_>) -> Option<u32> {
-        self.reads += 1;
+        self.uses.reads += 1;
         let address = known(address)?;
         Some(match address {
             cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
@@ -174,7 +178,7 @@ impl Cap {
         fabric: &mut Fabric,
         behind: &mut BehindProxy<'_>,
     ) {
-        self.writes += 1;
+        self.uses.writes += 1;
         let Some(address) = known(address) else {
             unknown(slot, address, fabric);
             return;
@@ -216,7 +220,7 @@ impl Cap {
         let (context, signal) = ((value >> 4) as u8 % CONTEXTS, (value & 15) as u8);
         match fabric.profile.index_of(number) {
             Some(me) if signal != 0 => {
-                self.interthread_signals += 1;
+                self.uses.interthread_signals += 1;
                 let command = fabric.flight(slot).command;
                 fabric.events.post(
                     fabric.now,

@@ -7,6 +7,8 @@
 
 mod channel;
 mod core_access;
+mod refresh;
+mod rows;
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::memory::{OutOfRange, Paged};
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::queue::references;
+use crate::kernel::row::Row;
 use crate::kernel::saved_memory::{Cell, StateError, get_memory, put_memory};
 use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::snapshot::bits;
@@ -141,8 +144,8 @@ impl Dram {
     /// Moves what has room in its bank there.
     #[inline(never)]
     fn empty_inlet(&mut self, number: usize, fabric: &mut Fabric) {
-        while let Some((slot, leads)) = self.channels[number].take() {
-            if leads {
+        while let Some((slot, is_head)) = self.channels[number].take() {
+            if is_head {
                 self.left_inlet(slot, number, fabric);
             }
         }
@@ -185,7 +188,7 @@ impl Dram {
         let flight = fabric.flight_mut(slot);
         flight.note -= 1;
         let is_last = flight.note == 0;
-        if part.leads {
+        if part.is_head {
             let op = flight.command.op;
             channel.counters.started(op, 0, now - part.since);
         }
@@ -501,6 +504,11 @@ impl Unit for Dram {
 
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
+    }
+
+    fn own_counters(&self, channel: u8) -> Row {
+        let channel = self.channels.get(usize::from(channel));
+        channel.map(Channel::own_counters).unwrap_or_default()
     }
 
     fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {

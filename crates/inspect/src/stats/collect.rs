@@ -1,17 +1,17 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BufferStats, BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats,
-    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats,
-    QueueStats, ReferenceStats, RingStats, Stats, UnitStats,
+    BufferStats, BusInstanceStats, BusStats, CheckStats, ContextStats, CounterStats, DropStats,
+    HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, QueueStats,
+    ReferenceStats, RingStats, Stats, UnitStats,
 };
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::{Core, MeStats};
 use npsim_chip::gpp::Gpp;
-use npsim_chip::kernel::bus::{BackPressure, BusUse};
+use npsim_chip::kernel::bus::BusUse;
 use npsim_chip::kernel::lock::Lock;
-use npsim_chip::kernel::row::permille;
+use npsim_chip::kernel::row::{Row, permille};
 use npsim_chip::kernel::target::Target;
 use npsim_chip::kernel::unit::Unit;
 use npsim_chip::kernel::unit_counters::UnitCounters;
@@ -25,10 +25,6 @@ impl Stats {
         let profile = &chip.fabric().profile;
         let (cycles, mhz) = (chip.counted_to(), profile.me_mhz());
         let rows: Vec<_> = chip.units().counters().collect();
-        let units = rows.iter().map(|&(target, counters)| {
-            let pressure = chip.fabric().buses.pressure(target);
-            unit(target.name(), counters, pressure, cycles)
-        });
         let targets: Vec<_> = rows.iter().map(|row| row.0).collect();
         let microengines = chip.microengines().iter().enumerate();
         Self {
@@ -41,7 +37,7 @@ impl Stats {
             microengines: microengines
                 .map(|(i, me)| microengine(i, &counts(chip, &**me), cycles, &targets))
                 .collect(),
-            units: units.collect(),
+            units: units(chip, &rows, cycles),
             buses: buses(chip, cycles),
             ports: ports(&chip.units().msf),
             media: media(&chip.units().msf),
@@ -51,12 +47,7 @@ impl Stats {
             buffers: buffers(chip),
             locks: locks(chip, cycles),
             gpp: super::slow_path::gpp(chip),
-            cap: CapStats {
-                reads: chip.units().cap.reads,
-                writes: chip.units().cap.writes,
-                interthread_signals: chip.units().cap.interthread_signals,
-                reflections: chip.units().cap.reflections,
-            },
+            cap: chip.units().cap.uses,
             devices: super::slow_path::devices(chip),
             checks_passed_over: chip
                 .fabric()
@@ -119,23 +110,33 @@ fn operations(counters: &UnitCounters) -> Vec<OperationStats> {
     counters.served().map(named).collect()
 }
 
-fn unit(name: String, counters: &UnitCounters, pressure: BackPressure, cycles: Cycle) -> UnitStats {
-    UnitStats {
-        name,
-        commands: operations(counters),
-        words: counters.words,
-        busy: counters.busy(),
-        busy_permille: permille(counters.busy(), cycles),
-        busy_reading: counters.busy_reading,
-        busy_writing: counters.busy_writing,
-        turning: counters.turning,
-        refreshing: counters.refreshing,
-        queue_peak: counters.queue_peak,
-        queue_cycles: counters.queue_cycles_at(cycles),
-        waiting: counters.waiting,
-        held: pressure.held,
-        stalled_microengines: pressure.stalled,
+fn units(chip: &Chip, rows: &[(Target, &UnitCounters, Row)], cycles: Cycle) -> Vec<UnitStats> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in rows.iter().flat_map(|(.., own)| own.names()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
+    let one = |(target, counters, own): &(Target, &UnitCounters, Row)| {
+        let pressure = chip.fabric().buses.pressure(*target);
+        let all_names = |all: Row, name| all.with(name, own.get(name).unwrap_or(0));
+        UnitStats {
+            name: target.name(),
+            commands: operations(counters),
+            words: counters.words,
+            busy: counters.busy(),
+            busy_permille: permille(counters.busy(), cycles),
+            busy_reading: counters.busy_reading,
+            busy_writing: counters.busy_writing,
+            own: names.iter().copied().fold(Row::default(), all_names),
+            queue_peak: counters.queue_peak,
+            queue_cycles: counters.queue_cycles_at(cycles),
+            waiting: counters.waiting,
+            held: pressure.held,
+            stalled_microengines: pressure.stalled,
+        }
+    };
+    rows.iter().map(one).collect()
 }
 
 fn buses(chip: &Chip, cycles: Cycle) -> Vec<BusStats> {

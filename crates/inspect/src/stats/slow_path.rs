@@ -28,16 +28,12 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
         reasons.extend(packets.map(|(reason, frames)| DropStats { reason, frames }));
         tasks.push(TaskStats {
             name: task.name().to_owned(),
-            jobs: counts.jobs,
-            busy: counts.busy,
-            waits: counts.waits,
-            waited: counts.waited,
-            waited_longest: counts.waited_longest,
+            counts,
             summary: task.summary(memories),
         });
     }
     GppStats {
-        busy: tasks.iter().map(|task| task.busy).sum(),
+        busy: tasks.iter().map(|task| task.counts.busy).sum(),
         route_words: gpp.route_words,
         polls,
         interrupts: gpp.interrupts,

@@ -137,6 +137,41 @@ fn boards_that_are_not_there_are_told_with_those_that_are() {
 }
 
 #[test]
+fn a_policy_of_a_chip_is_a_name_among_those_that_there_are() {
+    let own = |rows: &str| {
+        let head = "name = \"own\"\ntitle = \"t\"\nextends = \"ixp2400\"\n[dram]\n";
+        project("profile = \"own.toml\"", "").with("p/own.toml", format!("{head}rows = {rows}\n"))
+    };
+    own("{ value = \"open\", source = \"s\" }")
+        .npsim("run p --until 1us --explain")
+        .expect(0, &["on own, board ixp2400-plain"]);
+    for (rows, phrases) in [
+        (
+            "{ value = \"opne\", source = \"s\" }",
+            &[
+                "`opne` is none of its names; there are closed, open",
+                "did you mean `open`?",
+            ][..],
+        ),
+        ("{ value = \"open\" }", &["needs a `source`"]),
+        (
+            "{ value = \"open\", unit = \"rows\", source = \"s\" }",
+            &["`dram.rows.unit` is not known"],
+        ),
+        (
+            "{ value = 1, source = \"s\" }",
+            &["`dram.rows.value` is wrong"],
+        ),
+        ("\"open\"", &["write { value = \"...\", source = \"...\" }"]),
+    ] {
+        own(rows).npsim("run p --until 1us").expect(1, phrases);
+    }
+    Dir::new()
+        .npsim("chip ixp2400")
+        .expect(0, &["dram.rows", "closed", "dram.refresh", "in-turn"]);
+}
+
+#[test]
 fn a_board_file_of_ones_own_is_checked_number_by_number() {
     let run = |own: String| {
         project("board = \"own.toml\"", "")

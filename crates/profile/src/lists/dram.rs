@@ -1,5 +1,28 @@
 //! The DRAM channels.
 
+use crate::named::named;
+
+named! {
+    /// What becomes of a bank's row after an access.
+    pub enum RowPolicy {
+        /// It is closed behind each access.
+        Closed = "closed",
+        /// It stays open until another row of the bank is accessed, or a refresh comes. A row
+        /// holds the bytes after which the next bank follows.
+        Open = "open",
+    }
+}
+
+named! {
+    /// Which banks a refresh blocks.
+    pub enum RefreshPolicy {
+        /// A set of them, and the next time the next set.
+        InTurn = "in-turn",
+        /// All.
+        AllBank = "all-bank",
+    }
+}
+
 macro_rules! parameters {
     ($collect:ident) => {
         $collect! { dram {
@@ -17,6 +40,8 @@ macro_rules! parameters {
             bank_fifo_depth: u8, "commands", 1..=64 => dram_bank_fifo_depth;
             /// Bytes after which the next bank follows.
             bank_interleave: u32, "bytes", 8..=16777216 => dram_bank_interleave;
+            /// What becomes of a bank's row after an access.
+            rows: crate::RowPolicy => dram_rows;
             /// Bytes that one burst moves.
             burst_bytes: u32, "bytes", 8..=256 => dram_burst_bytes;
             /// Time one burst keeps the data pins busy.
@@ -37,7 +62,9 @@ macro_rules! parameters {
             write_to_read: u64, "ME cycles", 0..=1024 => dram_write_to_read;
             /// Distance of refreshes.
             refresh_interval: u64, "ME cycles", 128..=1000000000 => dram_refresh_interval;
-            /// Banks that are refreshed together; sets of them take turns.
+            /// Which banks a refresh blocks.
+            refresh: crate::RefreshPolicy => dram_refresh;
+            /// Banks that are refreshed together, where sets of them take turns.
             refresh_banks: u8, "banks", 1..=32 => dram_refresh_banks;
             /// Time a refresh blocks its banks.
             refresh_cycles: u64, "ME cycles", 0..=100000 => dram_refresh_cycles;

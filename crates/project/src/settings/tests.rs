@@ -142,10 +142,18 @@ fn profiles_change_by_name_and_say_so() {
     let (_, none) = set(format!("profile.{group}.{name}={value}")).unwrap();
     assert!(none.is_empty());
     let (changed, list) = set("profile.sram.read=120".into()).unwrap();
-    assert_eq!((list.len(), list[0].to), (1, 120));
+    assert_eq!((list.len(), list[0].to), (1, 120.into()));
     assert_ne!(changed, profile);
     let message = set("profile.sram.raed=120".into()).unwrap_err().to_string();
     assert!(message.contains("profile.sram.read"), "{message}");
     assert!(set("profile.sram.read=fast".into()).is_err());
     assert!(set("profile.sram.read=99999999999".into()).is_err());
+    let (open, list) = set("profile.dram.rows=open".into()).unwrap();
+    assert_eq!(list[0].to.to_string(), "open");
+    assert_eq!(open.dram_rows(), npsim_profile::RowPolicy::Open);
+    let message = set("profile.dram.rows=opne".into())
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("there are closed, open"), "{message}");
+    assert!(message.contains("did you mean `open`?"), "{message}");
 }

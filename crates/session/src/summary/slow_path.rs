@@ -14,7 +14,7 @@ pub(super) fn write(out: &mut String, chip: &Stats) -> fmt::Result {
             writeln!(out, "{:<12} {line}", task.name)?;
         }
     }
-    for task in chip.gpp.tasks.iter().filter(|task| task.waits > 0) {
+    for task in chip.gpp.tasks.iter().filter(|task| task.counts.waits > 0) {
         writeln!(out, "core         {}", waits(task, chip.mhz))?;
     }
     for device in &chip.devices.0 {
@@ -30,7 +30,7 @@ fn waits(task: &TaskStats, mhz: u64) -> String {
     format!(
         "{} waited {} times for other tasks, {} at most",
         task.name,
-        grouped(task.waits),
-        time(task.waited_longest)
+        grouped(task.counts.waits),
+        time(task.counts.waited_longest)
     )
 }

@@ -94,9 +94,14 @@ fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
     assert_eq!(names, ["quick-start", "xcp", "rcp"]);
     assert_eq!(
         stats.gpp.busy,
-        stats.gpp.tasks.iter().map(|task| task.busy).sum::<u64>()
+        stats
+            .gpp
+            .tasks
+            .iter()
+            .map(|task| task.counts.busy)
+            .sum::<u64>()
     );
-    assert!(stats.gpp.tasks.iter().any(|task| task.waits > 0));
+    assert!(stats.gpp.tasks.iter().any(|task| task.counts.waits > 0));
 }
 
 #[test]

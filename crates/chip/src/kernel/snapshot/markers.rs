@@ -1,10 +1,11 @@
 //! Names that types carry so that a [state vector](super::vector) knows what their numbers are.
 
 /// Structures that only count: what is in them never decides what happens.
-pub(super) const COUNTERS: [&str; 9] = [
+pub(super) const COUNTERS: [&str; 10] = [
     "BackPressure",
     "BusUse",
     "ContextTimes",
+    "DramCounters",
     "LockCounts",
     "MeStats",
     "PortCounts",

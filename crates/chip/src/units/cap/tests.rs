@@ -128,7 +128,7 @@ fn an_interthread_signal_reaches_another_microengine_in_its_time() {
             }
         )]
     );
-    assert_eq!(bench.cap.interthread_signals, 1);
+    assert_eq!(bench.cap.uses.interthread_signals, 1);
     bench.fast_write(cap_csr::INTERTHREAD_SIGNAL, 4 << 7 | 1);
     assert!(bench.fault().contains("microengine 4"), "{}", bench.fault());
 }

@@ -1,8 +1,8 @@
 //! One DRAM channel: an inlet, a FIFO per bank, and the choice of the bank that
 //! gets the data pins next.
 //!
-//! Rows close after each access. A bank can start again a row cycle after its
-//! last start, and not before its data is through and the row is precharged.
+//! When a bank can begin an access is said in [`super::rows`], which banks wait for a
+//! refresh in [`super::refresh`].
 //! Banks take turns; a bank whose command would turn the data pins around is
 //! passed over for one whose command would not, at most twice. The pins are
 //! booked no further ahead than a row takes to open, so the choice stays open
@@ -16,9 +16,12 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+use super::refresh::{Refresh, RefreshTiming};
+use super::rows::{Row, RowTiming};
 use crate::Cycle;
 use crate::kernel::fabric::Slot;
 use crate::kernel::queue::take_out;
+use crate::kernel::row::Row as CounterRow;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use npsim_profile::Profile;
 
@@ -59,9 +62,11 @@ impl Divisor {
 
 /// The part of a command that one channel serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(super) struct BankRequest {
     pub slot: Slot,
     bank: u8,
+    /// The row within the bank.
+    row: u32,
     write: bool,
     /// Bursts on the pins.
     pub bursts: u32,
@@ -70,15 +75,16 @@ pub(super) struct Part {
     /// Whether its data, if it needs any, is there.
     ready: bool,
     /// The part that stands for the whole command in inlet and counters.
-    pub leads: bool,
+    pub is_head: bool,
     /// Since when it could start, but for others.
     pub since: Cycle,
 }
 
-impl Part {
-    /// When it could start at a bank that is free from a cycle on.
+impl BankRequest {
+    /// When it could start at a bank whose row is this.
     #[inline]
-    fn free_at(&self, bank: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Cycle {
+    fn earliest(&self, row: &Row, ready_at: impl Fn(Slot) -> Cycle) -> Cycle {
+        let bank = row.earliest(self.row);
         if self.write {
             bank
         } else {
@@ -101,7 +107,7 @@ pub(super) enum Next {
 /// A part that has the data pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Started {
-    pub part: Part,
+    pub part: BankRequest,
     /// From when until when, rounded up to whole cycles.
     pub pins: (Cycle, Cycle),
     /// When its bank is free again.
@@ -111,8 +117,8 @@ pub(super) struct Started {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
     /// Oldest first. Few stand in it, so a vector does.
-    fifo: Vec<Part>,
-    free: Cycle,
+    fifo: Vec<BankRequest>,
+    row: Row,
     passed_over: u8,
 }
 
@@ -132,22 +138,15 @@ struct Timing {
     burst_bytes: Divisor,
     /// In half cycles.
     burst: Cycle,
-    column_to_data: Cycle,
-    access: Cycle,
-    row_cycle: Cycle,
-    precharge: Cycle,
-    write_recovery: Cycle,
+    rows: RowTiming,
     read_to_write: Cycle,
     write_to_read: Cycle,
-    refresh_interval: Cycle,
-    refresh_cycles: Cycle,
-    refresh_banks: usize,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     timing: Timing,
-    inlet: VecDeque<Part>,
+    inlet: VecDeque<BankRequest>,
     banks: Vec<Bank>,
     /// The bank after the one that was served last.
     turn: usize,
@@ -156,9 +155,7 @@ pub(super) struct Channel {
     /// Half cycles on the pins that make no whole one, by direction.
     odd: [Cycle; 2],
     pins_wrote: bool,
-    next_refresh: Cycle,
-    /// The first bank of the next refresh.
-    refresh_turn: usize,
+    refresh: Refresh,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
     /// Bit b: the first command of bank b has its data. It follows from `banks`, and tells
@@ -166,6 +163,18 @@ pub(super) struct Channel {
     #[serde(skip)]
     ready: u64,
     pub counters: UnitCounters,
+    own: DramCounters,
+}
+
+/// What a channel counts besides what all units do.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct DramCounters {
+    /// Cycles in which the pins turned around.
+    turning: Cycle,
+    /// Cycles in which banks were refreshed.
+    refreshing: Cycle,
+    /// Accesses that found their row open.
+    row_hits: u64,
 }
 
 impl Channel {
@@ -176,19 +185,11 @@ impl Channel {
             bank_depth: profile.dram_bank_fifo_depth() as usize,
             burst_bytes: Divisor::new(profile.dram_burst_bytes()),
             burst: profile.dram_burst_half_cycles(),
-            column_to_data: profile.dram_column_to_data(),
-            access: profile.dram_row_to_column() + profile.dram_column_to_data(),
-            row_cycle: profile.dram_row_cycle(),
-            precharge: profile.dram_precharge(),
-            write_recovery: profile.dram_write_recovery(),
+            rows: RowTiming::new(profile),
             read_to_write: profile.dram_read_to_write(),
             write_to_read: profile.dram_write_to_read(),
-            refresh_interval: profile.dram_refresh_interval(),
-            refresh_cycles: profile.dram_refresh_cycles(),
-            refresh_banks: usize::from(profile.dram_refresh_banks().min(profile.dram_banks())),
         };
         Self {
-            next_refresh: timing.refresh_interval,
             timing,
             inlet: VecDeque::new(),
             banks: vec![Bank::default(); profile.dram_banks() as usize],
@@ -196,10 +197,11 @@ impl Channel {
             pins_free: 0,
             odd: [0; 2],
             pins_wrote: false,
-            refresh_turn: 0,
+            refresh: Refresh::new(RefreshTiming::new(profile)),
             turn_at: Cycle::MAX,
             ready: 0,
             counters: UnitCounters::default(),
+            own: DramCounters::default(),
         }
     }
 
@@ -209,6 +211,7 @@ impl Channel {
         let banks = own.banks.len();
         let parts = self.banks.iter().flat_map(|bank| bank.fifo.iter());
         self.timing == own.timing
+            && self.refresh.timing == own.refresh.timing
             && self.banks.len() == banks
             && parts
                 .chain(&self.inlet)
@@ -230,6 +233,13 @@ impl Channel {
         timing.banks.rest_of(timing.bank_interleave.into(address)) as usize
     }
 
+    /// The row of an address within its bank: bank bits lie right above those of a row's columns.
+    #[inline]
+    fn row_of(&self, address: u32) -> u32 {
+        let timing = &self.timing;
+        timing.banks.into(timing.bank_interleave.into(address))
+    }
+
     /// The part of `bytes` at an address within the channel.
     #[expect(clippy::too_many_arguments, reason = "the facts of one command")]
     #[inline]
@@ -240,26 +250,27 @@ impl Channel {
         bytes: u32,
         write: bool,
         passes: u32,
-        leads: bool,
+        is_head: bool,
         now: Cycle,
-    ) -> Part {
+    ) -> BankRequest {
         let timing = &self.timing;
         let burst = |address: u32| timing.burst_bytes.into(address);
         let bursts = burst(address + bytes - 1) - burst(address) + 1;
-        Part {
+        BankRequest {
             slot,
             bank: self.bank_of(address) as u8,
+            row: self.row_of(address),
             write,
             bursts: bursts * passes,
             words: (bytes / 4) as u8,
             ready: !write,
-            leads,
+            is_head,
             since: now,
         }
     }
 
     /// Puts a part into the inlet.
-    pub(crate) fn accept(&mut self, part: Part, now: Cycle) {
+    pub(crate) fn accept(&mut self, part: BankRequest, now: Cycle) {
         self.inlet.push_back(part);
         self.counters.came(now);
     }
@@ -267,7 +278,7 @@ impl Channel {
     /// Puts a part into its bank at once where [`Self::take`] would move it there, which is
     /// true then; else into the inlet.
     #[inline]
-    pub fn enter(&mut self, part: Part, now: Cycle) -> bool {
+    pub fn enter(&mut self, part: BankRequest, now: Cycle) -> bool {
         if !self.inlet.is_empty() || !self.move_on(part) {
             self.accept(part, now);
             return false;
@@ -290,7 +301,7 @@ impl Channel {
     }
 
     /// Moves the inlet's first part to its bank, if that has room; gives its command, and
-    /// whether it leads.
+    /// whether it stands for the whole command.
     #[inline]
     pub fn take(&mut self) -> Option<(Slot, bool)> {
         let part = *self.inlet.front()?;
@@ -298,12 +309,12 @@ impl Channel {
             return None;
         }
         self.inlet.pop_front();
-        Some((part.slot, part.leads))
+        Some((part.slot, part.is_head))
     }
 
     /// Puts a part into its bank; false if that has no room.
     #[inline]
-    fn move_on(&mut self, part: Part) -> bool {
+    fn move_on(&mut self, part: BankRequest) -> bool {
         let fifo = &mut self.banks[part.bank as usize].fifo;
         if fifo.len() >= self.timing.bank_depth {
             return false;
@@ -316,7 +327,8 @@ impl Channel {
     /// The commands whose parts come before those of one that waits: in its bank's FIFO,
     /// and in the inlet; `None` where it does not wait here.
     pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
-        let slots = |parts: &mut dyn Iterator<Item = &Part>| parts.map(|it| it.slot).collect();
+        let slots =
+            |parts: &mut dyn Iterator<Item = &BankRequest>| parts.map(|it| it.slot).collect();
         let until = |mut all: Vec<Slot>| {
             let at = all.iter().position(|other| *other == slot)?;
             all.truncate(at);
@@ -348,7 +360,7 @@ impl Channel {
     /// A command's data has come; true if a part of it is here.
     pub(crate) fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
         let mut found = false;
-        let mut set = |parts: &mut dyn Iterator<Item = &mut Part>| {
+        let mut set = |parts: &mut dyn Iterator<Item = &mut BankRequest>| {
             for part in parts.filter(|part| part.slot == slot) {
                 part.ready = true;
                 part.since = now;
@@ -361,6 +373,19 @@ impl Channel {
         }
         set(&mut self.inlet.iter_mut());
         found
+    }
+
+    /// What it counts besides what all units do; hits only where rows stay open.
+    pub fn own_counters(&self) -> CounterRow {
+        let own = &self.own;
+        let row = CounterRow::default()
+            .with("turning", own.turning)
+            .with("refreshing", own.refreshing);
+        if self.timing.rows.stay_open() {
+            row.with("row_hits", own.row_hits)
+        } else {
+            row
+        }
     }
 
     /// A turn that was asked for has come.
@@ -377,15 +402,13 @@ impl Channel {
         if self.ready == 0 {
             return Next::Nothing;
         }
-        // Refreshes have no events: a channel at which nothing happens costs nothing. What has
-        // fallen due is made up for before the next decision.
         self.refresh(now);
         let pins_free = self.pins_free / 2;
         // The choice is left open until a row that is opened now is open just when the pins
         // are free. Sooner would gain no time on the pins and would pass over commands that
         // are still to come.
-        let at = if pins_free > now + self.timing.access {
-            pins_free - self.timing.access
+        let at = if pins_free > now + self.timing.rows.access() {
+            pins_free - self.timing.rows.access()
         } else {
             match self.choose(now, ready_at) {
                 Ok(bank) => return Next::Bank(bank),
@@ -401,28 +424,28 @@ impl Channel {
 
     #[inline]
     fn refresh(&mut self, now: Cycle) {
-        if now >= self.next_refresh {
-            self.catch_up(now);
+        if self.refresh.is_due(now) {
+            self.run_due_refreshes(now);
         }
     }
 
     #[cold]
-    fn catch_up(&mut self, now: Cycle) {
-        // Of several that have fallen due only the last can still be in the way; the sets of
-        // the others have only to be counted past.
-        let missed = (now - self.next_refresh) / self.timing.refresh_interval;
-        let last = self.next_refresh + missed * self.timing.refresh_interval;
-        self.next_refresh = last + self.timing.refresh_interval;
-        let (count, together) = (self.banks.len(), self.timing.refresh_banks);
-        let skipped = (missed % count as Cycle) as usize * together;
-        let first = (self.refresh_turn + skipped) % count;
-        self.refresh_turn = (first + together) % count;
-        let set = || (first..first + together).map(|at| at % count);
-        let closed = set().map(|at| self.banks[at].free).max().unwrap_or(0);
-        for at in set() {
-            self.banks[at].free = last.max(closed) + self.timing.refresh_cycles;
+    fn run_due_refreshes(&mut self, now: Cycle) {
+        let due = self.refresh.take_due(now);
+        let rows = &self.timing.rows;
+        for at in self.refresh.over(&due) {
+            self.banks[at].row.close(due.at, rows);
         }
-        self.counters.refreshing += (missed + 1) * self.timing.refresh_cycles;
+        let blocked = || self.refresh.blocked(&due);
+        let closed = { blocked() }
+            .map(|at| self.banks[at].row.close(due.at, rows))
+            .max()
+            .unwrap_or(0);
+        for at in blocked() {
+            let until = due.at.max(closed) + self.refresh.timing.cycles;
+            self.banks[at].row.block(until);
+        }
+        self.own.refreshing += due.count * self.refresh.timing.cycles;
     }
 
     /// The bank to serve, or when the first could be.
@@ -433,7 +456,7 @@ impl Channel {
             let at = self.ready.trailing_zeros() as usize;
             let bank = &self.banks[at];
             let part = bank.fifo.first().expect("a bank with a command");
-            let free = part.free_at(bank.free, ready_at);
+            let free = part.earliest(&bank.row, ready_at);
             if free > now {
                 return Err(free);
             }
@@ -468,13 +491,13 @@ impl Channel {
             left &= left - 1;
             let bank = &self.banks[at];
             // Behind one that is free no later a busy bank decides nothing.
-            if bank.free >= earliest {
+            if bank.row.free() >= earliest {
                 continue;
             }
             let Some(part) = bank.fifo.first() else {
                 continue;
             };
-            let free = part.free_at(bank.free, &ready_at);
+            let free = part.earliest(&bank.row, &ready_at);
             if free > now {
                 earliest = earliest.min(free);
             } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
@@ -510,24 +533,17 @@ impl Channel {
             (true, false) => timing.write_to_read,
             _ => 0,
         };
-        let opened = 2 * (now + timing.access);
+        self.own.row_hits += u64::from(bank.row.is_hit(part.row));
+        let opened = 2 * bank.row.begin(part.row, now, &timing.rows);
         let start = opened.max(self.pins_free + 2 * turnaround);
-        self.counters.turning += start.saturating_sub(opened.max(self.pins_free)) / 2;
+        self.own.turning += start.saturating_sub(opened.max(self.pins_free)) / 2;
         let on_pins = Cycle::from(part.bursts) * timing.burst;
         self.pins_free = start + on_pins;
         self.pins_wrote = part.write;
         let end = self.pins_free.div_ceil(2);
-        // A written row closes after its last data and the recovery. A row that is read is
-        // done with its last column command, which comes `column_to_data` before the data's
-        // end.
-        let closed = if part.write {
-            end + timing.write_recovery + timing.precharge
-        } else {
-            end - timing.column_to_data + timing.precharge
-        };
-        bank.free = closed.max(now + timing.row_cycle);
+        bank.row.end(part.write, end, &timing.rows);
         bank.passed_over = 0;
-        let free = bank.free;
+        let free = bank.row.free();
         self.ready = self.ready & !(1 << at) | u64::from(bank.is_ready()) << at;
         self.counters.went(now);
         self.count_pins(part.write, on_pins);
@@ -559,11 +575,12 @@ impl Channel {
         now: Cycle,
     ) -> (Cycle, (Cycle, Cycle)) {
         self.refresh(now);
-        let bank = self.bank_of(address);
+        let (bank, row) = (self.bank_of(address), self.row_of(address));
         let timing = &self.timing;
-        let bank = &mut self.banks[bank];
-        let activated = now.max(bank.free);
-        let opened = 2 * (activated + timing.access);
+        let bank = &mut self.banks[bank].row;
+        let begun = now.max(bank.earliest(row));
+        self.own.row_hits += u64::from(bank.is_hit(row));
+        let opened = 2 * bank.begin(row, begun, &timing.rows);
         let turnaround = match (self.pins_wrote, write) {
             (false, true) => timing.read_to_write,
             (true, false) => timing.write_to_read,
@@ -574,13 +591,9 @@ impl Channel {
         self.pins_free = start + on_pins;
         self.pins_wrote = write;
         let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
-        let closed = if write {
-            pins.1 + timing.write_recovery + timing.precharge
-        } else {
-            pins.1 - timing.column_to_data + timing.precharge
-        };
-        bank.free = closed.max(activated + timing.row_cycle);
-        let waited = pins.0 - (now + timing.access);
+        bank.end(write, pins.1, &timing.rows);
+        // An open row can be there sooner than the core's own figure counts on.
+        let waited = pins.0.saturating_sub(now + timing.rows.access());
         self.count_pins(write, on_pins);
         (waited, pins)
     }

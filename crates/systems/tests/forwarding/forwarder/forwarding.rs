@@ -156,6 +156,39 @@ fn a_mixed_capture_at_line_rate_is_forwarded_frame_for_frame() {
     expect_forwarded_on_both("mixed.pcap", &["--pace", "line"]);
 }
 
+/// A DRAM of another kind than that of the shipped chips, as its file says it.
+const OPEN_ROWS: &str = r#"
+name = "open-rows"
+title = "an IXP2400 whose DRAM leaves rows open and refreshes all banks at a time"
+extends = "ixp2400"
+
+[dram]
+rows = { value = "open", provenance = "assumed", basis = "as most DDR controllers" }
+refresh = { value = "all-bank", provenance = "likely", basis = "auto refresh of DDR" }
+"#;
+
+#[test]
+fn a_memory_of_another_kind_is_a_chip_file_that_forwards_frame_for_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let chip = folder.path().join("open-rows.toml");
+    std::fs::write(&chip, OPEN_ROWS).unwrap();
+    let open = ["--pace", "line", "--chip", chip.to_str().unwrap()];
+    expect_forwarded("mixed.pcap", &open);
+    expect_forwarded("exceptions.pcap", &open);
+    let trace = root().join("traces/mixed.pcap");
+    let dram = |arguments: &[&str]| {
+        let stats = forward(&trace, arguments).stats;
+        let units = stats["nodes"][0]["chip"]["units"].as_array().unwrap();
+        let dram = units.iter().find(|unit| unit["name"] == "dram0").unwrap();
+        (dram.clone(), stats["latency"]["mean_ns"].as_u64().unwrap())
+    };
+    let ((open, sooner), (closed, later)) = (dram(&open), dram(&["--pace", "line"]));
+    assert_eq!(open["words"], closed["words"]);
+    assert!(open["row_hits"].as_u64().unwrap() > 1000, "{open}");
+    assert!(closed["row_hits"].is_null(), "{closed}");
+    assert!(sooner < later, "{sooner} {later}");
+}
+
 #[test]
 fn exceptions_and_bad_headers_are_counted_by_reason() {
     expect_forwarded("exceptions.pcap", &[]);
