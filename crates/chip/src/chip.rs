@@ -154,7 +154,7 @@ impl Chip {
     }
 
     /// Makes `PSEUDO_RANDOM_NUMBER` begin at another value in every microengine.
-    /// The same seed gives the same values; without one the register begins at 1
+    /// Equal seeds give equal values; without one the register begins at 1
     /// in all of them.
     pub fn seed(&mut self, seed: u64) {
         for (index, microengine) in (0..).zip(&mut self.microengines) {
@@ -230,7 +230,7 @@ impl Chip {
         &self.units
     }
 
-    /// The same, for changes from outside: of memory between two runs, as a
+    /// The units, for changes from outside: of memory between two runs, as a
     /// debugger makes them.
     pub const fn units_mut(&mut self) -> &mut Units {
         &mut self.units
@@ -309,7 +309,7 @@ impl Chip {
         }
     }
 
-    /// The same, but comes back with `None` before the first event at `pause` or
+    /// Runs as [`Self::run`] does, but comes back with `None` before the first event at `pause` or
     /// later. Unlike an earlier `until`, a pause changes nothing at all in the
     /// chip: microengines still run ahead of it.
     pub fn run_or_pause(
@@ -322,7 +322,7 @@ impl Chip {
         self.run_for(until, pause, Cycle::MAX, lines, observer)
     }
 
-    /// The same, but also comes back with `None` before the first event at `progress_at`
+    /// Runs as [`Self::run_or_pause`] does, but also comes back with `None` before the first event at `progress_at`
     /// or later: for callers who have something to do from time to time on which the
     /// run does not depend. Where time is skipped, that event may lie far behind
     /// `progress_at`; whether `pause` is reached, [`Self::next_event`] tells.

@@ -120,7 +120,7 @@ impl ContextView {
         }
     }
 
-    /// The same as an observer sees it.
+    /// The state as an observer sees it.
     #[must_use]
     #[inline]
     pub fn state(&self) -> ContextState {
@@ -174,7 +174,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// What kind of core it is.
     fn kind(&self) -> CoreKind;
 
-    /// The same core in the same state.
+    /// A copy of the core in its present state.
     fn boxed_clone(&self) -> Box<dyn Core>;
 
     /// Its index on the chip.
@@ -198,7 +198,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// is open, every instruction and every change of a context is written there.
     fn run(&mut self, fabric: &mut Fabric);
 
-    /// The same where the trace buffer is closed.
+    /// Takes the turn while the trace buffer is closed.
     fn run_unobserved(&mut self, fabric: &mut Fabric) {
         self.run(fabric);
     }
@@ -236,7 +236,7 @@ pub trait Core: fmt::Debug + Send + Sync {
 
     /// Others may reach these transfer registers without a command of this core's own, as of
     /// the start. A core that executes ahead of the chip waits for its present to use them, and
-    /// whoever uses them looks at what others change.
+    /// an instruction that uses them reads what others change.
     fn expose(&mut self, exposed: RemoteAccess);
 
     /// Lets a context hang for a while; false if the microengine does not run such
@@ -257,7 +257,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// the times of contexts; `now` is not before the last event that was handled.
     fn stats_at(&self, now: Cycle) -> MeStats;
 
-    /// Nobody will ask for [counts](Self::stats_at) of a cycle before this one any
+    /// No [counts](Self::stats_at) of a cycle before this one will be asked for any
     /// more. Called where a run comes to rest, so that what a core keeps to cut its
     /// counts does not depend on how the run was cut into parts.
     fn forget_before(&mut self, now: Cycle) {

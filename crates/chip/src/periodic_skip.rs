@@ -21,8 +21,8 @@
 //! - Microcode that reads a clock could do something else at each reading. If it reads
 //!   one in the period, nothing is skipped, unless all that its program makes of that
 //!   reading are times for its timers (`timers.rs` of the engine).
-//! - Observers are told of each period what they were told of the last one that was
-//!   simulated, that much later.
+//! - Observers get the events of the last period that was
+//!   simulated once for each that is skipped, that much later.
 //! - Timers are set as far ahead in each period.
 //! - What acts on the outside (frames, slow-path tasks, look-aside devices) does not
 //!   act in the period.
@@ -64,7 +64,7 @@ const LONGEST: Cycle = 1 << 16;
 const FURTHEST: Cycle = 1 << 40;
 /// Steps of the timestamp after which a future count stands for another time.
 const FUTURE_COUNTS: u64 = 1 << 16;
-/// Events of which observers are told at once.
+/// Events that observers get at once.
 const MOST_TOLD: u64 = 1 << 21;
 /// Multiples of a candidate that are compared.
 const MULTIPLES: u64 = 6;
@@ -344,7 +344,7 @@ impl Chip {
         let own = recurrence.deadline(at);
         let deadline = end.min(own);
         let room = deadline.saturating_sub(at + ahead + 1);
-        // Observers are told of each period, which takes its time: the caller is to have a
+        // Observers get the events of each period, which takes its time: the caller is to have a
         // word now and then.
         let told = (MOST_TOLD / (replay.log.len() as u64 + 1)).max(1);
         let periods = (room / period.cycles).min(told);

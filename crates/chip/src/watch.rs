@@ -1,8 +1,8 @@
-//! Watching a chip from above it: observers that are told of events, samplers that
+//! Watching a chip from above it: observers that get events, samplers that
 //! take a look at the chip itself now and then, and both together.
 //!
 //! The stream of events ([`crate::kernel::observer`]) knows no chip. What a sampler
-//! needs is the chip as a whole, between two events, so whoever runs the chip calls
+//! needs is the chip as a whole, between two events, so what runs the chip calls
 //! it: a session ends a slice of the run where a sample is due.
 
 use crate::Cycle;
@@ -32,7 +32,7 @@ impl<A: Observer + Sampler + ?Sized> Watcher for A {}
 
 impl Sampler for NoObserver {}
 
-/// Somebody may sample.
+/// A sampler that may be absent.
 impl<A: Sampler> Sampler for Option<A> {
     fn due(&self) -> Cycle {
         self.as_ref().map_or(Cycle::MAX, Sampler::due)
@@ -45,7 +45,7 @@ impl<A: Sampler> Sampler for Option<A> {
     }
 }
 
-/// Somebody else's.
+/// A sampler that is borrowed.
 impl<A: Sampler + ?Sized> Sampler for &mut A {
     fn due(&self) -> Cycle {
         (**self).due()
@@ -61,7 +61,7 @@ impl<A: Sampler + ?Sized> Sampler for &mut A {
 pub struct Watchers<'a>(Vec<&'a mut dyn Watcher>);
 
 impl<'a> Watchers<'a> {
-    /// Nobody yet.
+    /// None yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())

@@ -156,7 +156,7 @@ impl Chip {
         true
     }
 
-    /// Nothing is told any more of what lies before this cycle. Where nothing is to come, what
+    /// No more events come of what lies before this cycle. Where nothing is to come, what
     /// lies ahead is no part of the run.
     fn sure_before(&self) -> Cycle {
         if self.fabric.events.is_empty() {
@@ -375,7 +375,7 @@ impl Chip {
         self.units.pulled(slot, &mut self.fabric);
     }
 
-    /// The same where signals may come late.
+    /// A command's data has been pulled, on a chip where signals may come late.
     #[cold]
     #[inline(never)]
     fn pulled_late<const OBSERVED: bool>(&mut self, slot: Slot) {

@@ -21,7 +21,7 @@ pub struct WaitInfo {
     pub pc: u16,
     /// The instruction that waits.
     pub at: u16,
-    /// The same in the source.
+    /// The place of that instruction in the source.
     pub place: String,
     /// The signals that are missing, by their names.
     pub missing: Vec<String>,

@@ -268,7 +268,7 @@ impl Gpp {
     }
 
     /// Stops a task's timer if it works by the clock and nothing but timers of the
-    /// core is pending on the chip: nobody is left who could see what it does.
+    /// core is pending on the chip: nothing is left that could see what it does.
     pub(crate) fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
         let index = usize::from(task);
         if index >= self.tasks.len() || !self.is_idle_timer(index) {

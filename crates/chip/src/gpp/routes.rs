@@ -132,7 +132,7 @@ impl RouteTable {
         Self::with_next_hops(routes, &[])
     }
 
-    /// The same with next hops that have a place besides those of the routes.
+    /// Builds the table with next hops that have a place besides those of the routes.
     ///
     /// # Errors
     /// As for [`Self::build`].

@@ -213,7 +213,7 @@ impl Start<'_> {
         self.profile
     }
 
-    /// The clock of the microengines, by which all times are told, in MHz; at
+    /// The clock of the microengines, in whose cycles all times are given, in MHz; at
     /// least 1.
     #[must_use]
     pub fn mhz(&self) -> u64 {

@@ -52,7 +52,7 @@ impl BufferSetup {
 /// What is known of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
-    /// Who took it from the freelist after a packet had come to a context; nobody else.
+    /// Who took it from the freelist after a packet had come to a context, and no other.
     pub taken: SignalSource,
     /// Who issued the command that carried its handle last.
     pub last: SignalSource,
@@ -79,7 +79,7 @@ impl Buffers {
     }
 
     /// A packet is handed to a context. What was taken before holds none: it fills a list
-    /// that the microcode keeps for itself, where nobody can look for it.
+    /// that the microcode keeps for itself, where no search can find it.
     #[inline]
     pub(crate) fn packets_come(&mut self) {
         self.busy = true;

@@ -14,7 +14,7 @@ use crate::Cycle;
 /// The latest cycle at which a stall may end. No run comes that far.
 pub const LAST_CYCLE: Cycle = 1 << 59;
 
-/// The most stalls that are told in words.
+/// The most stalls that are listed in words.
 pub(crate) const MOST_LINES: usize = 8;
 
 /// What disturbs a run.
@@ -111,7 +111,7 @@ pub struct Stall {
 /// and in which order, is not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// The same seed gives the same run.
+    /// Equal seeds give equal runs.
     pub seed: u64,
     /// Cycles for DRAM.
     pub dram: u32,

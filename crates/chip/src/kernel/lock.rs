@@ -1,10 +1,10 @@
 //! Longwords of scratch and SRAM that are watched as locks: bit 0 is 1 while
-//! somebody holds it.
+//! the lock is held.
 //!
 //! The unit that executes the operations books what they do to the bit, at the
-//! cycle in which the operation starts there. A lock that somebody failed to take
+//! cycle in which the operation starts there. A lock that a context failed to take
 //! while it was held is *handed over*: the time from its release until it is taken
-//! again is lost to all. Where nobody failed, nobody is known to wait, and the lock
+//! again is lost to all. Where no try failed, no context is known to wait, and the lock
 //! is idle.
 
 use npsim_isa::CommandOp;
@@ -42,7 +42,7 @@ pub struct LockCounts {
     pub held: Cycle,
     /// The longest of these times that is over.
     pub held_longest: Cycle,
-    /// Acquisitions of a lock for which somebody waited.
+    /// Acquisitions of a lock for which a context waited.
     pub handovers: u64,
     /// Cycles from the releases before them.
     pub handover: Cycle,
@@ -55,7 +55,7 @@ pub struct LockCounts {
 /// A hold of a lock that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// Who took it; nobody known for a lock whose bit was 1 before the start.
+    /// Who took it; unknown for a lock whose bit was 1 before the start.
     pub by: Holder,
     /// The cycle in which it was taken.
     pub since: Cycle,
@@ -73,7 +73,7 @@ enum State {
     },
     Free {
         since: Cycle,
-        /// Somebody had failed to take it when it was released.
+        /// A try had failed before it was released.
         wanted: bool,
     },
 }
@@ -222,7 +222,7 @@ impl Locks {
         self.change(takes(command.op), by, longwords, old, new, fabric);
     }
 
-    /// Somebody is about to change so many longwords from one on; `takes` says
+    /// Takes note that so many longwords are about to be changed, from one on; `takes` says
     /// whether one that sets the bit tries to take the lock.
     #[cold]
     #[inline(never)]
@@ -290,7 +290,7 @@ mod tests {
         at(&mut locks, &mut fabric, 150, 1, 0);
         at(&mut locks, &mut fabric, 170, 0, 1);
         at(&mut locks, &mut fabric, 200, 1, 0);
-        // Nobody failed: the lock is idle until it is taken again.
+        // No try failed: the lock is idle until it is taken again.
         at(&mut locks, &mut fabric, 1000, 0, 1);
         let lock = locks.iter().next().unwrap();
         let counts = lock.counts_at(1005);

@@ -133,7 +133,7 @@ impl<A: Observer> Observer for Option<A> {
     }
 }
 
-/// Somebody else's.
+/// An observer that is borrowed.
 impl<A: Observer + ?Sized> Observer for &mut A {
     fn wants(&self) -> Kinds {
         (**self).wants()

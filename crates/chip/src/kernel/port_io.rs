@@ -135,7 +135,7 @@ pub trait PortIo {
     /// The next arrival in order of `start`; `None` when no more will come.
     fn next_arrival(&mut self) -> Option<Arrival>;
 
-    /// A frame begins to leave, and will for sure: [`Self::departed`] is told of it again
+    /// A frame begins to leave, and will for sure: [`Self::departed`] gets it again
     /// when its last bit has left.
     fn departing(&mut self, departure: Departure<'_>) {
         let _ = departure;
@@ -155,7 +155,7 @@ pub trait PortIo {
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop);
 }
 
-/// No frame comes, and nobody asks for what leaves or is lost.
+/// No frame comes, and what leaves or is lost is forgotten.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTraffic;
 

@@ -1,7 +1,7 @@
 //! Who raised a context's signals.
 //!
-//! A signal is one bit: when it is raised a second time before it was consumed, somebody's
-//! signal is lost, and a message should say whose. Of signals that contexts send and of
+//! A signal is one bit: when it is raised a second time before it was consumed, one of
+//! the two is lost, and a message should say whose. Of signals that contexts send and of
 //! those of timers the last two raisers are kept. Those of commands are far too many; the
 //! second is the command that is in flight still, and the first is one of those in the
 //! program that raise the same signal.
@@ -14,7 +14,7 @@ use crate::kernel::check::Also;
 use crate::kernel::command::BusCommand;
 use crate::kernel::trace_event::Cause;
 
-/// Where a signal came from: a place in a program, a timer, or nobody knows. Packed, since
+/// Where a signal came from: a place in a program, a timer, or unknown. Packed, since
 /// there are thousands: from the top one more than the microengine's index (8 bits), context
 /// (3), address (14), and one more than the number of a command's operation (7). Without a
 /// microengine it is one of those below.
@@ -24,7 +24,7 @@ pub struct SignalSource(u32);
 const _: () = assert!(CommandOp::ALL.len() < 0x7f);
 
 impl SignalSource {
-    /// Nobody knows.
+    /// Unknown.
     pub const UNKNOWN: Self = Self(0);
     /// The context's timer.
     pub const TIMER: Self = Self(1);
@@ -63,7 +63,7 @@ impl SignalSource {
         ))
     }
 
-    /// The cause that observers are told. Of what has no place in a program only timers raise
+    /// The cause that trace events give. Of what has no place in a program only timers raise
     /// signals.
     #[must_use]
     pub fn cause(self) -> Cause {
@@ -94,7 +94,7 @@ impl SignalSource {
 /// A signal that was raised twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twice {
-    /// Microengine, context and instruction of whoever was the second; those of the
+    /// Microengine, context and instruction of the second; those of the
     /// context whose signal it is if it was no instruction.
     pub second: (u8, u8, u16),
     /// The first, and the context itself.
@@ -120,7 +120,7 @@ pub struct SignalSources {
 }
 
 impl SignalSources {
-    /// Nobody has raised anything.
+    /// No signal was raised.
     #[must_use]
     pub fn new(microengines: u8) -> Self {
         let count = usize::from(microengines) * OF_MICROENGINE;

@@ -30,7 +30,7 @@ impl Target {
     /// Its place in a table of all.
     #[must_use]
     pub const fn index(self) -> usize {
-        // Masked, so that nobody who has such a table need check it.
+        // Masked, so that a table of this size needs no check of it.
         self.0 as usize % Self::COUNT
     }
 }
@@ -154,7 +154,7 @@ impl Inlets {
         target
     }
 
-    /// The same where more of the address counts.
+    /// The target where more of the address counts.
     #[inline(never)]
     fn target_apart(&self, unit: Unit, address: u32) -> Target {
         self.routes[unit as usize].target(address)

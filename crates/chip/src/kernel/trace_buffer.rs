@@ -90,17 +90,17 @@ impl TraceBuffer {
         }
     }
 
-    /// Out of the way of runs that nobody watches.
+    /// Out of the way of unobserved runs.
     #[cold]
     #[inline(never)]
     fn write(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
         self.put(at, what());
     }
 
-    /// Writes down what happens at a cycle, where it is known that somebody
-    /// watches.
+    /// Writes down what happens at a cycle, where it is known that the run
+    /// is observed.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Whoever calls knows the kind when it is compiled.
+    #[allow(clippy::inline_always)] // The caller knows the kind when it is compiled.
     pub fn put(&mut self, at: Cycle, event: TraceEvent) {
         match event {
             TraceEvent::Issued {
@@ -163,7 +163,7 @@ impl TraceBuffer {
         self.events.push((at, issued));
     }
 
-    /// The same where there is no room left for it.
+    /// Makes room for an event where there is none left.
     #[cold]
     #[inline(never)]
     fn issued_beyond(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {

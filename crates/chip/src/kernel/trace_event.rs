@@ -148,11 +148,11 @@ pub type Holder = Option<(u8, u8)>;
 /// What happens to a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockStep {
-    /// Somebody has it from now on.
+    /// It is held from now on.
     Taken {
         /// Microengine and context, or the general-purpose core.
         by: Holder,
-        /// Somebody had failed to take it before it was released.
+        /// A try had failed before it was released.
         handed_over: bool,
     },
     /// It is free.
@@ -222,7 +222,7 @@ pub enum TbufStep {
     Sent,
 }
 
-/// Something that a watcher sees. The cycle at which it happens is told beside
+/// Something that a watcher sees. The cycle at which it happens stands beside
 /// it ([`Observer::see`](crate::kernel::observer::Observer::see)); microengines and contexts are
 /// indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -323,7 +323,7 @@ pub enum TraceEvent {
         /// The command.
         command: BusCommand,
     },
-    /// Signals reach a context. What they wake is told next.
+    /// Signals reach a context. What they wake comes next.
     Signal {
         /// Microengine.
         me: u8,
@@ -382,7 +382,7 @@ pub enum TraceEvent {
         from: Cycle,
     },
     /// An instruction reads or writes a longword of local memory. The interpreter's loop
-    /// does no such instruction where somebody wants to be told, so it costs more than others.
+    /// does no such instruction where these events are wanted, so it costs more than others.
     LocalMemory {
         /// Microengine.
         me: u8,
@@ -485,7 +485,7 @@ pub enum TraceEvent {
 const LOCAL_MEMORY: u8 = 1 << 7;
 
 impl TraceEvent {
-    /// The same event some cycles later.
+    /// This event some cycles later.
     #[must_use]
     pub(crate) fn later(mut self, by: Cycle) -> Self {
         match &mut self {

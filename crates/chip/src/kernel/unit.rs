@@ -28,7 +28,7 @@ pub enum Resources {
 
 /// A unit of the chip that takes commands.
 ///
-/// The life of a command is told in [`crate::kernel::fabric`]. A unit owes it
+/// The life of a command is described in [`crate::kernel::fabric`]. A unit owes it
 /// three things: one [`Fabric::release`] when it leaves the inlet, an end
 /// ([`Fabric::push`], [`Fabric::finish`] or [`Fabric::retire`]), and no answer
 /// that depends on anything but the order of events.

@@ -420,7 +420,7 @@ fn a_rare_command_is_not_starved_by_the_other_cluster() {
 }
 
 #[test]
-fn a_full_unit_stalls_who_sends_to_it_and_nobody_else() {
+fn a_full_unit_stalls_those_that_send_to_it_and_no_others() {
     let mut rig = Rig::new();
     for number in 0..400 {
         rig.work[0].push_back((from(0, command(Op::SramIncr, 0x40, 1), 0), vec![]));

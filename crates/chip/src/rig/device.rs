@@ -31,7 +31,7 @@ const POST: Cycle = 24;
 /// Takes from the first register of a group what a request asks for, as far as there
 /// is any. A mailbox gives the sum of what was written into it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Purse {
+struct TestDevice {
     attachment: Attachment,
     registers: Vec<u32>,
     free: Cycle,
@@ -40,7 +40,7 @@ struct Purse {
     waited: Cycle,
 }
 
-impl Purse {
+impl TestDevice {
     fn new(name: &str, address: u32) -> Self {
         Self {
             attachment: Attachment {
@@ -64,7 +64,7 @@ impl Purse {
     }
 }
 
-impl Device for Purse {
+impl Device for TestDevice {
     fn kind(&self) -> &'static str {
         "purse"
     }
@@ -173,8 +173,9 @@ fn rig(attached: bool) -> Rig {
         .unwrap();
     let mut rig = Rig::with(profile.clone());
     if attached {
-        let mut attach =
-            |name, address| (rig.units.sram).attach(Box::new(Purse::new(name, address)), &profile);
+        let mut attach = |name, address| {
+            (rig.units.sram).attach(Box::new(TestDevice::new(name, address)), &profile)
+        };
         attach("PURSE", MEMORY).unwrap();
         let refusal = attach("OTHER", MEMORY).unwrap_err();
         assert_eq!(refusal, "its window overlaps that of PURSE");
@@ -289,7 +290,7 @@ fn requests_are_taken_one_a_clock_and_memory_passes_them() {
     let span = at[159] - at[0];
     assert!((159 * PERIOD..=160 * PERIOD).contains(&span), "{span}");
     assert!(pushed(&rig.notices, 999) < at[20]);
-    let device = rig.units.sram.device::<Purse>().unwrap();
+    let device = rig.units.sram.device::<TestDevice>().unwrap();
     assert_eq!(device.requests, 160);
     assert_eq!(rig.units.sram.read_word(WINDOW), Some((1 << 20) - 160));
     assert!(device.waited > 160 * PERIOD);
@@ -394,7 +395,7 @@ fn wrong_requests_to_a_device_are_faults_with_a_remedy() {
         assert!(fault.message.contains(text), "{}", fault.message);
         assert!(fault.help.is_some());
         assert_eq!(rig.fabric.in_flight(), 0);
-        assert_eq!(rig.units.sram.device::<Purse>().unwrap().requests, 0);
+        assert_eq!(rig.units.sram.device::<TestDevice>().unwrap().requests, 0);
     }
     // A ring that was loaded with the window's address.
     let mut rig = rig(true);
@@ -416,7 +417,7 @@ fn the_core_reaches_registers_and_nothing_else() {
         assert!(!rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
         assert_eq!(rig.units.sram.read_word(WINDOW + place), None);
     }
-    assert_eq!(rig.units.sram.device::<Purse>().unwrap().requests, 0);
+    assert_eq!(rig.units.sram.device::<TestDevice>().unwrap().requests, 0);
 }
 
 #[test]
@@ -431,7 +432,10 @@ fn saved_devices_go_on_beside_their_like_only() {
         .sram
         .restore_devices(&like.units.sram, &states)
         .unwrap();
-    assert_eq!(second.units.sram.device::<Purse>().unwrap().requests, 1);
+    assert_eq!(
+        second.units.sram.device::<TestDevice>().unwrap().requests,
+        1
+    );
     assert!(
         (second.units.sram)
             .restore_devices(&like.units.sram, &states[..1])

@@ -203,12 +203,12 @@ impl Dram {
     }
 
     /// All data of a command moves at once when its last part is booked, though on the pins
-    /// it moves later. Nobody can tell: what it reads arrives later still, and commands to
+    /// it moves later. No difference can be seen: what it reads arrives later still, and commands to
     /// one bank are booked in the order in which they came.
     #[inline]
     fn move_data(&mut self, slot: Slot, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
         let now = fabric.now;
-        // Observers are told that a command reads or writes a frame's beginning.
+        // An event says that a command reads or writes a frame's beginning.
         if fabric.trace.wants(Kind::Touched) {
             self.tell_touch(slot, fabric);
         }

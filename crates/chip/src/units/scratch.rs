@@ -285,7 +285,7 @@ impl Scratch {
         self.rings.written
     }
 
-    /// The same, and takes the flag.
+    /// Takes the flag that [`Self::is_ring_written`] reads.
     pub(crate) fn take_ring_written(&mut self) -> bool {
         std::mem::take(&mut self.rings.written)
     }

@@ -6,8 +6,8 @@ mod atomic;
 mod channel;
 pub mod device;
 mod device_command;
-mod facts;
 mod flags;
+mod op_traits;
 mod qarray;
 mod window;
 

@@ -59,7 +59,7 @@ impl Change {
     }
 }
 
-/// A change and when the core is told of it.
+/// A change and when the core receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteChange {
     /// The cycle from which on the core can make it.

@@ -1,4 +1,4 @@
-//! The FIFO status channel of SPI-4: what microcode is told about the fill of
+//! The FIFO status channel of SPI-4: what microcode reads about the fill of
 //! the ports' transmit FIFOs.
 //!
 //! The device on the other side sends the status of one port after the other, in

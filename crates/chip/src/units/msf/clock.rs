@@ -55,7 +55,7 @@ pub(super) const fn divided(dividend: u128, divisor: u64) -> u64 {
     (dividend / divisor as u128) as u64
 }
 
-/// The same rounded up.
+/// A quotient rounded up.
 #[inline]
 pub(super) const fn divided_up(dividend: u128, divisor: u64) -> u64 {
     divided(dividend + (divisor as u128 - 1), divisor)

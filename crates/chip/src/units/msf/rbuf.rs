@@ -17,7 +17,7 @@ use crate::kernel::port_io::PacketTag;
 /// Who has an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holder {
-    /// Nobody: it was never put into the pool.
+    /// None: it was never put into the pool.
     Withheld,
     /// The pool.
     Pool,
@@ -209,7 +209,7 @@ impl Rbuf {
     /// Puts an element back into the pool.
     ///
     /// # Errors
-    /// Who has it, when that is neither microcode nor nobody.
+    /// Who has it, when that is not microcode and it is not withheld.
     pub fn release(&mut self, element: u8) -> Result<(), Holder> {
         let slot = &mut self.elements[element as usize];
         match slot.holder {

@@ -378,7 +378,7 @@ impl Receive {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what its caller does.
     fn match_threads(&mut self, fabric: &mut Fabric) {
-        // Elements and threads both wait in order, and never both at once: whoever comes finds
+        // Elements and threads both wait in order, and never both at once: what comes finds
         // the other's list or joins its own.
         while self.rbuf.waiting() > 0 {
             let Some(waiter) = self.lists[0].waiters.pop_front() else {

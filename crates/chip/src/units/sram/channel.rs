@@ -12,7 +12,7 @@
 mod arrival;
 mod core_access;
 mod execute;
-mod waiting;
+mod queued_command;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ use npsim_isa::CommandOp;
 
 use super::device::Device;
 use super::device_command::{AccessError, DeviceCommand};
-use super::facts::{Facts, Pulls};
 use super::flags::CommandFlags;
+use super::op_traits::{OpTraits, Pulls};
 use super::qarray::Entry;
 use super::{Leads, Sram, uses_entry};
 use crate::Cycle;
@@ -35,7 +35,7 @@ use crate::kernel::target::Target;
 use crate::kernel::unit::{HasTarget, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use npsim_profile::Profile;
-pub(super) use waiting::{Concern, Waiting};
+pub(super) use queued_command::{AddressRange, QueuedCommand};
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
 
@@ -54,7 +54,7 @@ pub(super) struct Channel {
     /// which they write.
     atomics: Vec<(u32, Cycle)>,
     /// In order of arrival.
-    waiting: Vec<Waiting>,
+    waiting: Vec<QueuedCommand>,
     /// Those of them that have left the inlet, readers and writers.
     in_fifo: [usize; 2],
     fifo_depth: usize,
@@ -164,7 +164,7 @@ impl Channel {
             // served.
             *fifo += 1;
             let command = &fabric.flight(waiting.slot).command;
-            let pulled = pulled_words(command, Facts::of(command.op).pulls);
+            let pulled = pulled_words(command, OpTraits::of(command.op).pulls);
             waiting.marks = waiting.marks.with(CommandFlags::READY, pulled == 0);
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
@@ -197,14 +197,14 @@ impl Channel {
         // Before the turn that is booked no other can start than those that waited for this
         // one, and those that come into its FIFO instead.
         let others = self.in_fifo[0] + self.in_fifo[1] < self.waiting.len()
-            || waiting.marks.has(CommandFlags::HOLDS);
+            || waiting.marks.has(CommandFlags::BLOCKS_YOUNGER);
         self.start_at(at, fabric, leads);
         if others {
             self.advance(at, fabric, leads);
         }
     }
 
-    /// Whether one before the command at a place of the queue holds it back. That nobody does
+    /// Whether one before the command at a place of the queue holds it back. That none does
     /// is true for good, so it is looked for until it is so and no more.
     #[inline]
     fn is_held_back(&mut self, at: usize) -> bool {
@@ -213,10 +213,10 @@ impl Channel {
             return false;
         };
         if before.iter().any(|other| other.conflicts(*own)) {
-            someone_waits(before, own.concern);
+            mark_blocking(before, own.concern);
             return true;
         }
-        own.marks = own.marks.with(CommandFlags::LEADS, true);
+        own.marks = own.marks.with(CommandFlags::NO_OLDER_CONFLICT, true);
         false
     }
 
@@ -294,7 +294,7 @@ impl Channel {
                 let free = self.free_at(candidate, fabric);
                 // One that another holds back books no turn: it cannot start before that other
                 // does, and the scan goes on behind a start.
-                let leads_all = at == 0 || candidate.marks.has(CommandFlags::LEADS);
+                let leads_all = at == 0 || candidate.marks.has(CommandFlags::NO_OLDER_CONFLICT);
                 if free < earliest && (leads_all || !self.is_held_back(at)) {
                     if free <= now {
                         // Only commands after this one can have waited for it, so the scan
@@ -325,7 +325,7 @@ impl Channel {
 
     /// Starts a command that has just come.
     #[inline(never)]
-    fn start_apart(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+    fn start_apart(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.start(waiting, 0, fabric, leads);
     }
 
@@ -354,7 +354,7 @@ impl Channel {
     /// what else it names are free then.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is asked for each command twice.
-    fn free_at(&self, waiting: Waiting, fabric: &Fabric) -> Cycle {
+    fn free_at(&self, waiting: QueuedCommand, fabric: &Fabric) -> Cycle {
         let marks = waiting.marks;
         let mut free = self.pins_free_at(marks);
         // Memory changes when a command starts, so plain reads and writes need only keep their
@@ -382,7 +382,7 @@ impl Channel {
 
     /// When the Q-array entry or the device of a command can be used again.
     #[inline]
-    fn ended_at(&self, waiting: Waiting) -> Cycle {
+    fn ended_at(&self, waiting: QueuedCommand) -> Cycle {
         match waiting.concern.entry() {
             Some(entry) => self.entry_free[entry],
             None => self.device_free_at(waiting.slot),
@@ -415,12 +415,12 @@ impl Channel {
     }
 }
 
-/// Those before a command that concern the same keep in mind that someone waits.
+/// Marks those before a command whose addresses meet its own: a younger one waits for them.
 #[cold]
 #[inline(never)]
-fn someone_waits(before: &mut [Waiting], concern: Concern) {
+fn mark_blocking(before: &mut [QueuedCommand], concern: AddressRange) {
     for holder in before.iter_mut().filter(|it| it.concern.meets(concern)) {
-        holder.marks = holder.marks.with(CommandFlags::HOLDS, true);
+        holder.marks = holder.marks.with(CommandFlags::BLOCKS_YOUNGER, true);
     }
 }
 

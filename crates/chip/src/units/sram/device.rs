@@ -203,7 +203,7 @@ pub trait Device: StoredDevice + Any + Debug + Send + Sync {
         Row::default()
     }
 
-    /// The same for each of its modules, by name.
+    /// What each of its modules has counted, by name.
     fn modules(&self, _cycles: Cycle) -> Vec<(&'static str, Row)> {
         Vec::new()
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::channel::Concern;
+use super::channel::AddressRange;
 use super::device::Request;
 
 /// A command that goes to a device.
@@ -17,9 +17,9 @@ pub(super) struct DeviceCommand {
 
 impl DeviceCommand {
     /// What the command must not overtake.
-    pub const fn concern(&self) -> Concern {
+    pub const fn concern(&self) -> AddressRange {
         let (first, end) = self.concerns;
-        Concern { first, end }
+        AddressRange { first, end }
     }
 }
 

@@ -24,9 +24,9 @@ impl CommandFlags {
     /// It is for a device.
     pub const WINDOW: Self = Self(1 << 7);
     /// None before it holds it back: it was looked for, and what comes later comes behind it.
-    pub const LEADS: Self = Self(1 << 8);
+    pub const NO_OLDER_CONFLICT: Self = Self(1 << 8);
     /// One behind it may wait for it to start: such a one has looked for what holds it back.
-    pub const HOLDS: Self = Self(1 << 9);
+    pub const BLOCKS_YOUNGER: Self = Self(1 << 9);
     /// Those that need more than their pins to be free.
     pub const SPECIAL: Self = Self(Self::ATOMIC.0 | Self::ENTRY.0 | Self::WINDOW.0);
     /// What a plain read of memory has.

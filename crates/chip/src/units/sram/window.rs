@@ -4,7 +4,7 @@
 use npsim_isa::CommandOp;
 
 use super::Leads;
-use super::channel::{Channel, Waiting, bits_of, longword, paced};
+use super::channel::{Channel, QueuedCommand, bits_of, longword, paced};
 use super::device::{Device, Handover, Request};
 use super::device_command::{AccessError, DeviceCommand};
 use crate::Cycle;
@@ -130,7 +130,7 @@ impl Channel {
     #[inline(never)]
     pub(super) fn start_window(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,

@@ -2,9 +2,10 @@
 
 use npsim_isa::CommandOp;
 
-use super::super::facts::{Facts, Pulls};
+use super::super::op_traits::{OpTraits, Pulls};
 use super::{
-    Channel, CommandFlags, Concern, Waiting, entry_number, longword, pulled_words, someone_waits,
+    AddressRange, Channel, CommandFlags, QueuedCommand, entry_number, longword, mark_blocking,
+    pulled_words,
 };
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::units::sram::Leads;
@@ -13,7 +14,7 @@ impl Channel {
     /// A command has reached the inlet.
     ///
     /// Two of three commands read memory, or read and write a longword of it. What is known
-    /// of these beforehand leaves little of the rest to be done, so they are told apart
+    /// of these beforehand leaves little of the rest to be done, so they are distinguished
     /// here, each with what it has to keep in mind.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
@@ -26,7 +27,7 @@ impl Channel {
                 return self.read_comes(slot, first, end, fabric, leads);
             }
         }
-        let marks = Facts::of(command.op).marks;
+        let marks = OpTraits::of(command.op).marks;
         if marks.has(CommandFlags::ATOMIC) && (first as usize) < self.memory.len() {
             return self.atomic_comes(slot, first, fabric, leads);
         }
@@ -38,8 +39,8 @@ impl Channel {
 
     #[inline(never)]
     fn read_comes(&mut self, slot: Slot, first: u32, end: u32, fabric: &mut Fabric, leads: &Leads) {
-        let waiting = Waiting {
-            concern: Concern { first, end },
+        let waiting = QueuedCommand {
+            concern: AddressRange { first, end },
             slot,
             marks: CommandFlags::READ,
         };
@@ -49,12 +50,12 @@ impl Channel {
     #[inline(never)]
     fn atomic_comes(&mut self, slot: Slot, first: u32, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
-        let facts = Facts::of(command.op);
-        let takes = facts.pulls == Pulls::Operand && command.immediate.is_none();
-        let waiting = Waiting {
-            concern: Concern::one(first),
+        let traits = OpTraits::of(command.op);
+        let takes = traits.pulls == Pulls::Operand && command.immediate.is_none();
+        let waiting = QueuedCommand {
+            concern: AddressRange::one(first),
             slot,
-            marks: facts
+            marks: traits
                 .marks
                 .among(CommandFlags::PUSHES, CommandFlags::EXCHANGE),
         };
@@ -64,13 +65,13 @@ impl Channel {
     #[inline(never)]
     fn entry_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
-        let facts = Facts::of(command.op);
-        let pulled = pulled_words(command, facts.pulls);
+        let traits = OpTraits::of(command.op);
+        let pulled = pulled_words(command, traits.pulls);
         let entry = entry_number(command.address);
-        let waiting = Waiting {
-            concern: Concern::of_entry(entry),
+        let waiting = QueuedCommand {
+            concern: AddressRange::of_entry(entry),
             slot,
-            marks: facts.marks.among(CommandFlags::NEEDS, CommandFlags::USE),
+            marks: traits.marks.among(CommandFlags::NEEDS, CommandFlags::USE),
         };
         // Of an entry it is not sure where there are devices.
         if usize::from(entry) < self.entries.len() && self.devices.is_empty() {
@@ -83,12 +84,12 @@ impl Channel {
     #[inline(never)]
     fn other_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
-        let facts = Facts::of(command.op);
-        let pulled = pulled_words(command, facts.pulls);
-        let waiting = Waiting {
-            concern: Concern::of(command, facts.names),
+        let traits = OpTraits::of(command.op);
+        let pulled = pulled_words(command, traits.pulls);
+        let waiting = QueuedCommand {
+            concern: AddressRange::of(command, traits.names),
             slot,
-            marks: facts.marks,
+            marks: traits.marks,
         };
         if self.has(waiting.concern) {
             self.come::<false>(waiting, pulled, fabric, leads);
@@ -103,7 +104,7 @@ impl Channel {
     #[allow(clippy::inline_always)] // Most of it is decided where it is known what has come.
     fn come<const KNOWN: bool>(
         &mut self,
-        mut waiting: Waiting,
+        mut waiting: QueuedCommand,
         pulled: u8,
         fabric: &mut Fabric,
         leads: &Leads,
@@ -141,10 +142,10 @@ impl Channel {
         }
         self.in_fifo[fifo] += 1;
         if held_back {
-            someone_waits(&mut self.waiting, waiting.concern);
+            mark_blocking(&mut self.waiting, waiting.concern);
             return self.put(waiting, fabric);
         }
-        waiting.marks = waiting.marks.with(CommandFlags::LEADS, true);
+        waiting.marks = waiting.marks.with(CommandFlags::NO_OLDER_CONFLICT, true);
         self.put(waiting, fabric);
         self.turn_not_after(free, fabric);
     }
@@ -158,7 +159,7 @@ impl Channel {
 
     /// A command that is ready comes into its FIFO when others may go on, too.
     #[inline(never)]
-    fn join(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+    fn join(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.in_fifo[waiting.fifo()] += 1;
         self.put(waiting, fabric);
         self.advance(0, fabric, leads);
@@ -170,7 +171,7 @@ impl Channel {
     #[inline(never)]
     fn come_outside(
         &mut self,
-        mut waiting: Waiting,
+        mut waiting: QueuedCommand,
         pulled: u8,
         fabric: &mut Fabric,
         leads: &Leads,
@@ -195,7 +196,7 @@ impl Channel {
     /// Puts a command behind those that wait.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
-    fn put(&mut self, waiting: Waiting, fabric: &mut Fabric) {
+    fn put(&mut self, waiting: QueuedCommand, fabric: &mut Fabric) {
         fabric.flight_mut(waiting.slot).note = fabric.now;
         self.waiting.push(waiting);
         self.counters.came(fabric.now);
@@ -204,7 +205,7 @@ impl Channel {
     /// A command stays in the inlet, or a device has to be asked.
     #[cold]
     #[inline(never)]
-    fn stay(&mut self, waiting: Waiting, fabric: &mut Fabric, leads: &Leads) {
+    fn stay(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.put(waiting, fabric);
         self.take_now(fabric, leads);
         self.advance_from(self.waiting.len() - 1, fabric, leads);
@@ -213,7 +214,7 @@ impl Channel {
     /// Whether the channel has by itself the longwords or the register that a command
     /// concerns.
     #[inline]
-    fn has(&self, concern: Concern) -> bool {
+    fn has(&self, concern: AddressRange) -> bool {
         // Registers lie behind all memory.
         concern.end as usize <= self.memory.len() || concern.is_register()
     }

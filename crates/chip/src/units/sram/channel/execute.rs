@@ -3,7 +3,8 @@
 use npsim_isa::{CONTEXTS, CommandOp};
 
 use super::{
-    Channel, CommandFlags, Concern, Facts, Pulls, Waiting, longword, masked, paced, words,
+    AddressRange, Channel, CommandFlags, OpTraits, Pulls, QueuedCommand, longword, masked, paced,
+    words,
 };
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
@@ -20,7 +21,7 @@ impl Channel {
     #[allow(clippy::inline_always)] // Where it is known what has come little of it is left.
     pub(super) fn start(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
@@ -70,7 +71,7 @@ impl Channel {
     /// is in its Q-array entry now.
     #[cold]
     #[inline(never)]
-    fn tell(&self, slot: Slot, marks: CommandFlags, concern: Concern, fabric: &mut Fabric) {
+    fn tell(&self, slot: Slot, marks: CommandFlags, concern: AddressRange, fabric: &mut Fabric) {
         let now = fabric.now;
         let (lane, until) = match marks {
             marks if marks.has(CommandFlags::WRITES) => (1, self.write_free),
@@ -94,13 +95,13 @@ impl Channel {
     #[allow(clippy::inline_always)] // Half of the commands are such.
     fn start_read(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         let now = fabric.now;
-        let Concern { first, end } = waiting.concern;
+        let AddressRange { first, end } = waiting.concern;
         let (slot, count) = (waiting.slot, end - first);
         let busy = Cycle::from(count) * leads.longword;
         self.read_free = now + busy;
@@ -118,13 +119,13 @@ impl Channel {
     #[allow(clippy::inline_always)] // A third of the commands are such.
     fn start_atomic(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         let now = fabric.now;
-        let Concern { first, .. } = waiting.concern;
+        let AddressRange { first, .. } = waiting.concern;
         let (slot, returns) = (waiting.slot, waiting.marks.has(CommandFlags::PUSHES));
         self.read_free = now + leads.longword;
         self.write_free = self.write_free.max(now) + leads.longword;
@@ -152,7 +153,7 @@ impl Channel {
             fabric.finish(slot);
             return Ok(());
         }
-        let takes = matches!(Facts::of(op).pulls, Pulls::Operand);
+        let takes = matches!(OpTraits::of(op).pulls, Pulls::Operand);
         let lead = if takes && immediate.is_none() {
             leads.atomic_pulled
         } else {
@@ -166,7 +167,7 @@ impl Channel {
     #[inline(never)]
     fn start_other(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
@@ -195,12 +196,12 @@ impl Channel {
     #[inline]
     fn start_write(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Result<(), OutOfRange> {
         let slot = waiting.slot;
-        let Concern { first, end } = waiting.concern;
+        let AddressRange { first, end } = waiting.concern;
         let count = end - first;
         self.use_write(fabric.now, count, leads);
         if !self.locks.is_empty() {
@@ -241,7 +242,7 @@ impl Channel {
     #[inline(never)]
     fn start_entry(
         &mut self,
-        waiting: Waiting,
+        waiting: QueuedCommand,
         waited: Cycle,
         fabric: &mut Fabric,
         leads: &Leads,
@@ -357,7 +358,7 @@ impl Channel {
 /// Longwords that a command moves.
 #[inline]
 fn moved(command: &BusCommand) -> u8 {
-    if Facts::of(command.op).counts {
+    if OpTraits::of(command.op).counts {
         words(command) as u8
     } else {
         1

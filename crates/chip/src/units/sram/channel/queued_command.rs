@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::facts::Names;
 use super::super::flags::CommandFlags;
+use super::super::op_traits::Names;
 use super::{longword, words};
 use crate::kernel::fabric::{BusCommand, Slot};
 
@@ -12,7 +12,7 @@ use crate::kernel::fabric::{BusCommand, Slot};
 /// them the entries of the Q-array are counted on, and behind these the registers, which
 /// are one. Whether two commands concern the same is so one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Concern {
+pub(in super::super) struct AddressRange {
     pub first: u32,
     pub end: u32,
 }
@@ -22,7 +22,7 @@ const ENTRIES: u32 = 1 << 30;
 /// The place of the registers.
 const REGISTERS: u32 = ENTRIES + 256;
 
-impl Concern {
+impl AddressRange {
     /// What a command concerns that names something of the channel itself.
     #[inline]
     pub fn of(command: &BusCommand, names: Names) -> Self {
@@ -87,13 +87,13 @@ impl Concern {
 /// channel, so that there is little to be moved about.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
-pub(in super::super) struct Waiting {
-    pub concern: Concern,
+pub(in super::super) struct QueuedCommand {
+    pub concern: AddressRange,
     pub slot: Slot,
     pub marks: CommandFlags,
 }
 
-impl Waiting {
+impl QueuedCommand {
     /// Whether its data is there.
     #[inline]
     pub const fn is_ready(self) -> bool {
@@ -142,9 +142,9 @@ struct Saved {
     ready: bool,
 }
 
-impl From<Waiting> for Saved {
-    fn from(it: Waiting) -> Self {
-        let Concern { first, end } = it.concern;
+impl From<QueuedCommand> for Saved {
+    fn from(it: QueuedCommand) -> Self {
+        let AddressRange { first, end } = it.concern;
         let writes = it.marks.has(CommandFlags::CHANGES);
         let port = match it.marks {
             marks if marks.has(CommandFlags::READS) => Port::Read,
@@ -168,18 +168,18 @@ impl From<Waiting> for Saved {
     }
 }
 
-impl From<Saved> for Waiting {
+impl From<Saved> for QueuedCommand {
     fn from(it: Saved) -> Self {
         let (concern, changes) = match it.concern {
             // What starts relies on the stretch as it is made when a command comes.
             Named::Memory { first, end, writes } => {
                 let least = first.saturating_add(1);
                 let end = end.clamp(least, first.saturating_add(16).max(least));
-                (Concern { first, end }, writes)
+                (AddressRange { first, end }, writes)
             }
-            Named::Window { first, end, writes } => (Concern { first, end }, writes),
-            Named::Entry(entry) => (Concern::of_entry(entry), true),
-            Named::Csr => (Concern::one(REGISTERS), true),
+            Named::Window { first, end, writes } => (AddressRange { first, end }, writes),
+            Named::Entry(entry) => (AddressRange::of_entry(entry), true),
+            Named::Csr => (AddressRange::one(REGISTERS), true),
         };
         let marks = CommandFlags::NONE
             .with(CommandFlags::READS, matches!(it.port, Port::Read))
@@ -194,7 +194,7 @@ impl From<Saved> for Waiting {
                 matches!(it.concern, Named::Window { .. }),
             )
             // What others know of it is not saved, and may be so.
-            .with(CommandFlags::HOLDS, true);
+            .with(CommandFlags::BLOCKS_YOUNGER, true);
         Self {
             slot: it.slot,
             marks,

@@ -32,7 +32,7 @@ pub(super) enum Pulls {
 
 /// What is known of an operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Facts {
+pub(super) struct OpTraits {
     /// What a command that waits is marked with when it comes.
     pub marks: CommandFlags,
     pub names: Names,
@@ -43,22 +43,22 @@ pub(super) struct Facts {
 
 const OPERATIONS: usize = CommandOp::ALL.len();
 
-/// The facts of all operations, so that one place of a table tells them.
-static FACTS: [Facts; OPERATIONS] = {
-    let mut all = [Facts::new(CommandOp::ALL[0]); OPERATIONS];
+/// The traits of all operations, read with one access.
+static TRAITS: [OpTraits; OPERATIONS] = {
+    let mut all = [OpTraits::new(CommandOp::ALL[0]); OPERATIONS];
     let mut at = 0;
     while at < OPERATIONS {
-        all[CommandOp::ALL[at] as usize] = Facts::new(CommandOp::ALL[at]);
+        all[CommandOp::ALL[at] as usize] = OpTraits::new(CommandOp::ALL[at]);
         at += 1;
     }
     all
 };
 
-impl Facts {
-    /// The facts of an operation.
+impl OpTraits {
+    /// The traits of an operation.
     #[inline]
     pub fn of(op: CommandOp) -> &'static Self {
-        &FACTS[op as usize]
+        &TRAITS[op as usize]
     }
 
     const fn new(op: CommandOp) -> Self {
