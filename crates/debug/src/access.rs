@@ -20,11 +20,20 @@ pub struct Touch {
 pub fn touches(command: &BusCommand, memory: Memory, address: u32) -> Option<Touch> {
     use CommandOp as Op;
     let unit = command.op.info().unit;
-    let (its, bytes) = match (memory, unit) {
-        (Memory::Scratch, Unit::Scratch) => (address, 4),
-        (Memory::Sram(channel), Unit::Sram) => (u32::from(channel) << 30 | address, 4),
-        (Memory::Dram, Unit::Dram) => (address, 8),
-        _ => return None,
+    let (its, bytes) = match (unit, memory) {
+        (Unit::Scratch, Memory::Scratch) => (address, 4),
+        (Unit::Sram, Memory::Sram(channel)) => (u32::from(channel) << 30 | address, 4),
+        (Unit::Dram, Memory::Dram) => (address, 8),
+        (
+            Unit::Scratch
+            | Unit::Sram
+            | Unit::Dram
+            | Unit::Msf
+            | Unit::Pci
+            | Unit::Hash
+            | Unit::Cap,
+            _,
+        ) => return None,
     };
     let (reads, writes) = match command.op {
         Op::ScratchRead | Op::SramRead | Op::DramRead | Op::DramTbufWr => (true, false),

@@ -160,7 +160,8 @@ impl RaceDetector {
     fn longwords(&self, command: &BusCommand, count: u32) -> Vec<Longword> {
         let (memory, first) = match command.op.info().unit {
             Unit::Scratch => (Memory::Scratch, command.address & 0x3ffc),
-            _ => (
+            Unit::Dram | Unit::Msf | Unit::Pci | Unit::Hash | Unit::Cap => return Vec::new(),
+            Unit::Sram => (
                 Memory::Sram((command.address >> 30) as u8),
                 command.address & 0x3fff_fffc,
             ),

@@ -241,7 +241,10 @@ fn idle_cycles(profile: &Profile, op: CommandOp) -> Option<u64> {
                 }
             }
             Unit::Cap if info.pushes || info.pulls => profile.cap_reflect(),
-            _ => return None,
+            // What gives nothing back, and what the profile has no latency of.
+            Unit::Scratch | Unit::Sram | Unit::Dram | Unit::Msf | Unit::Pci | Unit::Cap => {
+                return None;
+            }
         },
     };
     Some(cycles)
