@@ -249,6 +249,11 @@ fn enums(tables: &Tables) -> String {
             "impl std::fmt::Display for {name} {{\nfn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{\nf.write_str(self.text())\n}}\n}}"
         );
     }
+    out + &enumerations(tables)
+}
+
+fn enumerations(tables: &Tables) -> String {
+    let mut out = String::new();
     let _ = writeln!(
         out,
         "/// Every enumeration with the field whose codes it lists.\npub static ENUMERATIONS: [EnumerationInfo; {}] = [",

@@ -3,8 +3,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::{
-    Bank, CapAccess, CapCsr, Command, Completion, CrcBytes, CtxArb, ImmedSelector, ImmedShift,
-    Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount, Step, TransferRegister,
+    Bank, CamLmTarget, CapAccess, CapCsr, Command, Completion, CrcBytes, CtxArb, ImmedSelector,
+    ImmedShift, Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount, Step,
+    TransferRegister,
 };
 
 impl Display for Operand {
@@ -64,6 +65,17 @@ impl Display for Shift {
     }
 }
 
+/// As it follows the constant.
+impl Display for ImmedShift {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::By8 => write!(f, ", {}", ImmedSelector::By8),
+            Self::By16 => write!(f, ", {}", ImmedSelector::By16),
+        }
+    }
+}
+
 impl Display for ShiftCount {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,6 +88,23 @@ impl Display for ShiftCount {
 impl Display for MulWidth {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(crate::encode::mul_type(*self).text())
+    }
+}
+
+impl Display for MulPhase {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            // The start word is the same for every width.
+            Self::Start => write!(f, "{}_start", MulWidth::W16x16),
+            Self::Step(width, step) => write!(f, "{width}_step{step}"),
+        }
+    }
+}
+
+/// As it follows a `cam_lookup`.
+impl Display for CamLmTarget {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, ", lm_addr{}[{}]", self.pointer, self.block)
     }
 }
 
@@ -103,6 +132,13 @@ impl Display for Defer {
     }
 }
 
+/// The constant of an `immed`: an inverted one is shown as the longword whose upper half is all
+/// ones; the shift follows as written.
+fn constant(value: u16, invert: bool) -> u32 {
+    let value = u32::from(value);
+    if invert { !value } else { value }
+}
+
 /// A text that is there or not.
 fn only_if(condition: bool, text: &'static str) -> &'static str {
     if condition { text } else { "" }
@@ -111,6 +147,7 @@ fn only_if(condition: bool, text: &'static str) -> &'static str {
 impl Display for Instruction {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = self.mnemonic();
+        let defer = Defer(self.defer());
         match *self {
             Self::Alu { op, dest, a, b } => write!(f, "{name}[{dest}, {a}, {op}, {b}]"),
             Self::AluShf {
@@ -133,8 +170,8 @@ impl Display for Instruction {
                 load_cc,
                 ..
             } => {
-                let load_cc = only_if(load_cc, ", load_cc");
-                write!(f, "{name}[{dest}, {mask:04b}, {src}{shift}]{load_cc}")
+                write!(f, "{name}[{dest}, {mask:04b}, {src}{shift}]")?;
+                f.write_str(only_if(load_cc, ", load_cc"))
             }
             Self::Immed {
                 dest,
@@ -142,39 +179,19 @@ impl Display for Instruction {
                 shift,
                 invert,
             } => {
-                // An inverted constant is shown as the longword whose upper half
-                // is all ones; the shift follows as written.
-                let value = u32::from(value);
-                let value = if invert { !value } else { value };
-                write!(f, "{name}[{dest}, {value:#x}")?;
-                match shift {
-                    ImmedShift::None => Ok(()),
-                    ImmedShift::By8 => write!(f, ", {}", ImmedSelector::By8),
-                    ImmedShift::By16 => write!(f, ", {}", ImmedSelector::By16),
-                }?;
-                write!(f, "]")
+                write!(f, "{name}[{dest}, {:#x}{shift}]", constant(value, invert))
             }
             Self::ImmedByte { dest, value, .. } => write!(f, "{name}[{dest}, {value:#x}]"),
             Self::ImmedWord { dest, value, .. } => write!(f, "{name}[{dest}, {value:#x}]"),
             Self::Nop | Self::CamClear => f.write_str(name),
-            Self::MulStep { phase, a, b } => {
-                write!(f, "{name}[{a}, {b}], ")?;
-                match phase {
-                    // The start word is the same for every width.
-                    MulPhase::Start => write!(f, "{}_start", MulWidth::W16x16),
-                    MulPhase::Step(width, step) => write!(f, "{width}_step{step}"),
-                }
-            }
+            Self::MulStep { phase, a, b } => write!(f, "{name}[{a}, {b}], {phase}"),
             Self::MulLast { width, high, dest } => {
                 let last = if high { "last2" } else { "last" };
                 write!(f, "{name}[{dest}, --], {width}_{last}")
             }
             Self::CamLookup { dest, src, lm_addr } => {
-                write!(f, "{name}[{dest}, {src}]")?;
-                match lm_addr {
-                    None => Ok(()),
-                    Some(target) => write!(f, ", lm_addr{}[{}]", target.pointer, target.block),
-                }
+                let option = lm_addr.map_or(String::new(), |target| target.to_string());
+                write!(f, "{name}[{dest}, {src}]{option}")
             }
             Self::CamWrite { entry, src, state } => write!(f, "{name}[{entry}, {src}, {state}]"),
             Self::CamWriteState { entry, state } => write!(f, "{name}[{entry}, {state}]"),
@@ -192,54 +209,28 @@ impl Display for Instruction {
                 }
                 f.write_str(only_if(bit_swap, ", bit_swap"))
             }
-            Self::Branch { target, defer, .. } => {
-                write!(f, "{name}[L{target}]{}", Defer(defer))
-            }
+            Self::Branch { target, .. } => write!(f, "{name}[L{target}]{defer}"),
             Self::BranchCtx {
-                context: parameter,
-                target,
-                defer,
-                ..
-            } => write!(f, "{name}[{parameter}, L{target}]{}", Defer(defer)),
-            Self::BranchSignal {
-                signal,
-                target,
-                defer,
-                ..
-            } => write!(f, "{name}[s{signal}, L{target}]{}", Defer(defer)),
-            Self::BranchInputState {
-                state,
-                target,
-                defer,
-                ..
-            } => write!(f, "{name}[{}, L{target}]{}", state.number(), Defer(defer)),
+                context, target, ..
+            } => write!(f, "{name}[{context}, L{target}]{defer}"),
+            Self::BranchSignal { signal, target, .. } => {
+                write!(f, "{name}[s{signal}, L{target}]{defer}")
+            }
+            Self::BranchInputState { state, target, .. } => {
+                write!(f, "{name}[{}, L{target}]{defer}", state.number())
+            }
             Self::BranchBit {
-                src,
-                bit,
-                target,
-                defer,
-                ..
-            } => write!(f, "{name}[{src}, {bit}, L{target}]{}", Defer(defer)),
+                src, bit, target, ..
+            } => write!(f, "{name}[{src}, {bit}, L{target}]{defer}"),
             Self::BranchByte {
                 src,
                 byte,
                 value,
                 target,
-                defer,
                 ..
-            } => write!(
-                f,
-                "{name}[{src}, {byte}, {value}, L{target}]{}",
-                Defer(defer)
-            ),
-            Self::Jump {
-                src,
-                base: 0,
-                defer,
-            } => write!(f, "{name}[{src}]{}", Defer(defer)),
-            Self::Jump { src, base, defer } => {
-                write!(f, "{name}[{src}, L{base}]{}", Defer(defer))
-            }
+            } => write!(f, "{name}[{src}, {byte}, {value}, L{target}]{defer}"),
+            Self::Jump { src, base: 0, .. } => write!(f, "{name}[{src}]{defer}"),
+            Self::Jump { src, base, .. } => write!(f, "{name}[{src}, L{base}]{defer}"),
             Self::CtxArb(arb) => arb.fmt(f),
             Self::LocalCsrRead { csr } => write!(f, "{name}[{csr:#x}]"),
             Self::LocalCsrWrite { csr, src } => write!(f, "{name}[{csr:#x}, {src}]"),

@@ -9,7 +9,7 @@ pub enum Evidence {
     Listing,
     /// One disassembler for this family says so.
     OneDisassembler,
-    /// The same bits mean this in the NFP descendant.
+    /// These bits have this meaning in the NFP descendant.
     Descendant,
     /// The hardware reference manual.
     Manual,

@@ -168,7 +168,7 @@ fn codes() -> String {
     out
 }
 
-/// The codes of a field that no list has, for whoever adds an instruction.
+/// The codes of a field that no list has: those that a new instruction can take.
 fn free_codes(field: &str) -> String {
     let formats = FORMATS.iter().map(|it| (it.name, it.fields));
     let mut layouts = formats.chain(RECORDS.iter().map(|it| (it.name, it.fields)));
