@@ -37,7 +37,7 @@ const SHOWN_MOST: usize = 100;
 pub struct Messages {
     /// Rendered, with ANSI styles.
     pub rendered: Vec<String>,
-    /// The same for programs.
+    /// `rendered` as data, for programs.
     pub items: Vec<Message>,
     /// How many are errors.
     pub errors: usize,
@@ -103,7 +103,7 @@ impl Messages {
     }
 }
 
-/// What the assembler is told for a program of the project.
+/// The assembler's options for a program of the project.
 #[must_use]
 pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     Options {
@@ -124,7 +124,7 @@ pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
     assemble_project_from(&Disk, project, &[])
 }
 
-/// The same from any source of files, with some warnings silent or errors, as in
+/// As [`assemble_project`], from any source of files, with some warnings silent or errors as in
 /// [`Options::lints`].
 #[must_use]
 pub fn assemble_project_from(

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::resolve::ProjectText;
+use super::project_text::ProjectText;
 use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 
 /// The longest delay of a link, in picoseconds: a second.
 const LONGEST_PS: u64 = 1_000_000_000_000;
-/// The same in cycles, of which no chip has more in a second.
+/// The longest delay in cycles: no chip has more in a second.
 const LONGEST_CYCLES: u64 = 10_000_000_000;
 
 /// `[chain]`.

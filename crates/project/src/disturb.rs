@@ -7,9 +7,8 @@ use npsim_chip::kernel::fault_injection::Stall;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::file::Ids;
 use super::text::parse_list;
-use crate::keys::Spanned;
+use crate::keys::{Ids, Spanned};
 use crate::quantity::Time;
 
 /// The largest number of cycles by which `[disturb]` makes completions late.
@@ -49,7 +48,7 @@ pub struct DisturbSection {
 pub struct NodeStall {
     /// The node, from 1.
     pub node: usize,
-    /// What hangs there.
+    /// The context that is stalled there, and when.
     pub stall: Stall,
 }
 

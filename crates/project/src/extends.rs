@@ -13,7 +13,7 @@ use std::sync::Arc;
 use npsim_asm::spelling::closest;
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 
-use super::resolve::ProjectText;
+use super::project_text::ProjectText;
 use super::source_map::{SourceMap, Step, Steps};
 use super::{FILE_NAME, folder_of};
 use crate::files::{Files, Kind, join, tidy};

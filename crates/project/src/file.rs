@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
 use super::goals::GoalSection;
-use crate::keys::Spanned;
+use crate::keys::{Ids, Spanned};
 use crate::registry::{Registry, Sections};
 use crate::toml_errors::KeyError;
 use crate::toml_reader;
@@ -136,16 +136,6 @@ pub enum NnModeKind {
     /// The microengine itself.
     #[serde(rename = "self")]
     Own,
-}
-
-/// One index or a list such as `"0-2,4"`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "an index such as 0 or a list such as \"0-2,4\"")]
-pub enum Ids {
-    /// One microengine.
-    One(i64),
-    /// A list of indices and ranges.
-    List(String),
 }
 
 /// What a name is defined as.

@@ -137,7 +137,7 @@ impl UnitKind {
 pub enum Measure {
     /// Frames that leave in a second, from the first bit out to the last one.
     FrameRate,
-    /// The same in bits of frames.
+    /// Bits of those frames in a second.
     BitRate,
     /// Last bit in to last bit out, in nanoseconds.
     Latency(LatencyOf),

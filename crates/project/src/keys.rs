@@ -84,3 +84,13 @@ pub enum Threads {
     /// A list of numbers and ranges.
     List(String),
 }
+
+/// One index or a list such as `"0-2,4"`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "an index such as 0 or a list such as \"0-2,4\"")]
+pub enum Ids {
+    /// One microengine.
+    One(i64),
+    /// A list of indices and ranges.
+    List(String),
+}

@@ -25,6 +25,7 @@ pub mod load;
 pub mod look_aside;
 pub mod messages;
 pub mod problem;
+mod project_text;
 pub mod quantity;
 pub mod registry;
 pub mod resolve;
@@ -46,8 +47,9 @@ use npsim_profile::Profile;
 
 pub use capacity::Capacity;
 pub use hardware::{board, profile};
+pub use project_text::ProjectText;
 pub use registry::Registry;
-pub use resolve::{Overrides, ProgramPlan, ProjectText};
+pub use resolve::{Overrides, ProgramPlan};
 pub use settings::{
     EntryName, Grammar, NetworkRoute, ProfileChange, Setting, apply_to_text, with_settings,
 };
@@ -101,8 +103,7 @@ pub struct Project {
     pub routed: Vec<Prefix>,
     /// The traffic that comes in, if the project says so.
     pub load: Option<Load>,
-    /// What hangs at some nodes of a network alone, besides what the boot plan says of
-    /// all of them.
+    /// Stalls at single nodes of a network, besides those of the boot plan, which all nodes have.
     pub node_stalls: Vec<NodeStall>,
     /// How long a bit takes from one router of a chain to the next.
     pub link_delay: Time,

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use toml::de::DeValue;
 
 use crate::keys::Spanned;
-use crate::resolve::Resolver;
+use crate::resolve::resolver::Resolver;
 use crate::source_map::Step;
 use crate::toml_errors::KeyError;
 use crate::toml_reader::from_value;

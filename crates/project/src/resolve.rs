@@ -8,8 +8,10 @@ mod flows;
 mod goals;
 mod locks;
 mod memory;
+mod port_address;
 mod programs;
 mod queues;
+pub(crate) mod resolver;
 mod rings;
 mod route_changes;
 mod routing;
@@ -17,15 +19,15 @@ mod slow_path;
 mod task_keys;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
-use npsim_chip::gpp::boot::{self, BootPlan, PortSetup};
+use npsim_chip::board::MediaBus;
+use npsim_chip::gpp::boot::{BootPlan, PortSetup};
 use npsim_image::{ContextMode, NnMode};
 use npsim_profile::MediaBus;
 
+use self::resolver::NamedMemory;
 pub(crate) use self::routing::known_tasks;
 use super::capacity::Capacity;
 use super::disturb::{NodeStall, StallOption};
@@ -33,15 +35,16 @@ use super::file::{PortSection, ProjectFile};
 use super::goals::Goal;
 use super::layout::Space;
 use super::settings::{NetworkRoute, Setting};
-use super::source_map::SourceMap;
-use super::text::is_name;
 use crate::files::Files;
-use crate::problem::{Excerpt, Problem, Problems};
+use crate::problem::{Problem, Problems};
+use crate::project_text::ProjectText;
 use crate::quantity::{parse_rate, show_rate};
 use crate::registry::Registry;
 
-pub use addresses::{Gateway, PortAddress, is_host};
+pub use addresses::is_host;
 pub use devices::Window;
+pub use port_address::{Gateway, PortAddress};
+pub use resolver::{DefineText, Resolver};
 pub use task_keys::{Memory, PortGroups};
 
 /// What runs on one microengine.
@@ -87,7 +90,7 @@ pub(crate) struct Resolved {
     pub addresses: Vec<Vec<PortAddress>>,
     /// Stages that have a name, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
-    /// What hangs at some nodes of a network alone.
+    /// Stalls at single nodes of a network.
     pub node_stalls: Vec<NodeStall>,
     /// What a run is to come to.
     pub goals: Vec<Goal>,
@@ -118,38 +121,6 @@ pub struct Overrides {
     pub stalls: Vec<StallOption>,
     /// In place of the routes of the project file, where it stands in a network.
     pub routes: Option<Vec<NetworkRoute>>,
-}
-
-/// The text of a project file and where it lies.
-#[derive(Clone, Debug)]
-pub struct ProjectText {
-    /// As it is shown.
-    pub path: String,
-    /// Sources are relative to it.
-    pub folder: PathBuf,
-    /// The text, with everything that the file extends in it.
-    pub text: Arc<str>,
-    /// The files that it was read from: those that are extended, then the
-    /// project file.
-    pub files: Vec<PathBuf>,
-    /// Where its keys stand, if it comes from several files.
-    pub(super) source_map: Option<Arc<SourceMap>>,
-}
-
-impl ProjectText {
-    /// A place in it.
-    #[must_use]
-    pub fn excerpt(&self, span: Range<usize>, label: impl Into<String>) -> Excerpt {
-        if let Some(source_map) = &self.source_map {
-            return source_map.excerpt(&self.text, &self.path, span, label.into());
-        }
-        Excerpt {
-            path: self.path.clone(),
-            text: self.text.clone(),
-            span,
-            label: label.into(),
-        }
-    }
 }
 
 /// Gives every name of the project its place on the chip.
@@ -230,169 +201,7 @@ pub(crate) fn resolve(
     })
 }
 
-/// A name that sources see, and what made it.
-#[derive(Clone, Debug)]
-struct Define {
-    value: String,
-    owner: String,
-}
-
-/// Where memory that has a name lies.
-#[derive(Clone, Copy, Debug)]
-struct NamedMemory {
-    space: boot::Space,
-    /// Byte address in the space.
-    address: u32,
-    /// Bytes.
-    size: u64,
-}
-
-/// A value as the assembler gets it.
-#[derive(Clone, Debug)]
-pub struct DefineText(String);
-
-impl From<String> for DefineText {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-macro_rules! plain_numbers {
-    ($($number:ty)+) => {
-        $(impl From<$number> for DefineText {
-            fn from(number: $number) -> Self {
-                Self(number.to_string())
-            }
-        })+
-    };
-}
-
-plain_numbers! { u8 u16 u32 u64 usize }
-
-/// The project on its way onto the chip: what has a place already, and the mistakes so
-/// far. Kinds of tasks and devices ([`crate::registry`]) use it to look up what their
-/// keys name.
-#[derive(Debug)]
-pub struct Resolver<'a> {
-    files: &'a dyn Files,
-    text: &'a ProjectText,
-    capacity: &'a Capacity,
-    problems: Vec<Problem>,
-    defines: BTreeMap<String, Define>,
-    scratch: Space,
-    sram: Vec<Space>,
-    dram: Space,
-    memories: BTreeMap<String, NamedMemory>,
-    macs: Vec<[u8; 6]>,
-    /// The router's own addresses by port; several are those of the routers of a chain.
-    addresses: Vec<Vec<PortAddress>>,
-    /// Next hops of which the IPv4 address is given.
-    gateways: Vec<Gateway>,
-    /// The class of each flow of the flow table, by number from 1 on.
-    flow_classes: Vec<u8>,
-    stages: Vec<(String, Vec<u8>)>,
-    node_stalls: Vec<NodeStall>,
-    /// Files that were read besides the project's.
-    read: Vec<PathBuf>,
-    /// Where a name was defined that another had, and whose it was.
-    clashes: Vec<(usize, String)>,
-    boot: BootPlan,
-    /// What each task will do, for people.
-    tasks: Vec<String>,
-}
-
 impl Resolver<'_> {
-    /// What the chip has.
-    #[must_use]
-    pub fn capacity(&self) -> &Capacity {
-        self.capacity
-    }
-
-    /// What stands in the chip before the first cycle, as far as it is known: ports,
-    /// rings, queues, buffers and devices come before tasks.
-    #[must_use]
-    pub fn boot(&self) -> &BootPlan {
-        &self.boot
-    }
-
-    /// How many mistakes have been found so far. A kind that finds none of its own
-    /// may go on with what it looked up.
-    #[must_use]
-    pub fn mistakes(&self) -> usize {
-        self.problems.len()
-    }
-
-    /// Says what is wrong at a place in the project file, with a label there and what
-    /// to do about it; both may be empty.
-    pub fn fail(
-        &mut self,
-        span: Range<usize>,
-        message: impl Into<String>,
-        label: impl Into<String>,
-        help: &str,
-    ) {
-        let mut problem = Problem::new(message).at(self.text.excerpt(span, label));
-        if !help.is_empty() {
-            problem = problem.help(help);
-        }
-        self.problems.push(problem);
-    }
-
-    /// Checks that a name can be used in sources.
-    pub fn name(&mut self, name: &crate::keys::Spanned<String>) -> bool {
-        let good = is_name(name.get_ref());
-        if !good {
-            self.fail(
-                name.span(),
-                format!("`{}` is not a name that a source can use", name.get_ref()),
-                "",
-                "use letters, digits and `_`, beginning with a letter",
-            );
-        }
-        good
-    }
-
-    /// Defines a name for all sources; `owner` is what it belongs to, for people:
-    /// ``the ring `R` ``.
-    pub fn define(
-        &mut self,
-        name: String,
-        value: impl Into<DefineText>,
-        owner: &str,
-        span: Range<usize>,
-    ) {
-        if let Some(other) = self.defines.get(&name) {
-            // All the names of a thing that is there already are one mistake.
-            let clash = (span.start, other.owner.clone());
-            if self.clashes.contains(&clash) {
-                return;
-            }
-            let message = if other.owner == owner {
-                format!("{owner} is given twice")
-            } else {
-                format!(
-                    "`{name}` is defined twice: by {} and by {owner}",
-                    other.owner
-                )
-            };
-            self.clashes.push(clash);
-            self.fail(
-                span,
-                message,
-                "the second one",
-                "give one of them another name",
-            );
-            return;
-        }
-        self.defines.insert(
-            name,
-            Define {
-                value: value.into().0,
-                owner: owner.to_string(),
-            },
-        );
-    }
-
     fn ports(&mut self, file: &ProjectFile) {
         let owner = "the ports";
         if file.port.len() > usize::from(self.capacity.ports) {

@@ -2,7 +2,7 @@
 //! that it has their keys, and their texts.
 //!
 //! It says less than the loader: a file that extends another may leave out any key, so
-//! none is required, and what a text has to be is told by its kind (`x-names`) only.
+//! none is required, and only the kind of a text (`x-names`) says what it has to be.
 
 use npsim_profile::{Board, Profile};
 use schemars::generate::SchemaSettings;

@@ -20,8 +20,8 @@ use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::file;
+use super::project_text::ProjectText;
 use super::registry::Registry;
-use super::resolve::ProjectText;
 use super::text::is_name;
 use super::toml_errors::{FileKind, KeyError, PROJECT};
 use crate::problem::Problem;

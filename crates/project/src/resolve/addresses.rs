@@ -1,7 +1,6 @@
 //! IPv4 addresses on the router's links: its own, which `address` of `[[port]]` says, with
 //! their routes, and those of next hops, `next_hop` of `[[route]]`.
 
-use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
@@ -10,85 +9,13 @@ use npsim_chip::gpp::routes::{NextHop, Route};
 
 use super::super::file::{Addresses, ProjectFile};
 use super::super::text::parse_prefix;
-use super::Resolver;
+use super::port_address::{Gateway, PortAddress};
+use super::resolver::Resolver;
 use super::routing::{Mistake, TypedRoute, has_task};
 use crate::keys::Spanned;
 
 /// What `mac` of a route says where the address is to be found.
 const FOUND: &str = "arp";
-
-/// The router's own address on a port, and the network that it is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortAddress {
-    /// The address.
-    pub address: Ipv4Addr,
-    /// Bits of the network's prefix; 32 if not given.
-    pub length: u8,
-}
-
-impl PortAddress {
-    /// The first address of its network, and the last.
-    fn ends(self) -> (u32, u32) {
-        let host = u32::MAX.checked_shr(self.length.into()).unwrap_or(0);
-        let address = self.address.to_bits();
-        (address & !host, address | host)
-    }
-
-    /// What an address is to the network that no single host on it has.
-    fn end(self, address: Ipv4Addr) -> Option<&'static str> {
-        let (first, last) = self.ends();
-        match address.to_bits() {
-            bits if bits == first => Some("the address of the network"),
-            bits if bits == last => Some("the broadcast address"),
-            _ => None,
-        }
-    }
-
-    /// Whether an address is one that a single host on its link can have.
-    #[must_use]
-    pub fn has_on_link(self, address: Ipv4Addr) -> bool {
-        let (first, last) = self.ends();
-        let bits = address.to_bits();
-        (first..=last).contains(&bits) && (self.length >= 31 || (bits != first && bits != last))
-    }
-}
-
-impl fmt::Display for PortAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.length)
-    }
-}
-
-/// A next hop of which the IPv4 address is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gateway {
-    /// The port behind which it is.
-    pub port: u8,
-    /// Its address.
-    pub address: Ipv4Addr,
-    /// Largest IP packet, in bytes.
-    pub mtu: u16,
-    /// The router's own address on the link.
-    source: [u8; 6],
-}
-
-impl Gateway {
-    /// How it stands in the table of next hops until its address on the link is known: as
-    /// the router itself, so that microcode hands packets to the core, with its IPv4
-    /// address where the other will be.
-    #[must_use]
-    pub const fn next_hop(&self) -> NextHop {
-        let [a, b, c, d] = self.address.octets();
-        NextHop {
-            port: self.port,
-            mtu: self.mtu,
-            local: true,
-            discard: false,
-            destination: [0, 0, a, b, c, d],
-            source: self.source,
-        }
-    }
-}
 
 impl Resolver<'_> {
     /// The router's own addresses on the links, by port.
@@ -121,7 +48,7 @@ impl Resolver<'_> {
             );
         }
         if !has_task(file, "arp") {
-            let message = "nobody finds the next hop's address on the link".to_owned();
+            let message = "no task resolves the next hop's address on the link".to_owned();
             return wrong(
                 message,
                 "add \"arp\" to `tasks` in [gpp], or give the address as `mac`",

@@ -5,10 +5,10 @@ use std::ops::Range;
 use npsim_chip::kernel::fault_injection::{LAST_CYCLE, Lateness, Stall};
 
 use super::super::disturb::{DisturbSection, LATEST, NodeStall, StallOption, StallSection};
-use super::super::file::{Ids, ProjectFile};
+use super::super::file::ProjectFile;
 use super::super::text::{parse_contexts, parse_ids, parse_nodes};
 use super::{Overrides, ProgramPlan, Resolver};
-use crate::keys::Spanned;
+use crate::keys::{Ids, Spanned};
 use crate::problem::Problem;
 use crate::quantity::Time;
 

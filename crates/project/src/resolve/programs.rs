@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use npsim_image::{ContextMode, NnMode};
 
 use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names};
-use crate::file::{Ids, MeSection, NnModeKind, ProjectFile};
+use crate::file::{MeSection, NnModeKind, ProjectFile};
 use crate::files::{Kind, join, tidy};
 use crate::firmware_file::is_bare;
+use crate::keys::Ids;
 use crate::problem::Problem;
 use crate::text::{is_name, parse_ids, value_of};
 

@@ -1,5 +1,7 @@
 //! Queues and the packet buffers that wait on one of them.
 
+use std::ops::Range;
+
 use npsim_chip::gpp::boot::QueueSetup;
 use npsim_chip::kernel::buffers::BufferSetup;
 
@@ -199,39 +201,9 @@ impl Resolver<'_> {
             );
             return;
         }
-        let count = section.count.as_ref().map_or(512, |c| *c.get_ref());
-        let size = section.size.as_ref().map_or(2048, |s| *s.get_ref());
-        if let Some(typed) = &section.size
-            && (!size.is_power_of_two() || !(64..=65536).contains(&size))
-        {
-            self.fail(
-                typed.span(),
-                format!("a buffer cannot have {size} bytes"),
-                "",
-                "use a power of two from 64 to 65536",
-            );
+        let Some((count, size, longwords)) = self.buffer_sizes(section, &whole) else {
             return;
-        }
-        if count == 0 {
-            let span = section.count.as_ref().map_or(whole, Spanned::span);
-            self.fail(span, "there must be at least one buffer", "", "");
-            return;
-        }
-        let longwords = section
-            .descriptor
-            .as_ref()
-            .map_or(DESCRIPTOR_LONGWORDS, |d| *d.get_ref());
-        if let Some(typed) = &section.descriptor
-            && ![4, 8, 16].contains(&longwords)
-        {
-            self.fail(
-                typed.span(),
-                format!("a buffer's descriptor cannot have {longwords} longwords"),
-                "",
-                "use 4, 8 or 16; the first longword is the queue's link",
-            );
-            return;
-        }
+        };
         let shift = (size / longwords).trailing_zeros() as u8;
         let owner = "the buffers";
         let descriptor_bytes = u64::from(longwords) * 4;
@@ -293,5 +265,47 @@ impl Resolver<'_> {
             size,
             shift,
         });
+    }
+
+    /// How many buffers there are, the bytes of each and the longwords of its descriptor.
+    fn buffer_sizes(
+        &mut self,
+        section: &BuffersSection,
+        whole: &Range<usize>,
+    ) -> Option<(u32, u32, u32)> {
+        let count = section.count.as_ref().map_or(512, |c| *c.get_ref());
+        let size = section.size.as_ref().map_or(2048, |s| *s.get_ref());
+        if let Some(typed) = &section.size
+            && (!size.is_power_of_two() || !(64..=65536).contains(&size))
+        {
+            self.fail(
+                typed.span(),
+                format!("a buffer cannot have {size} bytes"),
+                "",
+                "use a power of two from 64 to 65536",
+            );
+            return None;
+        }
+        if count == 0 {
+            let span = section.count.as_ref().map_or(whole.clone(), Spanned::span);
+            self.fail(span, "there must be at least one buffer", "", "");
+            return None;
+        }
+        let longwords = section
+            .descriptor
+            .as_ref()
+            .map_or(DESCRIPTOR_LONGWORDS, |d| *d.get_ref());
+        if let Some(typed) = &section.descriptor
+            && ![4, 8, 16].contains(&longwords)
+        {
+            self.fail(
+                typed.span(),
+                format!("a buffer's descriptor cannot have {longwords} longwords"),
+                "",
+                "use 4, 8 or 16; the first longword is the queue's link",
+            );
+            return None;
+        }
+        Some((count, size, longwords))
     }
 }

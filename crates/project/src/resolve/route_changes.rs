@@ -18,8 +18,8 @@ use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 
-/// Mistakes of a file of changes that are told; what made them is then clear.
-const TOLD: usize = 10;
+/// Most mistakes of a file of changes that are reported; what made them is then clear.
+const REPORTED: usize = 10;
 /// What a line of the file is.
 const LINE: &str = "write `TIME,add,PREFIX,PORT,NEXT-HOP`, a MAC address or an IPv4 address for the task `arp`, or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and next hop; or `TIME,remove,PREFIX`";
 
@@ -91,7 +91,7 @@ impl Resolver<'_> {
         for section in sections {
             match self.route_change(file, section) {
                 Ok(change) => list.push(change),
-                Err(mistake) if self.problems.len() - before < TOLD => {
+                Err(mistake) if self.problems.len() - before < REPORTED => {
                     self.problems.push(mistake.at(in_text));
                 }
                 Err(_) => break,
@@ -220,7 +220,7 @@ impl Resolver<'_> {
                     Err(mistake) => {
                         self.problems.push(mistake.at(text));
                         told += 1;
-                        if told == TOLD {
+                        if told == REPORTED {
                             break;
                         }
                     }

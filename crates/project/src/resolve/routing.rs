@@ -8,9 +8,12 @@ use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Network, NextHop, Route, Route
 
 use super::super::file::{ProjectFile, RouteSection};
 use super::super::text::{parse_mac, parse_prefix};
-use super::{Gateway, ProjectText, Resolver, hex, suggestion};
+use super::port_address::Gateway;
+use super::resolver::Resolver;
+use super::{hex, suggestion};
 use crate::keys::Spanned;
 use crate::problem::Problem;
+use crate::project_text::ProjectText;
 use crate::quantity::{Time, show_nanoseconds};
 use crate::registry::{PlannedTask, Registry};
 
@@ -87,18 +90,7 @@ impl Resolver<'_> {
     pub(super) fn routes(&mut self, file: &ProjectFile) {
         let wanted = has_task(file, "routes");
         if !wanted {
-            let given = [
-                ("routes", file.route.first().map(|it| it.prefix.span())),
-                ("route changes", first_change(file)),
-            ];
-            if let Some((what, Some(span))) = given.into_iter().find(|it| it.1.is_some()) {
-                self.fail(
-                    span,
-                    format!("{what} are given, but nothing keeps them"),
-                    "",
-                    "add \"routes\" to `tasks` in [gpp]",
-                );
-            }
+            self.no_routes(file);
             return;
         }
         let channel = match file.routes.as_ref().and_then(|r| r.channel.as_ref()) {
@@ -194,6 +186,22 @@ impl Resolver<'_> {
             changes: changes.map(|planned| planned.setup),
         }));
         self.plan(PlannedTask { task, text });
+    }
+
+    /// Without the task `routes` a project can have neither routes nor changes of them.
+    fn no_routes(&mut self, file: &ProjectFile) {
+        let given = [
+            ("routes", file.route.first().map(|it| it.prefix.span())),
+            ("route changes", first_change(file)),
+        ];
+        if let Some((what, Some(span))) = given.into_iter().find(|it| it.1.is_some()) {
+            self.fail(
+                span,
+                format!("{what} are given, but nothing keeps them"),
+                "",
+                "add \"routes\" to `tasks` in [gpp]",
+            );
+        }
     }
 
     fn route(&mut self, file: &ProjectFile, section: &RouteSection) -> Option<Route> {

@@ -97,7 +97,7 @@ impl Resolver<'_> {
             .map_or(0, |(at, _)| at as u32)
     }
 
-    /// Says so if nobody takes packets off their ring for a task, unless something of its own
+    /// Reports a task for which no `exceptions` task takes packets off their ring, unless something of its own
     /// was wrong that may be why: `span` is its section, `before` how many mistakes there were.
     pub fn exceptions_required(&mut self, task: &str, span: std::ops::Range<usize>, before: usize) {
         if self.boot.task::<Exceptions>().is_none() && self.problems.len() == before {

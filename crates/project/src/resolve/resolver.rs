@@ -1,0 +1,181 @@
+//! What is known of a project while its names get their places.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use npsim_chip::gpp::boot::{self, BootPlan};
+
+use super::port_address::{Gateway, PortAddress};
+use crate::capacity::Capacity;
+use crate::disturb::NodeStall;
+use crate::files::Files;
+use crate::keys::Spanned;
+use crate::layout::Space;
+use crate::problem::Problem;
+use crate::project_text::ProjectText;
+use crate::text::is_name;
+
+/// A name that sources see, and what made it.
+#[derive(Clone, Debug)]
+pub(super) struct Define {
+    pub(super) value: String,
+    pub(super) owner: String,
+}
+
+/// Where memory that has a name lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NamedMemory {
+    pub(super) space: boot::Space,
+    /// Byte address in the space.
+    pub(super) address: u32,
+    /// Bytes.
+    pub(super) size: u64,
+}
+
+/// A value as the assembler gets it.
+#[derive(Clone, Debug)]
+pub struct DefineText(String);
+
+impl From<String> for DefineText {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+macro_rules! plain_numbers {
+    ($($number:ty)+) => {
+        $(impl From<$number> for DefineText {
+            fn from(number: $number) -> Self {
+                Self(number.to_string())
+            }
+        })+
+    };
+}
+
+plain_numbers! { u8 u16 u32 u64 usize }
+
+/// The project on its way onto the chip: what has a place already, and the mistakes so
+/// far. Kinds of tasks and devices ([`crate::registry`]) use it to look up what their
+/// keys name.
+#[derive(Debug)]
+pub struct Resolver<'a> {
+    pub(super) files: &'a dyn Files,
+    pub(super) text: &'a ProjectText,
+    pub(super) capacity: &'a Capacity,
+    pub(super) problems: Vec<Problem>,
+    pub(super) defines: BTreeMap<String, Define>,
+    pub(super) scratch: Space,
+    pub(super) sram: Vec<Space>,
+    pub(super) dram: Space,
+    pub(super) memories: BTreeMap<String, NamedMemory>,
+    pub(super) macs: Vec<[u8; 6]>,
+    /// The router's own addresses by port; several are those of the routers of a chain.
+    pub(super) addresses: Vec<Vec<PortAddress>>,
+    /// Next hops of which the IPv4 address is given.
+    pub(super) gateways: Vec<Gateway>,
+    /// The class of each flow of the flow table, by number from 1 on.
+    pub(super) flow_classes: Vec<u8>,
+    pub(super) stages: Vec<(String, Vec<u8>)>,
+    pub(super) node_stalls: Vec<NodeStall>,
+    /// Files that were read besides the project's.
+    pub(super) read: Vec<PathBuf>,
+    /// Where a name was defined that another had, and whose it was.
+    pub(super) clashes: Vec<(usize, String)>,
+    pub(super) boot: BootPlan,
+    /// What each task will do, for people.
+    pub(super) tasks: Vec<String>,
+}
+
+impl Resolver<'_> {
+    /// What the chip has.
+    #[must_use]
+    pub fn capacity(&self) -> &Capacity {
+        self.capacity
+    }
+
+    /// What stands in the chip before the first cycle, as far as it is known: ports,
+    /// rings, queues, buffers and devices come before tasks.
+    #[must_use]
+    pub fn boot(&self) -> &BootPlan {
+        &self.boot
+    }
+
+    /// How many mistakes have been found so far. A kind that finds none of its own
+    /// may go on with what it looked up.
+    #[must_use]
+    pub fn mistakes(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Says what is wrong at a place in the project file, with a label there and what
+    /// to do about it; both may be empty.
+    pub fn fail(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: &str,
+    ) {
+        let mut problem = Problem::new(message).at(self.text.excerpt(span, label));
+        if !help.is_empty() {
+            problem = problem.help(help);
+        }
+        self.problems.push(problem);
+    }
+
+    /// Checks that a name can be used in sources.
+    pub fn name(&mut self, name: &Spanned<String>) -> bool {
+        let good = is_name(name.get_ref());
+        if !good {
+            self.fail(
+                name.span(),
+                format!("`{}` is not a name that a source can use", name.get_ref()),
+                "",
+                "use letters, digits and `_`, beginning with a letter",
+            );
+        }
+        good
+    }
+
+    /// Defines a name for all sources; `owner` is what it belongs to, for people:
+    /// ``the ring `R` ``.
+    pub fn define(
+        &mut self,
+        name: String,
+        value: impl Into<DefineText>,
+        owner: &str,
+        span: Range<usize>,
+    ) {
+        if let Some(other) = self.defines.get(&name) {
+            // All the names of a thing that is there already are one mistake.
+            let clash = (span.start, other.owner.clone());
+            if self.clashes.contains(&clash) {
+                return;
+            }
+            let message = if other.owner == owner {
+                format!("{owner} is given twice")
+            } else {
+                format!(
+                    "`{name}` is defined twice: by {} and by {owner}",
+                    other.owner
+                )
+            };
+            self.clashes.push(clash);
+            self.fail(
+                span,
+                message,
+                "the second one",
+                "give one of them another name",
+            );
+            return;
+        }
+        self.defines.insert(
+            name,
+            Define {
+                value: value.into().0,
+                owner: owner.to_string(),
+            },
+        );
+    }
+}
