@@ -1,6 +1,6 @@
 //! Network files: a network in TOML, with names in place of numbers.
 //!
-//! `docs/src/networks.md` describes the file. Mistakes have their places.
+//! `docs/src/networks.md` describes the file. Errors carry their places in it.
 
 mod flows;
 mod links;

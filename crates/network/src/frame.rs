@@ -13,7 +13,7 @@ use crate::topology::Topology;
 const TCP: u8 = 6;
 /// Protocol number of UDP.
 const UDP: u8 = 17;
-/// The discard service, which never answers.
+/// Port of the discard service, which never answers.
 const DISCARD: u16 = 9;
 /// Time to live of what hosts send, if a flow does not say.
 pub(crate) const TTL: u8 = 64;

@@ -68,8 +68,8 @@ struct Ways {
 const LONGEST_STEP: Time = 10_000_000_000;
 
 impl Network {
-    /// How far to run at a time, in simulated picoseconds, so that a run of some length is made in
-    /// so many steps at least, and a request to stop does not wait.
+    /// How far to run at a time, in simulated picoseconds: a run of `length` takes at least `parts`
+    /// steps, and a request to stop it is soon met.
     #[must_use]
     pub fn step(&self, length: Time, parts: u64) -> Time {
         let step = (length / parts).max(1);
@@ -127,7 +127,7 @@ impl Network {
         &self.outside
     }
 
-    /// Hosts, switches, lines and routers, for what changes nothing that happens.
+    /// As [`Self::outside`], for observers and settings that change no event.
     pub fn outside_mut(&mut self) -> &mut Simulation {
         &mut self.outside
     }
@@ -377,7 +377,7 @@ impl Network {
     }
 
     /// The earliest time at which a chip could send something to the outside, and at which
-    /// something that is not known yet could come to `chip`. What `chip` itself sends is left out
+    /// something not yet known could come to `chip`. What `chip` itself sends is left out
     /// of account: it stops when it does.
     ///
     /// A chip sends of its own accord (`own`), or in answer to what comes to it: so when each

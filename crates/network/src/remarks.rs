@@ -17,7 +17,7 @@ pub fn remarks(file: &NetworkFile, systems: &[System]) -> Vec<String> {
     remarks
 }
 
-/// Flows whose slowest line is not watched: their queue stands where it was not meant to.
+/// Flows whose slowest line is not watched: their queue builds up where it was not meant to.
 fn narrow(file: &NetworkFile) -> Vec<String> {
     let topology = &file.topology;
     let routes = Routes::of(topology);

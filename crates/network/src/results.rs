@@ -152,7 +152,7 @@ pub struct FlowResult {
     pub start_s: f64,
     /// Bytes that were delivered for good while it was measured.
     pub delivered: u64,
-    /// What was delivered, as a rate.
+    /// `delivered` as a rate.
     pub goodput_bps: f64,
     /// Share of what all flows delivered.
     pub share: f64,
@@ -203,7 +203,7 @@ pub struct LineResult {
     pub longest_queue_bytes: u64,
     /// Packets dropped, all.
     pub drops: u64,
-    /// Packets dropped, by reason.
+    /// `drops` by reason.
     pub dropped: Vec<Dropped>,
     /// Packets lost on the line.
     pub lost: u64,

@@ -306,7 +306,7 @@ impl Simulation {
         }
     }
 
-    /// The longest queues are those from now on.
+    /// Measures the longest queues from now on.
     pub fn forget_longest_queues(&mut self) {
         self.lines.iter_mut().for_each(Line::forget_longest);
     }

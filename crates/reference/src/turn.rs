@@ -67,10 +67,10 @@ impl Reference {
     }
 
     /// The ready context after `last`, which is itself the last to be asked. One
-    /// that hangs is passed over.
+    /// that is stalled is passed over.
     fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
         let state = &mut self.state;
-        let hangs: Vec<_> = state
+        let stalled: Vec<_> = state
             .stalls
             .iter()
             .filter(|stall| (stall.from..stall.until).contains(&at))
@@ -79,12 +79,12 @@ impl Reference {
             |context: &u8| state.contexts[usize::from(*context)].phase == ContextPhase::Ready;
         let order = (1..=CONTEXTS).map(|step| (last + step) % CONTEXTS);
         let next = order.filter(is_ready).find(|context| {
-            hangs
+            stalled
                 .iter()
                 .all(|stall| stall.context % CONTEXTS != *context)
         });
         if next.is_none() {
-            let held_back = hangs
+            let held_back = stalled
                 .iter()
                 .filter(|stall| is_ready(&(stall.context % CONTEXTS)));
             if let Some(end) = held_back.map(|stall| stall.until).min()
