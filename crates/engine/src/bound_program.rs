@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use npsim_isa::register_base;
+
 use crate::block::{SideEffects, handler_at};
 use crate::operation::Op;
 use crate::predecoded::Predecoded;
@@ -22,7 +24,7 @@ pub(crate) struct BoundProgram {
 impl BoundProgram {
     /// A program's operations for a context of a microengine.
     pub fn new(program: &Predecoded, (me, context): (u8, u8)) -> Self {
-        let base = u16::from(context) * 16;
+        let base = u16::from(register_base(context));
         let own = |slot: u16| {
             if slot & RELATIVE == 0 {
                 slot

@@ -2,7 +2,7 @@
 
 use npsim_isa::{
     CONTEXTS, CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words,
-    context_index,
+    absolute_register, context_index,
 };
 
 use crate::control::Outcome;
@@ -113,7 +113,7 @@ impl Microengine {
             && !self.scoreboard.any_reserved(into.here)
             && (self.slow & slow::DEFER == 0 || bound.swap.is_none());
         if !clear {
-            return self.command_rarely(number, address, fabric);
+            return self.command_slow(number, address, fabric);
         }
         let target = fabric.buses.target_of(bound.unit, address);
         if !fabric.sends(self.cycle, &bound.command, (target, address)) {
@@ -133,7 +133,7 @@ impl Microengine {
     /// [`Self::template_command`] where something may be wrong with its registers or its place, where they
     /// are not bits of one word each, or where more of it is open than its address.
     #[inline(never)]
-    fn command_rarely(
+    fn command_slow(
         &mut self,
         number: u32,
         address: u32,
@@ -348,7 +348,7 @@ impl Microengine {
             address: request.address,
             count: request.count.max(1),
             transfer_me: self.index,
-            transfer: (context * 16 + register) & 127,
+            transfer: absolute_register(context, register),
             signal_context: context,
             immediate: request.immediate,
             ..BusCommand::blank(request.op, kind)

@@ -158,7 +158,7 @@ impl Datapath {
     /// First register of the running context, in both context modes.
     #[inline]
     pub fn base(&self) -> u16 {
-        u16::from(self.context) * 16
+        u16::from(npsim_isa::register_base(self.context))
     }
 
     #[inline]

@@ -144,8 +144,8 @@ impl Microengine {
             return self.write_other_csr(csr, value, fabric);
         }
         let pc = self.pc;
-        let sender = self.sender(self.datapath.context);
-        sender.write((csr, pc), value, fabric);
+        let write = self.posted_write(self.datapath.context);
+        write.write((csr, pc), value, fabric);
         Ok(())
     }
 
@@ -180,11 +180,11 @@ impl Microengine {
             }
             csr::INDIRECT_CTX_FUTURE_COUNT => {
                 self.contexts[viewed].future_count = value as u16;
-                self.sender(viewed).arm_timer(fabric);
+                self.posted_write(viewed).arm_timer(fabric);
             }
             csr::INDIRECT_FUTURE_COUNT_SIGNAL => {
                 self.contexts[viewed].future_signal = value as u8 & 15;
-                self.sender(viewed).arm_timer(fabric);
+                self.posted_write(viewed).arm_timer(fabric);
             }
             csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => {
                 self.set_pointer(0, viewed, csr, value);
@@ -324,7 +324,7 @@ impl Microengine {
         self.timestamp_set = self.cycle;
         for context in 0..CONTEXTS {
             if self.contexts[context].timer_due.is_some() {
-                self.sender(context).arm_timer(fabric);
+                self.posted_write(context).arm_timer(fabric);
             }
         }
     }

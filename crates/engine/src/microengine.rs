@@ -167,7 +167,7 @@ pub struct Microengine {
     /// The cycle at which the running context has had the pipeline for too long without
     /// polling shared state; none while no context has it.
     pub(crate) watchdog_at: Cycle,
-    /// When which context hangs, if the user wants that.
+    /// When which context is stalled, if the user wants that.
     pub(crate) stalls: Stalls,
     pub(crate) stats: MeStats,
 }

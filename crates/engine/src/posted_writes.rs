@@ -125,7 +125,7 @@ impl PostedWrite<'_> {
 impl Microengine {
     /// A context as it sends at the present cycle.
     #[inline]
-    pub(crate) fn sender(&mut self, context: u8) -> PostedWrite<'_> {
+    pub(crate) fn posted_write(&mut self, context: u8) -> PostedWrite<'_> {
         PostedWrite {
             me: self.index,
             number: context % CONTEXTS,

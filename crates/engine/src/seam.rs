@@ -149,7 +149,7 @@ impl Core for Microengine {
             self.push_few(first, flight.words, &flight.data)
         };
         if !is_done {
-            return self.pushed_rarely(slot, fabric);
+            return self.pushed_slow(slot, fabric);
         }
         let (context, signals) = (command.signal_context, command.push_signals);
         if signals != 0 {
@@ -167,7 +167,7 @@ impl Core for Microengine {
             self.pull_few(first, flight.words, &mut flight.data)
         };
         if !is_done {
-            return self.pulled_rarely(slot, fabric);
+            return self.pulled_slow(slot, fabric);
         }
         let (context, signals) = (command.signal_context, command.pull_signals);
         if signals != 0 {
@@ -460,13 +460,13 @@ impl Microengine {
     /// [`Core::pushed`] where the registers are no bits of one word, or reservations share them.
     #[cold]
     #[inline(never)]
-    fn pushed_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pushed_slow(&mut self, slot: Slot, fabric: &mut Fabric) {
         push_to(self, slot, fabric);
     }
 
     #[cold]
     #[inline(never)]
-    fn pulled_rarely(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled_slow(&mut self, slot: Slot, fabric: &mut Fabric) {
         pull_from(self, slot, fabric);
     }
 

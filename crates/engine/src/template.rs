@@ -4,7 +4,8 @@
 use std::num::NonZeroU8;
 
 use npsim_isa::{
-    Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit, msf_csr,
+    Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit,
+    absolute_register, msf_csr,
 };
 
 use crate::registers::{SlotMask, transfer_file};
@@ -215,7 +216,7 @@ impl CommandTemplate {
         let mut command = self.command;
         (command.me, command.transfer_me) = (me, me);
         (command.context, command.signal_context) = (context, context);
-        command.transfer = (context * 16 + self.register) & 127;
+        command.transfer = absolute_register(context, self.register);
         let mut fits = !self.open.data && !self.open.overridden;
         let mut moved = |words: u8, incoming| {
             let file = transfer_file(command.transfer_kind, incoming);

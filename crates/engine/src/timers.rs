@@ -7,7 +7,9 @@
 //! a branch, a value that goes to memory. Which is which shows in the program alone,
 //! by following what is made of the value along all ways that control can take.
 
-use npsim_isa::{Access, AluOp, Bank, Flow, Instruction, Leaves, Operand, OperandRole, csr};
+use npsim_isa::{
+    Access, AluOp, Bank, Flow, Instruction, Leaves, Operand, OperandRole, csr, register_base,
+};
 
 use crate::registers::{A, B, SINK, SLOTS};
 use npsim_chip::core::{Program, Word};
@@ -131,7 +133,7 @@ impl Timers {
             let traces = traces.copied().unwrap_or(0);
             for bit in (0..64).filter(|bit| traces >> bit & 1 == 1) {
                 let bank = if bit < 32 { A } else { B };
-                mark(usize::from(bank) + usize::from(*context) * 16 + bit % 32);
+                mark(usize::from(bank) + usize::from(register_base(*context)) + bit % 32);
             }
         }
         Some(registers)

@@ -17,6 +17,13 @@ pub const ALL_CONTEXTS: ContextMask = ContextMask::MAX;
 
 const _: () = assert!(ContextMask::BITS == CONTEXTS as u32);
 
+// What does not follow from the number above.
+const _: () = assert!(
+    CONTEXTS <= 8,
+    "registers, command words and packed records hold a context in three bits: \
+     CONTRIBUTING.md names them under `more contexts`"
+);
+
 /// The index of a context in an array by context, from its number modulo [`CONTEXTS`]: the
 /// remainder spares the check of the array's bounds.
 #[must_use]
