@@ -13,9 +13,9 @@ use npsim_chip::core::{ContextView, Core, CoreKind, CoreProbe, MeStats, Program}
 use npsim_chip::kernel::fabric::{Fabric, Slot, TransferKind};
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
-use npsim_chip::profile::Profile;
 use npsim_chip::state::StateError;
 use npsim_isa::Operand;
+use npsim_profile::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

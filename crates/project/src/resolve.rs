@@ -22,7 +22,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use npsim_asm::spelling::closest;
-use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{BootPlan, PortSetup};
 use npsim_image::{ContextMode, NnMode};
 use npsim_profile::MediaBus;
