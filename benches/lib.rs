@@ -33,7 +33,7 @@ pub fn load(target: &Path, defines: &[(String, String)]) -> (Project, Vec<Progra
 }
 
 /// UDP frames of 64 bytes with their check sequence, toward all the routes: Ethernet in bytes 0
-/// to 13 (EtherType IPv4), IPv4 from 14 (identification n,
+/// to 13 (type IPv4), IPv4 from 14 (identification n,
 /// TTL 64, protocol 17, checksum in 24 and 25), zeros from 34. The destinations alternate
 /// between the routes of `microcode/forward` and `microcode/router`.
 #[must_use]
