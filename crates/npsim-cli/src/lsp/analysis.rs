@@ -13,10 +13,10 @@ use npsim_asm::{Diagnostic, SourceMap, Span};
 use npsim_image::{Image, LiveRange, Origin};
 
 use super::assembler::Assembled;
+use super::definitions::Definitions;
 use super::documents::Documents;
 use super::paths::{canonical, to_uri};
 use super::roots::Root;
-use super::scan::Definitions;
 use super::text::Text;
 use npsim::explain::Cost;
 use npsim::includes::FileIncludes;

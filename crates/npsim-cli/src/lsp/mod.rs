@@ -13,6 +13,7 @@ mod assembler;
 mod calls;
 mod completion;
 mod definition;
+mod definitions;
 mod documents;
 mod expand;
 mod folding;

@@ -1,63 +1,13 @@
-//! What can be read off a text without assembling it: macro and name
-//! definitions with their comments, the word under the cursor, and the
+//! What stands at a byte of a text, without assembling it: the word there and the
 //! statement around it. Works on any text, however broken.
 
 use std::ops::Range;
 
-use npsim_asm::directives::PreprocessorDirective as Directive;
-use npsim_asm::front::text::{TextLine, lines, without_comments};
+use npsim_asm::front::text::{TextLine, lines};
 use npsim_asm::front::token::{Token, TokenKind, split_labels};
 
+use super::definitions::place;
 use super::text::Text;
-
-/// A `#macro`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Macro {
-    /// Its name.
-    pub name: String,
-    /// Its parameters.
-    pub parameters: Vec<String>,
-    /// Where the name stands.
-    pub place: Range<usize>,
-    /// From the directive to its `#endm`.
-    pub whole: Range<usize>,
-    /// The comment before it, without comment marks.
-    pub comment: String,
-}
-
-impl Macro {
-    /// `name(a, b)`
-    #[must_use]
-    pub fn signature(&self) -> String {
-        format!("{}({})", self.name, self.parameters.join(", "))
-    }
-}
-
-/// A `#define` or `#define_eval`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Define {
-    /// Its name.
-    pub name: String,
-    /// `(a, b)` if it takes arguments.
-    pub parameters: Option<String>,
-    /// What it stands for.
-    pub value: String,
-    /// Where the name stands.
-    pub place: Range<usize>,
-    /// The whole directive.
-    pub whole: Range<usize>,
-    /// The comment in its line, or that before it.
-    pub comment: String,
-}
-
-/// What a text defines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Definitions {
-    /// Macros in the order of the text.
-    pub macros: Vec<Macro>,
-    /// Names in the order of the text.
-    pub defines: Vec<Define>,
-}
 
 /// The name at a byte, with a label's `#` or a directive's.
 #[must_use]
@@ -80,10 +30,6 @@ fn word_in(text: &str, known: &[TextLine], offset: usize) -> Option<Range<usize>
         return Some(inside + word.start..inside + word.end);
     }
     Some(place(token))
-}
-
-fn place(token: &Token) -> Range<usize> {
-    token.span.lo as usize..token.span.hi as usize
 }
 
 /// The first byte of a line that has anything on it.
@@ -182,107 +128,6 @@ pub fn first_word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
     let statements = statements.filter(|line| line.directive.is_none());
     let mut words = statements.filter_map(word);
     words.find(|word| (word.start..=word.end).contains(&offset))
-}
-
-/// All macros and names that a text defines, in live lines or not.
-#[must_use]
-pub fn definitions(text: &Text) -> Definitions {
-    let mut found = Definitions::default();
-    let mut open: Vec<usize> = Vec::new();
-    // Pieces that begin behind a token begin in no comment.
-    let code = |piece: Range<usize>| without_comments(&text[piece]);
-    for line in text.lines() {
-        let Some(directive) = &line.directive else {
-            continue;
-        };
-        let from = place(directive).start;
-        let end = place(line.tokens.last().unwrap_or(directive)).end;
-        let line_start = text[..from].rfind('\n').map_or(0, |at| at + 1);
-        let kind = Directive::named(&directive.text);
-        match (kind, line.tokens.as_slice()) {
-            (Some(Directive::Macro), [name, list @ ..]) => {
-                let parameters = list.iter().filter(|token| token.kind == TokenKind::Ident);
-                open.push(found.macros.len());
-                found.macros.push(Macro {
-                    name: name.text.to_string(),
-                    parameters: parameters.map(|token| token.text.to_string()).collect(),
-                    place: place(name),
-                    whole: from..end,
-                    comment: comment_before(text, line_start),
-                });
-            }
-            (Some(Directive::Endm), _) => {
-                if let Some(index) = open.pop() {
-                    found.macros[index].whole.end = end;
-                }
-            }
-            (Some(Directive::Define | Directive::DefineEval), [name, value @ ..]) => {
-                // Only a bracket that touches the name makes parameters.
-                let list = value.first().filter(|open| open.is("(") && open.joined);
-                let list = list
-                    .filter(|_| kind == Some(Directive::Define))
-                    .and_then(|open| {
-                        let close = value.iter().find(|token| token.is(")"))?;
-                        Some((place(open).end, place(close)))
-                    });
-                let value = list
-                    .as_ref()
-                    .map_or(place(name).end, |(_, close)| close.end);
-                let beside = code_comment(text, end);
-                found.defines.push(Define {
-                    name: name.text.to_string(),
-                    parameters: list
-                        .map(|(open, close)| format!("({})", code(open..close.start).trim())),
-                    value: code(value..end).trim().to_owned(),
-                    place: place(name),
-                    whole: from..end,
-                    comment: if beside.is_empty() {
-                        comment_before(text, line_start)
-                    } else {
-                        beside
-                    },
-                });
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// A comment line's text.
-fn comment_text(line: &str) -> Option<&str> {
-    let line = line.trim();
-    let text = line.strip_prefix("//").or_else(|| line.strip_prefix(';'))?;
-    Some(text.trim_start_matches([';', '/']))
-}
-
-/// The comment lines directly above the line that begins at `at`.
-fn comment_before(text: &str, at: usize) -> String {
-    let mut lines: Vec<&str> = Vec::new();
-    for line in text[..at].lines().rev() {
-        match comment_text(line) {
-            Some(comment) => lines.push(comment),
-            None => break,
-        }
-    }
-    lines.reverse();
-    let indent = lines
-        .iter()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| line.len() - line.trim_start().len())
-        .min()
-        .unwrap_or(0);
-    let cut: Vec<_> = lines
-        .iter()
-        .map(|line| line.get(indent..).unwrap_or("").trim_end())
-        .collect();
-    cut.join("\n").trim_matches('\n').to_owned()
-}
-
-/// The comment in the rest of a line.
-fn code_comment(text: &str, at: usize) -> String {
-    let line = text[at..].lines().next().unwrap_or("");
-    comment_text(line).unwrap_or("").trim().to_owned()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::{Text, context_at, definitions, first_word_at, word_at};
+use super::{Text, context_at, first_word_at, word_at};
 
 #[test]
 fn words_with_sigils_labels_and_directives() {
@@ -54,7 +54,7 @@ fn mnemonics_may_hold_signs() {
 #[test]
 fn macros_and_names_have_their_comments() {
     let text = "; not this\n\n; put(ring, data)\n;   Puts it.\n#macro put(ring,\\\n data)\n#define N 3 ; three\n#endm\n// old\n#define F(a) (a + 1)\n#define_eval M (N)\n#macro none\n";
-    let found = definitions(&Text::new(text));
+    let found = Text::new(text).definitions().clone();
     assert_eq!(found.macros.len(), 2);
     let put = &found.macros[0];
     assert_eq!(

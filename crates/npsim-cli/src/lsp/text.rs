@@ -9,8 +9,8 @@ use std::sync::Arc;
 use lsp_types::Position;
 use npsim_asm::front::text::{TextLine, lines, without_comments};
 
+use super::definitions::{Definitions, definitions};
 use super::position::Lines;
-use super::scan::{Definitions, definitions};
 
 /// One version of a text.
 #[derive(Clone, Debug)]
@@ -64,7 +64,8 @@ impl Text {
     /// The macros and names that it defines.
     #[must_use]
     pub fn definitions(&self) -> &Rc<Definitions> {
-        self.definitions.get_or_init(|| Rc::new(definitions(self)))
+        self.definitions
+            .get_or_init(|| Rc::new(definitions(&self.whole, self.lines())))
     }
 
     fn starts(&self) -> &Lines {

@@ -11,7 +11,7 @@ use npsim_asm::name_index::NameKind;
 use npsim_asm::source::FileId;
 use npsim_isa::mnemonic;
 
-use super::scan::Macro;
+use super::definitions::Macro;
 use super::text::Text;
 use super::workspace::Workspace;
 

@@ -9,9 +9,9 @@ use npsim_asm::{SourceMap, Span};
 
 use super::analysis::Analysis;
 use super::assembler::{Done, Job};
+use super::definitions::Definitions;
 use super::documents::Documents;
 use super::roots::{Projects, Root};
-use super::scan::Definitions;
 use super::settings::Settings;
 use super::text::Text;
 use npsim::includes::FileIncludes;
