@@ -52,14 +52,22 @@ pub const fn absolute_register(context: u8, register: u8) -> u8 {
 impl ContextMode {
     /// Registers that a context has of each bank and of each kind of transfer register.
     #[must_use]
+    #[inline]
     pub const fn registers(self) -> u8 {
-        REGISTERS / self.contexts()
+        match self {
+            Self::Four => REGISTERS / 4,
+            Self::Eight => REGISTERS / 8,
+        }
     }
 
     /// Contexts from one that runs to the next.
     #[must_use]
+    #[inline]
     pub const fn stride(self) -> u8 {
-        CONTEXTS / self.contexts()
+        match self {
+            Self::Four => CONTEXTS / 4,
+            Self::Eight => CONTEXTS / 8,
+        }
     }
 
     /// The contexts that run.
