@@ -54,7 +54,8 @@ impl From<LoopExit> for Left {
     }
 }
 
-/// What a handler of the table led to.
+/// What an operation led to. The loop matches once on the handler, in `run_row`, and here on what
+/// each arm gives, which is a constant there: the compiler joins both into one jump.
 enum Ran<'a> {
     /// The next word follows.
     Next,
@@ -62,6 +63,19 @@ enum Ran<'a> {
     Taken(&'a Op),
     /// A transfer register of the operation is reserved.
     Reserved,
+    // The operation has not run, since its handler needs more than registers.
+    Slow,
+    Command,
+    Yield,
+    Ring,
+    Sync,
+    CsrPost,
+    PointerWrite,
+    CsrWrite,
+    Clock,
+    CsrRead,
+    LocalMemory,
+    LocalWord,
 }
 
 impl Microengine {
@@ -157,17 +171,19 @@ impl Microengine {
                 self.sync_pc::<OBSERVED>(end, fabric);
                 return self.no_instruction(fabric).into();
             };
-            let branch = match op.handler {
-                Handler::Slow => slow_path!(),
-                Handler::Command => sync!(
+            let branch = match run_row(op, datapath, scoreboard, &mut rest) {
+                Ran::Next => continue,
+                Ran::Taken(branch) => branch,
+                Ran::Reserved | Ran::Slow => slow_path!(),
+                Ran::Command => sync!(
                     Command,
                     op.x,
                     datapath.get(op.a).wrapping_add(datapath.get(op.b))
                 ),
-                Handler::Yield => sync!(Yield, op.x, u32::from(op.n)),
-                Handler::Ring => sync!(Ring, 0, 0),
-                Handler::Sync => sync!(Other, 0, 0),
-                Handler::CsrPost => {
+                Ran::Yield => sync!(Yield, op.x, u32::from(op.n)),
+                Ran::Ring => sync!(Ring, 0, 0),
+                Ran::Sync => sync!(Other, 0, 0),
+                Ran::CsrPost => {
                     let (csr, value) = (op.x as u16, datapath.get(op.a));
                     let at = here!();
                     let now = block.cycle_of(at);
@@ -190,7 +206,7 @@ impl Microengine {
                     }
                     sync!(CsrWrite, u32::from(csr), value)
                 }
-                Handler::PointerWrite if !OBSERVED && *pending == 0 => {
+                Ran::PointerWrite if !OBSERVED && *pending == 0 => {
                     let now = block.cycle_of(here!());
                     let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
                     let pointer = Index::Pointer(u8::from(second));
@@ -199,7 +215,7 @@ impl Microengine {
                     *pending = slow::PENDING;
                     continue;
                 }
-                Handler::CsrWrite | Handler::PointerWrite => {
+                Ran::CsrWrite | Ran::PointerWrite => {
                     let (csr, value) = (op.x as u16, datapath.get(op.a));
                     if op.flags & Op::SYNCS != 0 {
                         sync!(CsrWrite, u32::from(csr), value);
@@ -211,7 +227,7 @@ impl Microengine {
                         Err(exit) => Left::Exit(exit),
                     };
                 }
-                Handler::Clock if !OBSERVED => {
+                Ran::Clock if !OBSERVED => {
                     let at = here!();
                     let Some(next) = rest.next() else {
                         slow_path!()
@@ -225,7 +241,7 @@ impl Microengine {
                     datapath.plain(next, 0, time);
                     continue;
                 }
-                Handler::CsrRead | Handler::Clock => {
+                Ran::CsrRead | Ran::Clock => {
                     let csr = op.x as u16;
                     let at = here!();
                     self.sync_pc::<OBSERVED>(at, fabric);
@@ -237,11 +253,11 @@ impl Microengine {
                         Err(exit) => Left::Exit(exit),
                     };
                 }
-                Handler::LocalMemory => {
+                Ran::LocalMemory => {
                     let at = here!();
                     return self.local_memory_slow::<OBSERVED>(at, fabric).into();
                 }
-                Handler::LocalWord => {
+                Ran::LocalWord => {
                     if OBSERVED && fabric.trace.wants(trace_event::Kind::LocalMemory) {
                         slow_path!();
                     }
@@ -256,11 +272,6 @@ impl Microengine {
                     datapath.execute_on_word(word, op);
                     continue;
                 }
-                handler => match run_row(handler, op, datapath, scoreboard, &mut rest) {
-                    Ran::Next => continue,
-                    Ran::Taken(branch) => branch,
-                    Ran::Reserved => slow_path!(),
-                },
             };
             let at = here!();
             let target = usize::from(branch.d);
@@ -360,10 +371,9 @@ macro_rules! rows {
         control { $($(#[$ctl_doc:meta])* $control:ident;)* }
         fused { $($test:ident $way:ident $fused:ident;)* }
     ) => {
-        /// Executes an operation by the handler that its row in the table has.
+        /// Executes an operation by its handler, as far as that needs registers alone.
         #[inline(always)]
         fn run_row<'a>(
-            handler: Handler,
             op: &'a Op,
             datapath: &mut Datapath,
             scoreboard: &Scoreboard,
@@ -379,7 +389,7 @@ macro_rules! rows {
                 }};
             }
             // All dead handlers end in the same place.
-            let value = match handler {
+            let value = match op.handler {
                 $(
                     Handler::$live => {
                         datapath.execute_as(Kind::$value, op);
@@ -447,10 +457,22 @@ macro_rules! rows {
                     };
                     return if taken { Ran::Taken(op) } else { Ran::Next };
                 }
-                _ => {
+                Handler::Alu => {
                     datapath.execute_outlined(op);
                     return Ran::Next;
                 }
+                Handler::Slow => return Ran::Slow,
+                Handler::Command => return Ran::Command,
+                Handler::Yield => return Ran::Yield,
+                Handler::Ring => return Ran::Ring,
+                Handler::Sync => return Ran::Sync,
+                Handler::CsrPost => return Ran::CsrPost,
+                Handler::PointerWrite => return Ran::PointerWrite,
+                Handler::CsrWrite => return Ran::CsrWrite,
+                Handler::Clock => return Ran::Clock,
+                Handler::CsrRead => return Ran::CsrRead,
+                Handler::LocalMemory => return Ran::LocalMemory,
+                Handler::LocalWord => return Ran::LocalWord,
             };
             datapath.put(op.d, value);
             Ran::Next

@@ -9,7 +9,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::CONTEXTS;
 
-/// How far a microengine runs before it lets the event loop go round. It bounds
+/// How far a microengine runs before it returns to the event loop. It bounds
 /// a program that never synchronises; results do not depend on it.
 const QUANTUM: Cycle = 1 << 14;
 

@@ -127,7 +127,7 @@ pub struct Buses {
     fifo_depth: usize,
     /// Commands sent to each target that it has not taken yet.
     waiting: [u16; Target::COUNT],
-    /// How many more each target has room for, whoever comes. It follows from the rest.
+    /// Free places at each target that no cluster has been promised. Derived from the other fields.
     #[serde(skip)]
     open: [u16; Target::COUNT],
     /// The cluster that the next place at a full target belongs to.
@@ -144,10 +144,10 @@ pub struct Buses {
     shared_promised: Option<u8>,
     inlets: Inlets,
     bus_cycle: Cycle,
-    /// A bus clock is no power of two. Who departs at once does not divide: on such a chip
-    /// all commands go the long way.
+    /// A bus clock is no power of two. The fast grant does not divide: on such a chip all
+    /// commands are queued.
     is_uneven: bool,
-    /// Somebody watches commands or buses, who is told of them on the long way alone.
+    /// An observer wants events of commands or buses, which only queued commands record.
     #[serde(skip)]
     is_watched: bool,
     /// The cycles of a bus clock but one, and a mask of the bits above them, where a clock
@@ -245,13 +245,13 @@ impl Buses {
         self.push_ahead = self.s_ahead.min(self.d_ahead);
     }
 
-    /// From now on somebody watches commands or buses, or nobody.
+    /// Whether an observer wants events of commands or buses from now on.
     pub(crate) fn watch(&mut self, is_watched: bool) {
         self.is_watched = is_watched;
         (0..CLUSTERS).for_each(|cluster| self.see_cluster(cluster));
     }
 
-    /// Whether somebody watches commands or buses.
+    /// Whether an observer wants events of commands or buses.
     pub(crate) fn is_watched(&self) -> bool {
         self.is_watched
     }
@@ -370,7 +370,7 @@ impl Buses {
     }
 }
 
-/// Writes down for whoever watches that a bus is taken until `end`.
+/// Records that a bus is occupied until `end`, if an observer wants events of buses.
 #[inline]
 fn note(bus: Bus, end: Cycle, cycles: Cycle, trace: &mut TraceBuffer) {
     if trace.wants(Kind::Bus) {

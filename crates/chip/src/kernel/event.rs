@@ -236,9 +236,9 @@ impl EventQueue {
     fn post_turn(&mut self, time: Cycle, me: u8) {
         let time = time.max(self.base);
         let me = me as usize % MICROENGINES;
-        // A microengine that goes on attends to all that has happened, whoever woke it. So the
-        // later of two turns would find nothing to do, and the earlier one posts what it
-        // needs.
+        // A microengine that resumes takes up everything that has happened since, no matter which
+        // event woke it. So the later of two turns would find nothing to do, and the earlier one
+        // posts what it needs.
         let turn = self.turns[me];
         if turn <= time {
             return;
@@ -397,7 +397,7 @@ impl EventQueue {
         self.step_to(time)
     }
 
-    /// The same where nothing that was far comes near.
+    /// Advances to a time up to which no event moves from the overflow to the buckets.
     #[inline]
     pub(crate) fn step_to(&mut self, time: Cycle) -> usize {
         debug_assert!(time <= self.reach, "something comes near");

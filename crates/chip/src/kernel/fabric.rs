@@ -150,7 +150,7 @@ pub struct Fabric {
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
-    /// What is told to whoever watches, which is nothing of the chip's own.
+    /// The trace events for observers, which are no state of the chip.
     #[serde(skip)]
     pub trace: TraceBuffer,
     /// Readings of clocks by microcode from which more may follow than times for its
@@ -167,8 +167,8 @@ pub struct Fabric {
     /// A command has given its signals to another context than its own.
     pub signals_others: bool,
     late: DelayedCompletions,
-    /// Somebody watches the data buses, or completions come late. It follows from the trace buffer
-    /// and the latecomers.
+    /// Transfers take the slow path: an observer wants events of the data buses, or completions are
+    /// delayed on purpose. Derived from `trace` and `late`.
     #[serde(skip)]
     special_data: bool,
     flights: Flights,
@@ -219,14 +219,15 @@ impl Fabric {
         self.see_data();
     }
 
-    /// From now on somebody watches who wants these events, or nobody.
+    /// Records the events of these kinds from now on; none closes the trace buffer.
     pub fn watch(&mut self, wanted: Kinds) {
         self.trace.set(wanted);
         self.see_commands();
         self.see_data();
     }
 
-    /// Commands are told of, and the buses that they wait for, only where they go the long way.
+    /// Only queued commands record events of commands and of the buses that they wait for: where an
+    /// observer wants these, no command is granted the bus at once.
     fn see_commands(&mut self) {
         self.buses.watch(self.trace.wants_commands());
     }
@@ -427,7 +428,7 @@ impl Fabric {
         }
     }
 
-    /// A unit has decided when it serves a command; for whoever watches.
+    /// Records when a unit serves a command, once that is decided.
     #[inline]
     pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
         if self.trace.wants(Kind::Served) {
@@ -473,7 +474,7 @@ impl Fabric {
         self.slots_in_use().map(|(_, flight)| flight)
     }
 
-    /// The same with their slots, ascending.
+    /// The slots in use with the commands in flight there, in ascending order.
     pub fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
         let slots = (0..).map(Slot).zip(self.flights.all());
@@ -510,10 +511,13 @@ impl Fabric {
         self.free.push(slot);
     }
 
-    /// The same where nobody watches.
+    /// Frees the slot of a command of which no observer wants the end.
     #[inline]
     pub(crate) fn retire_unseen(&mut self, slot: Slot) {
-        debug_assert!(!self.trace.is_open(), "somebody watches");
+        debug_assert!(
+            !self.trace.is_open(),
+            "an observer would miss the end of a command"
+        );
         self.free.push(slot);
     }
 

@@ -203,7 +203,7 @@ impl Buses {
         &self.fifos[cluster * count..][..count]
     }
 
-    /// Finds anew how many more a target has room for, whoever comes.
+    /// Computes the free places of a target that no cluster has been promised.
     #[inline]
     pub(super) fn see_room(&mut self, target: Target) {
         let at = target.index();
@@ -231,8 +231,8 @@ impl Buses {
         self.open[target.index()] != 0 || self.has_promised(target, cluster)
     }
 
-    /// The same where no place is open to all: one may be promised to the cluster. A place
-    /// that is promised to another is as good as taken.
+    /// Whether a target without a free place for every cluster has promised one to this cluster. A
+    /// place that is promised to the other cluster is as good as taken.
     #[inline(never)]
     fn has_promised(&self, target: Target, cluster: usize) -> bool {
         let at = target.index();

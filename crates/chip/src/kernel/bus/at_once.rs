@@ -30,9 +30,9 @@ impl Buses {
         Some(slot + self.issue_to_inlet)
     }
 
-    /// Takes a command into its microengine's FIFO for which only the bus is in the way, nobody
-    /// watching commands or buses; gives its cluster, and when that is to arbitrate if no
-    /// arbitration is posted already.
+    /// Queues a command in its microengine's FIFO when it waits for the bus alone and no observer
+    /// wants events of commands or buses. Gives its cluster, and when the cluster has to arbitrate
+    /// if no arbitration is posted already.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn hold_at_once(&mut self, me: u8, held: &Held) -> Option<(usize, Option<Cycle>)> {
@@ -62,9 +62,9 @@ impl Buses {
         Some((cluster, Some(self.may_go(held.target, cluster, soonest))))
     }
 
-    /// Sends the held command of a cluster whose microengine's turn it is, if nothing is in its
-    /// way, nobody watches commands or buses and nothing waits behind it; gives its arrival at the
-    /// inlet. No arbitration of the cluster is posted.
+    /// Grants the bus to the queued command of a cluster whose microengine's turn it is, if the
+    /// target has room, no observer wants events of commands or buses, and no command waits behind
+    /// it; gives its arrival at the inlet. No arbitration of the cluster is posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
     pub(crate) fn grant_at_once(&mut self, now: Cycle, cluster: usize) -> Option<(Slot, Cycle)> {

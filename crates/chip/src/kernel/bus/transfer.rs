@@ -107,8 +107,8 @@ impl Buses {
     }
 
     /// Takes data from OUT registers, requested now and starting `lead` cycles
-    /// later; gives the cycle at which the last word is with the unit. A trace buffer is there
-    /// where somebody watches the buses.
+    /// later; gives the cycle at which the last word is with the unit. A trace buffer is given
+    /// where an observer wants events of buses.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
     pub(crate) fn pull(
@@ -124,8 +124,8 @@ impl Buses {
     }
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
-    /// cycle at which the last word and the signal are there. A trace buffer is there where
-    /// somebody watches the buses.
+    /// cycle at which the last word and the signal are there. A trace buffer is given where
+    /// an observer wants events of buses.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
     pub(crate) fn push(

@@ -24,7 +24,7 @@ impl EventQueue {
         }
     }
 
-    /// The same where it stands among others.
+    /// Cancels an event that shares its bucket with others, or lies beyond the buckets.
     #[inline(never)]
     fn cancel_rarely(&mut self, time: Cycle, event: Event) {
         let near = time.wrapping_sub(self.base) < SPAN as Cycle;

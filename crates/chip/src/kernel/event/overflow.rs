@@ -37,7 +37,7 @@ impl EventQueue {
         self.link(bucket, queue, second);
     }
 
-    /// The same where there are several.
+    /// Puts an event among several of its queue.
     #[cold]
     #[inline(never)]
     fn put_among(&mut self, bucket: usize, queue: usize, event: Event) {

@@ -26,7 +26,7 @@ impl Fabric {
     /// `not_before`; [`Event::Pull`] follows when the last has been taken.
     #[inline(never)]
     pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
-        // Apart, so that nothing has to be kept for those who watch when nobody does.
+        // A function of its own, so that the common path saves no registers for observers.
         if self.special_data {
             self.pull_specially(slot, words, not_before);
         } else {
@@ -73,7 +73,7 @@ impl Fabric {
         }
     }
 
-    /// The same where somebody watches the buses or completions may be late.
+    /// Pushes data where an observer wants events of buses or completions may be delayed on purpose.
     #[cold]
     #[inline(never)]
     fn push_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {

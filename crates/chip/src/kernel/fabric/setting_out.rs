@@ -34,8 +34,8 @@ impl Fabric {
         self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
     }
 
-    /// The same if nothing is in its way and nobody watches commands or buses: where somebody does,
-    /// no cluster is open. If it does not, it is to be sent in turn.
+    /// Issues a command that gets the bus at once; false if it has to be queued. Where an observer
+    /// wants events of commands or buses, no cluster is open, so that every command is queued.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
     fn sends_at_once(
@@ -59,8 +59,8 @@ impl Fabric {
         true
     }
 
-    /// The same where something may be in the way, or somebody watches commands or buses. Nearly
-    /// always it is but the bus, and the command waits for that.
+    /// Issues a command that may have to wait, or whose events an observer wants. It nearly always
+    /// waits for the bus alone.
     #[inline(never)]
     fn sends_in_turn(
         &mut self,
@@ -83,7 +83,8 @@ impl Fabric {
         true
     }
 
-    /// The same where more than the bus may be in the way, or somebody watches commands or buses.
+    /// Issues a command that may have to wait for more than the bus, or whose events an observer
+    /// wants.
     #[inline(never)]
     fn sends_rarely(
         &mut self,
@@ -235,7 +236,8 @@ impl Fabric {
         }
     }
 
-    /// The same where something may be in the way of the next command, or more than it waits.
+    /// Arbitrates a cluster whose next command may have to wait, or with more than one command
+    /// queued.
     #[inline(never)]
     fn arbitrate_rarely(&mut self, cluster: usize) {
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.trace) {
