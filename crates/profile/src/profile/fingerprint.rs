@@ -1,5 +1,7 @@
 //! A number that stands for everything in a profile that a run depends on.
 
+use npsim_isa::Generation;
+
 use super::Profile;
 use crate::parameter::{Domain, Parameter, Schema, Value};
 use crate::schema::SCHEMA;
@@ -10,8 +12,8 @@ const FACTOR: u64 = 0x0000_0100_0000_01b3;
 
 impl Profile {
     /// Sixteen hexadecimal digits made from all names, values, provenances, errata and
-    /// ports of chip and board. Two runs with the same fingerprint ran on the
-    /// same numbers; the wording of a source does not count.
+    /// ports of chip and board, and the generation of the microengines. Two runs with the
+    /// same fingerprint ran on the same numbers; the wording of a source does not count.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let board = self.board();
@@ -49,8 +51,15 @@ impl Profile {
         .map(|(parameter, _)| line(parameter))
     }
 
+    /// What the chip is. The default generation is left out: chips keep the fingerprints that
+    /// they had before profiles named one.
     fn identity(&self) -> String {
-        format!("{} {:08x}", self.name, self.product_id)
+        let chip = format!("{} {:08x}", self.name, self.product_id);
+        if self.generation == Generation::default() {
+            chip
+        } else {
+            format!("{chip} {}", self.generation)
+        }
     }
 
     fn errata_lines(&self) -> impl Iterator<Item = String> {
@@ -88,5 +97,15 @@ mod tests {
         assert_ne!(plain.fingerprint(), mounted.fingerprint());
         let slower = plain.with("sram", "read", 120).unwrap();
         assert_ne!(plain.chip_fingerprint(), slower.chip_fingerprint());
+    }
+
+    #[test]
+    fn chips_of_two_generations_differ() {
+        let newer = Profile::text("ixp2400").unwrap();
+        let older = newer.replace("generation = \"MEv2\"", "generation = \"MEv1\"");
+        let [newer, older] = [newer, &older].map(|text| Profile::from_toml(text).unwrap());
+        assert_ne!(newer.generation(), older.generation());
+        assert_ne!(newer.chip_fingerprint(), older.chip_fingerprint());
+        assert_ne!(newer.fingerprint(), older.fingerprint());
     }
 }
