@@ -49,7 +49,24 @@ pub fn encode_in(instruction: &Instruction, target: Target) -> Result<u64, Encod
             indirect,
         } => memory::cap_fast_write(*csr, *data, *indirect),
         Instruction::CapCsr(access) => memory::cap_csr(access, contexts),
-        _ => datapath::encode(instruction),
+        Instruction::Alu { .. }
+        | Instruction::AluShf { .. }
+        | Instruction::DblShf { .. }
+        | Instruction::Asr { .. }
+        | Instruction::ByteAlign { .. }
+        | Instruction::LdField { .. }
+        | Instruction::Immed { .. }
+        | Instruction::ImmedByte { .. }
+        | Instruction::ImmedWord { .. }
+        | Instruction::Nop
+        | Instruction::MulStep { .. }
+        | Instruction::MulLast { .. }
+        | Instruction::Unary { .. }
+        | Instruction::CamClear
+        | Instruction::CamLookup { .. }
+        | Instruction::CamWrite { .. }
+        | Instruction::CamWriteState { .. }
+        | Instruction::Crc { .. } => datapath::encode(instruction),
     }
 }
 

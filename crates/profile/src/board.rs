@@ -56,10 +56,9 @@ impl MediaBus {
     pub(crate) fn take(table: &mut Table) -> Result<Self, ProfileError> {
         let text = take_text(table, "", "media")?;
         Self::from_name(&text).ok_or_else(|| {
-            wrong(
-                "media",
-                &format!("`{text}` is no media bus; there are spi-3 and spi-4"),
-            )
+            let known = Self::NAMES.join(" and ");
+            let reason = format!("`{text}` is no media bus; there are {known}");
+            wrong("media", &reason)
         })
     }
 }

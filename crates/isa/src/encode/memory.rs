@@ -17,7 +17,18 @@ pub(crate) fn command_field(format: Format) -> crate::raw::Field {
         Format::Hash => raw::hash::COMMAND,
         Format::Msf => raw::msf::COMMAND,
         Format::Cap => raw::cap::COMMAND,
-        _ => raw::cap_csr::COMMAND,
+        Format::CapCsr => raw::cap_csr::COMMAND,
+        Format::AluShf
+        | Format::Alu
+        | Format::LdField
+        | Format::BrByte
+        | Format::BrBit
+        | Format::Branch
+        | Format::CtxArb
+        | Format::Jump
+        | Format::Immed
+        | Format::MulStep
+        | Format::LocalCsr => unreachable!("a format without a command"),
     }
 }
 

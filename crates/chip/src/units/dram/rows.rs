@@ -50,7 +50,10 @@ impl RowTiming {
 
     /// Whether rows stay open.
     pub fn stay_open(&self) -> bool {
-        self.policy == RowPolicy::Open
+        match self.policy {
+            RowPolicy::Open => true,
+            RowPolicy::Closed => false,
+        }
     }
 }
 
