@@ -275,12 +275,12 @@ impl Microengine {
             match (self.contexts[c].state(), on) {
                 (ContextPhase::Inactive, true) => {
                     self.contexts.enter(c, ContextPhase::Sleeping, fabric.now);
-                    self.journal_context(c, fabric);
+                    self.tell_context(c, fabric);
                     self.reconsider(c, fabric);
                 }
                 (ContextPhase::Ready | ContextPhase::Sleeping, false) => {
                     self.contexts.enter(c, ContextPhase::Inactive, fabric.now);
-                    self.journal_context(c, fabric);
+                    self.tell_context(c, fabric);
                 }
                 _ => {}
             }

@@ -174,7 +174,7 @@ pub struct Microengine {
 
 impl Microengine {
     /// An idle microengine without a program, all registers as after reset. `last` is the
-    /// context that ran before, so 7 makes context 0 the first to be picked.
+    /// context that ran before: behind the highest, context 0 is the first to be picked.
     #[must_use]
     pub fn new(index: u8, profile: &Profile) -> Self {
         let timing = Timing::new(profile);
@@ -213,7 +213,7 @@ impl Microengine {
             after_penalty: 0,
             csr_value: 0,
             block: BlockTiming::default(),
-            last: 7,
+            last: CONTEXTS - 1,
             pick_latency: 0,
             refilled: (0, 0),
             pending_sync: None,
@@ -312,7 +312,7 @@ impl Microengine {
 
     /// Traces a context's new state.
     #[inline]
-    pub(crate) fn journal_context(&self, context: u8, fabric: &mut Fabric) {
+    pub(crate) fn tell_context(&self, context: u8, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
             self.write_context(context, fabric);
         }

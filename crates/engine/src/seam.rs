@@ -81,7 +81,7 @@ impl Core for Microengine {
                 context.any = false;
                 context.pc = 0;
                 self.contexts.enter(c, ContextPhase::Ready, now);
-                self.journal_context(c, fabric);
+                self.tell_context(c, fabric);
             }
         }
         self.enabled |= usable;
@@ -389,7 +389,7 @@ impl Core for Microengine {
                 bound_program.clear_checks_as(unverified);
             }
         }
-        it.datapath.context &= 7;
+        it.datapath.context %= CONTEXTS;
         // One without a program never runs and is not bound.
         if it.program.end() != 0 {
             it.bind();

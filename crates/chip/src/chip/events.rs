@@ -253,7 +253,7 @@ impl Chip {
     fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: SignalSource) {
         let fabric = &mut self.fabric;
         if OBSERVED {
-            journal_signals(me, context, 1 << signal, by.cause(), fabric);
+            tell_signals(me, context, 1 << signal, by.cause(), fabric);
         }
         fabric.raisers.note(fabric.now, (me, context, signal), by);
         self.microengines[usize::from(me)].signal(context, 1 << signal, fabric);
@@ -368,7 +368,7 @@ impl Chip {
             self.pulled_late::<OBSERVED>(slot);
         } else {
             if OBSERVED {
-                journal_pull(slot, fabric);
+                tell_pull(slot, fabric);
             }
             self.microengines[usize::from(me)].pulled(slot, fabric);
         }
@@ -386,7 +386,7 @@ impl Chip {
         let late = if signals == 0 { 0 } else { fabric.late(slot) };
         if late == 0 {
             if OBSERVED {
-                journal_pull(slot, fabric);
+                tell_pull(slot, fabric);
             }
             return me.pulled(slot, fabric);
         }
@@ -400,7 +400,7 @@ impl Chip {
     fn pushed<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
         let fabric = &mut self.fabric;
         if OBSERVED {
-            journal_push(slot, fabric);
+            tell_push(slot, fabric);
         }
         self.microengines[usize::from(me)].pushed(slot, fabric);
         if OBSERVED {
@@ -421,7 +421,7 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
 
 /// Writes signals down for observers.
 #[inline]
-fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
+fn tell_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let raised = TraceEvent::Signal {
         me,
         context,
@@ -432,17 +432,17 @@ fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut
 }
 
 /// Writes down that the signals of a command are raised whose data was pulled.
-fn journal_pull(slot: Slot, fabric: &mut Fabric) {
+fn tell_pull(slot: Slot, fabric: &mut Fabric) {
     let command = &fabric.flight(slot).command;
     if command.pull_signals != 0 {
         let (me, to) = (command.transfer_me, command.signal_context);
         let (signals, cause) = (command.pull_signals, Cause::of(command));
-        journal_signals(me, to, signals, cause, fabric);
+        tell_signals(me, to, signals, cause, fabric);
     }
 }
 
 /// Writes down that the signals of a command are raised whose data was pushed.
-fn journal_push(slot: Slot, fabric: &mut Fabric) {
+fn tell_push(slot: Slot, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
     if command.push_signals != 0 {
@@ -452,6 +452,6 @@ fn journal_push(slot: Slot, fabric: &mut Fabric) {
             (true, _) => Cause::Mpacket,
         };
         let (me, to) = (command.transfer_me, command.signal_context);
-        journal_signals(me, to, command.push_signals, cause, fabric);
+        tell_signals(me, to, command.push_signals, cause, fabric);
     }
 }

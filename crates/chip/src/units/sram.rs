@@ -286,7 +286,7 @@ impl Sram {
         entry.chain(&channel.memory)
     }
 
-    /// What is on a Q-array entry that is a ring or a trace buffer, the oldest first.
+    /// What is on a Q-array entry that is a ring or a journal, the oldest first.
     pub fn entry_words(&self, channel: u8, entry: u8) -> Vec<u32> {
         let channel = self.channels.get(channel as usize);
         let found = channel.and_then(|it| Some((it, it.entries.get(entry as usize)?)));

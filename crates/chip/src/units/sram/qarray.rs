@@ -1,4 +1,4 @@
-//! One Q-array entry: a queue descriptor, a ring or a trace buffer, and what the
+//! One Q-array entry: a queue descriptor, a ring or a journal, and what the
 //! commands do to it. Addresses are longword addresses in the channel.
 //!
 //! The longword of a queue's head, and the link longword at the start of each
@@ -86,7 +86,7 @@ impl Entry {
         Some(chain)
     }
 
-    /// The longwords on a ring or trace buffer, the oldest first.
+    /// The longwords on a ring or journal, the oldest first.
     pub(super) fn words<'a>(&self, memory: &'a Paged<u32>) -> impl Iterator<Item = u32> + 'a {
         let (head, mask) = (self.head, self.ring_size() - 1);
         let count = self.count.min(mask + 1);
@@ -239,8 +239,8 @@ impl Entry {
         Ok(())
     }
 
-    /// Writes words to a trace buffer, over the oldest when it is full.
-    pub(super) fn trace(
+    /// Writes words to a journal, over the oldest when it is full.
+    pub(super) fn journal(
         &mut self,
         memory: &mut Paged<u32>,
         words: &[u32],

@@ -301,7 +301,7 @@ impl Channel {
             Op::SramJournal => {
                 self.use_write(now, count, leads);
                 let words = &fabric.flight(slot).data[..count as usize];
-                self.entries[number].trace(&mut self.memory, words)?;
+                self.entries[number].journal(&mut self.memory, words)?;
                 fabric.finish(slot);
             }
             Op::SramFastJournal => {
@@ -309,7 +309,7 @@ impl Channel {
                 let me = u32::from(fabric.profile.number_of(command.me));
                 let tagged = me << 27 | u32::from(command.context % CONTEXTS) << 24 | address;
                 let word = command.immediate.unwrap_or(tagged);
-                self.entries[number].trace(&mut self.memory, &[word])?;
+                self.entries[number].journal(&mut self.memory, &[word])?;
                 fabric.finish(slot);
             }
             Op::SramWrQdesc | Op::SramWrQdescCount => {
