@@ -169,7 +169,7 @@ impl Chip {
             let mut stall = *stall;
             stall.until = stall.until.min(LAST_CYCLE);
             let microengine = self.microengines.get_mut(usize::from(me));
-            if context > 7 || !microengine.is_some_and(|it| it.stall(stall)) {
+            if context >= CONTEXTS || !microengine.is_some_and(|it| it.stall(stall)) {
                 return Err(ChipError::NoSuchContext { me, context });
             }
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use npsim_isa::CONTEXTS;
 use serde::Serialize;
 
 use crate::error::DebugError;
@@ -32,7 +33,7 @@ impl FromStr for Thread {
         };
         let (me, context) = text.split_once('.').ok_or_else(wrong)?;
         let me = me.parse().map_err(|_| wrong())?;
-        let context = context.parse().ok().filter(|it| *it < 8);
+        let context = context.parse().ok().filter(|it| *it < CONTEXTS);
         Ok(Self {
             me,
             context: context.ok_or_else(wrong)?,

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use npsim_image::{Direction, Point};
-use npsim_isa::{Bank, CONTEXTS, Operand};
+use npsim_isa::{Bank, CONTEXTS, Operand, absolute_register};
 
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
@@ -227,7 +227,7 @@ fn values_alive(core: &dyn Core, context: u8) -> Vec<u32> {
             _ => None,
         };
         if let Some((kind, n)) = out.filter(|_| here(Direction::Write)) {
-            values.push(core.read_out_register(kind, (context * 16 + n) & 127));
+            values.push(core.read_out_register(kind, absolute_register(context, n)));
         }
     }
     values

@@ -140,11 +140,11 @@ impl<'a> MicroengineView<'a> {
     ) -> Option<RegisterView> {
         let value = match register {
             Operand::STransfer(number) if side == Direction::Write => {
-                let number = context_register(context, number);
+                let number = absolute_register(context, number);
                 self.core.read_out_register(TransferKind::S, number)
             }
             Operand::DTransfer(number) if side == Direction::Write => {
-                let number = context_register(context, number);
+                let number = absolute_register(context, number);
                 self.core.read_out_register(TransferKind::D, number)
             }
             Operand::Gpr(..)
@@ -216,9 +216,4 @@ impl<'a> MicroengineView<'a> {
             })
         })
     }
-}
-
-/// The number among the 128 of a file of a context's register.
-const fn context_register(context: u8, number: u8) -> u8 {
-    absolute_register(context, number)
 }

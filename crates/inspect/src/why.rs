@@ -122,7 +122,7 @@ impl Inspect<'_> {
     /// sleeps this may search through all programs.
     #[must_use]
     pub fn why(&self, me: u8, context: u8) -> Option<Why> {
-        let view = self.microengine(me).filter(|_| context < 8)?;
+        let view = self.microengine(me).filter(|_| context < CONTEXTS)?;
         let it = view.context(context);
         Some(match it.phase {
             ContextPhase::Inactive => Why::Inactive,

@@ -9,7 +9,7 @@ pub const CONTEXTS: u8 = 8;
 const REGISTERS: u8 = 128;
 
 /// A set of contexts: bit c stands for context c. It has exactly as many bits as there are
-/// contexts, so that a rotation goes round them.
+/// contexts, so that rotating it wraps from the last context to the first.
 pub type ContextMask = u8;
 
 /// All contexts.

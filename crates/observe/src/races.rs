@@ -43,6 +43,8 @@ use clock::Clock;
 use polls::polling_reads;
 pub use race::{Longword, Memory, Race, Update};
 
+/// Contexts of a microengine; their numbers follow each other.
+const EACH: usize = CONTEXTS as usize;
 /// Reads of a context that are remembered; more are thinned out by age.
 const READS: usize = 4096;
 /// Cycles after which a read is not taken for the beginning of an update, when reads are
@@ -111,7 +113,7 @@ impl RaceDetector {
     /// Nothing seen yet of a chip as it stands.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
-        let count = chip.microengines().len() * 8;
+        let count = chip.microengines().len() * EACH;
         let stats = Stats::collect(chip);
         let mut rings = BTreeMap::new();
         for ring in &stats.rings {
@@ -181,7 +183,7 @@ impl RaceDetector {
 
     /// A command is issued: what its context knows now goes with it.
     fn issue(&mut self, slot: usize, command: &BusCommand) {
-        let who = number(command);
+        let who = number(command.me, command.context);
         let Some(context) = self.contexts.get_mut(who) else {
             return;
         };
@@ -193,7 +195,7 @@ impl RaceDetector {
             // Whoever hears of it knows all that was before, and nothing that comes after.
             Arc::make_mut(&mut context.clock).step(who);
         }
-        if self.polls[who / 8].contains(&command.pc) {
+        if self.polls[who / EACH].contains(&command.pc) {
             for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
                 self.words.entry(longword).or_default().polled = true;
             }
@@ -203,7 +205,7 @@ impl RaceDetector {
     /// A command takes effect.
     fn serve(&mut self, at: Cycle, slot: usize, command: &BusCommand) {
         use CommandOp as Op;
-        let who = number(command);
+        let who = number(command.me, command.context);
         let Some(Some(clock)) = self.issued.get(slot).cloned() else {
             return;
         };
@@ -286,7 +288,7 @@ impl RaceDetector {
                 let handed_over =
                     other.clock.of(who) >= read.clock.of(who) && other.is_known_to(clock);
                 let overlaps = other.at > read.at;
-                let same = other.who / 8 == who / 8;
+                let same = other.who / EACH == who / EACH;
                 let predicted = other.read.is_some() && !same;
                 if before || handed_over || !overlaps && !predicted {
                     continue;
@@ -294,14 +296,14 @@ impl RaceDetector {
                 let race = Race {
                     longword,
                     first: Update {
-                        me: (other.who / 8) as u8,
-                        context: (other.who % usize::from(CONTEXTS)) as u8,
+                        me: (other.who / EACH) as u8,
+                        context: (other.who % EACH) as u8,
                         read: other.read,
                         written: (other.at, other.pc),
                     },
                     second: Update {
-                        me: (who / 8) as u8,
-                        context: (who % usize::from(CONTEXTS)) as u8,
+                        me: (who / EACH) as u8,
+                        context: (who % EACH) as u8,
                         read: Some((read.at, read.pc)),
                         written: (at, pc),
                     },
@@ -389,7 +391,7 @@ impl RaceDetector {
     /// put something, or the one on the other has taken it.
     fn neighbours(&mut self, me: u8, fill: u32) {
         let running = |contexts: &[Context], me: usize| {
-            let all = me * 8..(me * 8 + 8).min(contexts.len());
+            let all = me * EACH..((me + 1) * EACH).min(contexts.len());
             { all }.find(|at| contexts[*at].executing)
         };
         let name = RingName::Neighbour(me);
@@ -420,10 +422,7 @@ impl RaceDetector {
         else {
             return;
         };
-        let (from, to) = (
-            usize::from(from) * usize::from(CONTEXTS) + context_index(by),
-            usize::from(me) * usize::from(CONTEXTS) + context_index(context),
-        );
+        let (from, to) = (number(from, by), number(me, context));
         if from == to || from.max(to) >= self.contexts.len() {
             return;
         }
@@ -458,7 +457,7 @@ impl Observer for RaceDetector {
             TraceEvent::Context {
                 me, context, doing, ..
             } => {
-                let at = usize::from(me) * usize::from(CONTEXTS) + context_index(context);
+                let at = number(me, context);
                 if let Some(it) = self.contexts.get_mut(at) {
                     it.executing = doing == ContextState::Executing;
                 }
@@ -470,7 +469,7 @@ impl Observer for RaceDetector {
                 word,
                 write,
             } => {
-                let who = usize::from(me) * usize::from(CONTEXTS) + context_index(context);
+                let who = number(me, context);
                 self.local((at, pc), (me, who), word, write);
             }
             _ => {}
@@ -478,8 +477,9 @@ impl Observer for RaceDetector {
     }
 }
 
-fn number(command: &BusCommand) -> usize {
-    usize::from(command.me) * usize::from(CONTEXTS) + context_index(command.context)
+/// The number of a context among those of all microengines.
+fn number(me: u8, context: u8) -> usize {
+    usize::from(me) * EACH + context_index(context)
 }
 
 /// The last write of each context.

@@ -303,8 +303,8 @@ impl Core for Reference {
             return Err(StateError::OtherChip("local memories"));
         }
         state.exposed = self.state.exposed;
-        state.running &= 7;
-        state.last &= 7;
+        state.running %= CONTEXTS;
+        state.last %= CONTEXTS;
         let mut core = Self {
             state,
             ..self.clone()

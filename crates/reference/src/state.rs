@@ -238,7 +238,7 @@ impl State {
             looked: 0,
             pc: 0,
             running: 0,
-            last: 7,
+            last: CONTEXTS - 1,
             contexts: std::array::from_fn(|_| Context::new()),
             deferral: None,
             codes_are_new: false,

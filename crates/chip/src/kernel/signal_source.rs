@@ -106,7 +106,7 @@ pub struct Twice {
 /// Signals of a context, the unused 0 included.
 const SIGNALS: usize = 16;
 /// Signals of a microengine.
-const OF_MICROENGINE: usize = 8 * SIGNALS;
+const OF_MICROENGINE: usize = CONTEXTS as usize * SIGNALS;
 
 /// A signal: microengine, context and number.
 type Signal = (u8, u8, u8);

@@ -2,9 +2,10 @@
 //! for their data, serves them and counts.
 //!
 //! A unit is a folder below [`crate::units`] and one line in the table there.
-//! Everything that goes by unit comes from that line and from this trait: the
-//! numbers of the inlets, who gets which event, the rows of the statistics, the
-//! names in traces, and what a saved state holds.
+//! From that line and this trait come the numbers of the inlets, which events the unit
+//! gets, the rows of the statistics, the names in traces, and what a saved state
+//! holds. Its parameters are in the profile, its commands in the instruction set;
+//! CONTRIBUTING.md lists where else a new unit has to be entered.
 
 use crate::kernel::command::Slot;
 use crate::kernel::fabric::Fabric;
