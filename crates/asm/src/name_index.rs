@@ -267,12 +267,11 @@ impl NameIndex {
                 }
                 continue;
             }
-            let keyword = directive.is_none()
-                && !word.starts_with('.')
+            let keyword = !word.starts_with('.')
                 && (depth == 0 || (!closed && depth == 1 && is_keyword(&word, operand)));
-            let signal = wants_signal(&word, directive, operand, &rest[..at]);
             if !keyword {
-                self.named(token, signal, uses);
+                let wanted = wanted(&word, directive, operand, &rest[..at]);
+                self.named(token, wanted, uses);
             }
         }
     }
@@ -391,7 +390,7 @@ fn is_keyword(mnemonic: &str, operand: usize) -> bool {
 
 /// What a name stands for where both a register and a signal have it: a signal as an operand
 /// or in the brackets of an optional token that takes one, or where its number is asked for.
-fn wants_signal(
+fn wanted(
     word: &str,
     directive: Option<DirectiveName>,
     operand: usize,

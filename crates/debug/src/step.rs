@@ -124,7 +124,7 @@ impl Condition for Ahead {
 pub(crate) struct Behind {
     thread: Thread,
     before: TimePoint,
-    /// By address: the same number for what is one step.
+    /// A number by address; addresses of one step have one number.
     stands: Vec<usize>,
     /// What a stretch had, in order.
     seen: Vec<(TimePoint, Place)>,

@@ -4,13 +4,12 @@
 
 use std::fmt::Write as _;
 
+use npsim_asm::directives;
 use npsim_isa::{InputState, cap_csr, csr, mnemonics, msf_csr, reference};
 use serde_json::json;
 
 use crate::schemas;
-use npsim::vocabulary::{
-    CONDITIONS, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, directives, pages,
-};
+use npsim::vocabulary::{CONDITIONS, FUNCTIONS, OPTIONS, PREPROCESSOR, pages};
 
 /// Path from the repository's folder and contents of every such file.
 #[must_use]
@@ -84,10 +83,7 @@ fn register_names() -> Vec<&'static str> {
 
 /// Directives without their dot.
 fn directive_names() -> Vec<&'static str> {
-    let spellings = SPELLINGS.iter().map(|(spelling, _)| *spelling);
-    let mut names: Vec<_> = directives()
-        .map(|word| word.name)
-        .chain(spellings)
+    let mut names: Vec<_> = directives::names()
         .filter_map(|name| name.strip_prefix('.'))
         .collect();
     names.sort_unstable();

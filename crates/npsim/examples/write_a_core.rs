@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use npsim::chip::core::{ContextPhase, Core, CoreKind};
 use npsim::chip::kernel::fabric::Fabric;
 use npsim::core_layer::{CoreLayer, layer_of, layered};
+use npsim::isa::CONTEXTS;
 use npsim::reference::REFERENCE;
 use npsim::system::{System, Traffic};
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,8 @@ impl CoreLayer for Mnemonics {
     fn run(&mut self, core: &mut dyn Core, fabric: &mut Fabric) {
         let executed = |core: &dyn Core| core.stats_at(core.local_time()).instructions;
         let before = executed(core);
-        let running = (0..8).map(|context| core.context(context));
-        let running = { running }.find(|it| it.phase == ContextPhase::Executing);
+        let mut contexts = (0..CONTEXTS).map(|context| core.context(context));
+        let running = contexts.find(|it| it.phase == ContextPhase::Executing);
         core.run(fabric);
         if let Some(context) = running.filter(|_| executed(core) > before)
             && let Some(instruction) = core.program().image().instruction(context.pc)

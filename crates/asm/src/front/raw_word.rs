@@ -24,13 +24,12 @@ pub fn replace(
         generation,
         contexts: contexts(statements),
     };
+    let replaced = DirectiveName::Rewrite(RewriteDirective::Word);
     for statement in statements {
-        let Body::Directive(directive) = &statement.body else {
+        let directive = statement.directive().filter(|it| it.name == replaced);
+        let Some(directive) = directive else {
             continue;
         };
-        if directive.name != DirectiveName::Rewrite(RewriteDirective::Word) {
-            continue;
-        }
         match instruction(directive, target) {
             Ok(made) => statement.body = Body::Instruction(made),
             Err(wrong) => {

@@ -4,7 +4,7 @@ use npsim_isa::NewerInstruction;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::{self, DirectiveName, StructuredDirective};
+use crate::directives::{self, DirectiveName};
 use crate::front::token::Token;
 use crate::source::{ExpansionId, Span};
 use crate::spelling::closest;
@@ -179,8 +179,8 @@ impl UnknownDirective<'_> {
     pub fn stand_in(self) -> Statement {
         let body = match directives::meant(&self.word.text) {
             None => Body::Empty,
-            Some(meant) => Body::Directive(Directive::structured(
-                meant,
+            Some(meant) => Body::Directive(Directive::new(
+                DirectiveName::Structured(meant),
                 Place::of(self.word),
                 self.arguments.to_vec(),
             )),
@@ -193,9 +193,10 @@ impl UnknownDirective<'_> {
 }
 
 impl Directive {
-    fn structured(name: StructuredDirective, place: Place, arguments: Vec<Token>) -> Self {
+    /// A directive that the assembler makes, in its own spelling.
+    pub fn new(name: DirectiveName, place: Place, arguments: Vec<Token>) -> Self {
         Self {
-            name: DirectiveName::Structured(name),
+            name,
             spelling: name.word().name,
             place,
             arguments,

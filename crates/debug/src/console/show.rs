@@ -1,4 +1,4 @@
-//! Answers as lines of text. The same run gives the same lines.
+//! Answers as lines of text; equal runs give equal lines.
 
 use std::fmt::Write as _;
 

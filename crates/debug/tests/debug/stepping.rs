@@ -43,7 +43,7 @@ fn complaint(debugger: &mut Debugger, line: &str) -> String {
     execute(debugger, &silent, line).unwrap_err().to_string()
 }
 
-/// Steps forward, each of which is taken back: the same places in reverse.
+/// Steps forward, then takes the steps back: their places come in reverse.
 fn there_and_back(system: &System, steps: usize, seed: u64) {
     let mut debugger = system.debugger();
     debugger.goto(20_000);

@@ -26,6 +26,8 @@ pub struct Output {
     binary: bool,
     /// Whether it is written when all is over.
     late: bool,
+    /// Whether its folder is made for it.
+    makes_folder: bool,
 }
 
 impl Output {
@@ -38,22 +40,24 @@ impl Output {
             path,
             binary,
             late: false,
+            makes_folder: false,
         }
     }
 
     /// An output for programs alone.
     pub fn binary(option: &'static str, path: impl Into<PathBuf>) -> Self {
         Self {
-            option,
-            path: path.into(),
             binary: true,
-            late: false,
+            ..Self::text(option, path)
         }
     }
 
     /// The page in the folder of `--report`.
     pub fn page(folder: &Path) -> Self {
-        Self::text("--report", page_file::path(folder)).at_the_end()
+        Self {
+            makes_folder: true,
+            ..Self::text("--report", page_file::path(folder)).at_the_end()
+        }
     }
 
     /// The results on standard output, if they are printed for programs.
@@ -163,9 +167,10 @@ pub fn keep_apart(inputs: &[Input], outputs: &[Output]) -> Result<(), Problem> {
 /// A file cannot be made there.
 pub fn try_places(outputs: &[Output]) -> Result<(), Problem> {
     let late = outputs.iter().filter(|output| output.late);
-    for Output { option, path, .. } in late.filter(|output| !is_standard_output(&output.path)) {
-        if let Some(folder) = path.parent().filter(|_| *option == "--report") {
-            std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
+    for output in late.filter(|output| !is_standard_output(&output.path)) {
+        let path = &output.path;
+        if let Some(folder) = path.parent().filter(|_| output.makes_folder) {
+            page_file::make_folder(folder)?;
         }
         try_place(path).map_err(|error| Problem::io("write", path, &error))?;
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use npsim::checkpoint::CheckpointFile;
+use npsim::checkpoint::{CheckpointFile, Outputs};
 use npsim::problem::Problem;
 
 /// Whether the outputs of a run are to be gone on with, and from where.
@@ -25,7 +25,7 @@ impl<O> Clone for Keeping<'_, O> {
 
 impl<O> Copy for Keeping<'_, O> {}
 
-impl<'a, O> Keeping<'a, O> {
+impl<'a, O: Outputs> Keeping<'a, O> {
     /// Of a run that goes on from `before`, or begins and is saved to `checkpoint`. An earlier
     /// run's checkpoint of that name is removed, since its outputs are about to be replaced.
     ///
@@ -34,10 +34,7 @@ impl<'a, O> Keeping<'a, O> {
     pub fn of(
         before: Option<&'a CheckpointFile<O>>,
         checkpoint: Option<&Path>,
-    ) -> Result<Self, Problem>
-    where
-        O: npsim::checkpoint::Outputs,
-    {
+    ) -> Result<Self, Problem> {
         match (before, checkpoint) {
             (Some(before), _) => Ok(Self::At(before.outputs())),
             (None, Some(path)) => forget(path).map(|()| Self::Begun),

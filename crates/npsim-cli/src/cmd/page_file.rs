@@ -13,6 +13,14 @@ pub fn path(folder: &Path) -> PathBuf {
     folder.join(PAGE)
 }
 
+/// Makes the folder of a page.
+///
+/// # Errors
+/// It cannot be made.
+pub fn make_folder(folder: &Path) -> Result<(), Problem> {
+    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))
+}
+
 /// Writes a page that was made, and its folder.
 ///
 /// # Errors
@@ -20,7 +28,7 @@ pub fn path(folder: &Path) -> PathBuf {
 pub fn write(folder: &Path, page: anyhow::Result<String>) -> Result<(), Problem> {
     let page =
         page.map_err(|error| Problem::new(format!("the report could not be made: {error:#}")))?;
-    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
+    make_folder(folder)?;
     let path = path(folder);
     write_whole(&path, page.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
 }

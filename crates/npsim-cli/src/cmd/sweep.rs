@@ -1,4 +1,4 @@
-//! `npsim sweep`: the same run again and again with something changed.
+//! `npsim sweep`: a run again and again, each time with something changed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

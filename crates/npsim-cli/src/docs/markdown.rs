@@ -209,9 +209,9 @@ pub fn tables(page: &str) -> Vec<Written> {
             Event::Start(Tag::TableHead | Tag::TableRow) => rows.push(Vec::new()),
             Event::Start(Tag::TableCell) => {
                 let cell = page[place].trim().replace("\\|", "|");
-                rows.last_mut()
-                    .into_iter()
-                    .for_each(|row| row.push(cell.clone()));
+                if let Some(row) = rows.last_mut() {
+                    row.push(cell);
+                }
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Every command ends soon by itself, or when it is asked to, as Ctrl-C, `kill` and `timeout` do.
 //!
 //! The commands are those that have a row in [`manners`](crate::manners). No test says how soon: those
-//! that are asked here would not end by themselves while anybody waits.
+//! that are asked here would run far longer than a test may.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -19,8 +19,8 @@ enum Ends {
     AtOnce,
 }
 
-/// Commands that do not come to an end by themselves while anybody waits. Those that read
-/// standard input wait for it.
+/// Commands that would run far longer than a test may. Those that read standard input wait for
+/// it.
 fn endless() -> Vec<(Row, Ends)> {
     let root = root().canonicalize().expect("the repository");
     let root = root.display();

@@ -182,7 +182,7 @@ fn outputs_about_one_chip_are_written_by_each() {
     .expect(1, &["both write `a.1.svg`"]);
 }
 
-/// A chain that is saved and gone on with comes to the same as without a break.
+/// A chain that is saved and gone on with has the results of one without a break.
 #[test]
 fn a_chain_is_saved_and_resumed() {
     let dir = Dir::new();

@@ -165,7 +165,7 @@ fn sums_are_the_statistics() {
     for row in placed {
         assert!(row["place"].contains("forward.uc:"), "{row:?}");
     }
-    // The same in stages: dropped where the packet is handled.
+    // A router in stages drops where the packet is handled.
     let rows = checked("@/microcode/router --trace @/traces/exceptions.pcap --pace line");
     assert!(
         rows.iter()

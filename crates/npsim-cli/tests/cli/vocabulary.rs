@@ -2,9 +2,8 @@
 //! what the assembler does.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use npsim::vocabulary::{CONDITIONS, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, directives};
+use npsim::vocabulary::{CONDITIONS, FUNCTIONS, OPTIONS, PREPROCESSOR, directives};
 use npsim_asm::{Includes, Options, codes};
 
 use crate::harness::root;
@@ -25,51 +24,6 @@ fn said(text: &str) -> Vec<&'static str> {
         .iter()
         .map(|found| found.code)
         .collect()
-}
-
-/// All texts in quotes in the assembler's sources that look like directives.
-fn quoted(folder: &Path, mark: char, found: &mut BTreeSet<String>) {
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            quoted(&path, mark, found);
-        } else {
-            let text = std::fs::read_to_string(&path).expect("a source");
-            found.extend(
-                text.split('"')
-                    .filter(|part| {
-                        part.strip_prefix(mark).is_some_and(|rest| {
-                            !rest.is_empty()
-                                && rest.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
-                        })
-                    })
-                    .map(str::to_owned),
-            );
-        }
-    }
-}
-
-#[test]
-fn every_directive_of_the_assembler_is_in_the_list() {
-    let mut known: BTreeSet<&str> = directives().map(|word| word.name).collect();
-    known.extend(SPELLINGS.iter().map(|(spelling, _)| *spelling));
-    for name in &known {
-        let codes = said(&format!("{name}\n"));
-        assert!(
-            !codes.contains(&codes::UNSUPPORTED_DIRECTIVE),
-            "the assembler has no {name}"
-        );
-    }
-    let mut found = BTreeSet::new();
-    quoted(&root().join("crates/asm/src"), '.', &mut found);
-    assert!(found.len() > 40, "{found:?}");
-    for name in &found {
-        let supported = !said(&format!("{name}\n")).contains(&codes::UNSUPPORTED_DIRECTIVE);
-        assert!(
-            !supported || known.contains(name.as_str()),
-            "{name} is not listed"
-        );
-    }
 }
 
 #[test]

@@ -98,12 +98,11 @@ impl<'n> Writer<'n> {
         let token = self.ident(&name);
         self.out.push(Statement {
             labels: Vec::new(),
-            body: Body::Directive(Directive {
-                name: DirectiveName::Declaration(DeclarationDirective::Reg),
-                spelling: DeclarationDirective::Reg.word().name,
-                place: self.place,
-                arguments: vec![token.clone()],
-            }),
+            body: Body::Directive(Directive::new(
+                DirectiveName::Declaration(DeclarationDirective::Reg),
+                self.place,
+                vec![token.clone()],
+            )),
         });
         token
     }

@@ -10,6 +10,7 @@ use crate::front::statement::Place;
 use crate::front::token::{Token, TokenKind, arguments};
 use crate::middle::program::{Expression, Reference, SignalRef};
 use crate::middle::scope::{Element, Wanted, physical_signal};
+use crate::vocabulary::Function;
 
 impl Selector<'_> {
     /// Finds the references in a constant expression.
@@ -47,7 +48,7 @@ impl Selector<'_> {
                 }
                 TokenKind::Ident => {
                     let called = tokens.get(i + 1).is_some_and(|next| next.is("("));
-                    if called && token.text.eq_ignore_ascii_case("mask") {
+                    if called && Function::by_name(&token.text) == Some(Function::Mask) {
                         i += 1 + self.mask(&mut expression, token, &tokens[i + 1..])?;
                         continue;
                     }

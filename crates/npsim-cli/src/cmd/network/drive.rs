@@ -46,15 +46,9 @@ impl Driver<'_> {
         if self.standing.now == 0 && self.outputs.last_sample().is_none() {
             self.sample()?;
         }
-        let Self {
-            network,
-            outputs,
-            standing,
-            saver,
-            ..
-        } = self;
-        if let Some(saver) = saver {
-            saver.save(standing.now, take(network, standing, outputs))?;
+        if let Some(saver) = &mut self.saver {
+            let take = take(&mut self.network, &self.standing, &mut self.outputs);
+            saver.save(self.standing.now, take)?;
         }
         let mut stopped = None;
         while self.standing.now < self.file.until {
@@ -124,15 +118,9 @@ impl Driver<'_> {
     }
 
     fn save(&mut self) {
-        let Self {
-            network,
-            outputs,
-            standing,
-            saver,
-            ..
-        } = self;
-        if let Some(saver) = saver {
-            saver.try_save(standing.now, take(network, standing, outputs));
+        if let Some(saver) = &mut self.saver {
+            let take = take(&mut self.network, &self.standing, &mut self.outputs);
+            saver.try_save(self.standing.now, take);
         }
     }
 }

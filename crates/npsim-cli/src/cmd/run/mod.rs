@@ -107,7 +107,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         Ok(inputs)
     })?;
     let keeping = Keeping::of(checkpoint, saving)?;
-    if let Some(sink) = outputs::capture(arguments.out.as_ref(), keeping)? {
+    if let Some(sink) = outputs::capture(arguments.out.as_deref(), keeping)? {
         session.capture_to(sink);
     }
     if let Some(checkpoint) = checkpoint {

@@ -1,6 +1,6 @@
 //! What a run writes, and what it must not write over.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use npsim::assemble::Program;
 use npsim::problem::Problem;
@@ -104,7 +104,7 @@ pub fn check(
 /// # Errors
 /// It cannot be written, or the checkpoint has none.
 pub fn capture(
-    out: Option<&PathBuf>,
+    out: Option<&Path>,
     keeping: Keeping<'_, Option<Position>>,
 ) -> Result<Option<PcapSink>, Problem> {
     let Some(path) = out else {
