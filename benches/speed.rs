@@ -19,7 +19,7 @@ use npsim::chip::kernel::check::Check;
 use npsim::engine::ENGINE;
 use npsim::links::{Links, captured};
 use npsim::observe::profile::Collector;
-use npsim::observe::timeline::{Recorder, Window};
+use npsim::observe::timeline::{Recorder, TimeWindow};
 use npsim::quantity::Time;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_benches::{load, root, smallest_frames};
@@ -206,7 +206,7 @@ fn forwarder(criterion: &mut Criterion) {
     group.bench_function("with a timeline of 200 us", |bencher| {
         bencher.iter(|| {
             watched(&mut |simulation, links| {
-                let window = Window::default().cycles(project.capacity.hertz);
+                let window = TimeWindow::default().cycles(project.capacity.hertz);
                 let mut recorder = Recorder::new(sink(), "bench", simulation.chip(), window);
                 simulation.run_watched(links, &mut recorder, &mut |_, _| on());
                 black_box(recorder.finish(simulation.now()).expect("a sink takes all"));

@@ -3,7 +3,7 @@
 use npsim_chip::core::TransferOwner;
 use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
 use npsim_inspect::Inspect;
-use npsim_observe::series::{PlaceKind, Series};
+use npsim_observe::series::{ProbeKind, Series};
 use npsim_project::Project;
 
 use crate::error::DebugError;
@@ -76,8 +76,8 @@ impl Names {
         let series = Series::new(project);
         let rings = series.places().iter().filter_map(|place| {
             let ring = match place.kind {
-                PlaceKind::Ring { number } => Ring::Scratch(number),
-                PlaceKind::Queue { channel, entry } | PlaceKind::Buffers { channel, entry } => {
+                ProbeKind::Ring { number } => Ring::Scratch(number),
+                ProbeKind::Queue { channel, entry } | ProbeKind::Buffers { channel, entry } => {
                     Ring::Queue { channel, entry }
                 }
                 _ => return None,

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use npsim_observe::profile::to_json;
-use npsim_observe::set::{ObserverConfig, Seen};
-use npsim_observe::timeline::Window;
+use npsim_observe::set::{Observations, ObserverConfig};
+use npsim_observe::timeline::TimeWindow;
 use npsim_project::problem::Problem;
 use npsim_project::whole_file::write_whole;
 use npsim_report::flame::{Flame, svg};
@@ -93,7 +93,7 @@ impl PointFiles {
     ///
     /// # Errors
     /// The folder cannot be made.
-    pub(crate) fn wanted(&self, window: Window) -> Result<ObserverConfig, Problem> {
+    pub(crate) fn wanted(&self, window: TimeWindow) -> Result<ObserverConfig, Problem> {
         if !self.what.is_empty() {
             std::fs::create_dir_all(&self.folder)
                 .map_err(|error| Problem::io("make", &self.folder, &error))?;
@@ -110,7 +110,7 @@ impl PointFiles {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub(crate) fn write(&self, seen: Seen) -> Result<(), Problem> {
+    pub(crate) fn write(&self, seen: Observations) -> Result<(), Problem> {
         if let Some(written) = seen.timeline {
             let path = self.path(Observe::Timeline);
             written.map_err(|error| Problem::io("write", &path, &error))?;

@@ -35,7 +35,7 @@ use npsim_net::Ratio;
 use npsim_net::capture::Links;
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Replay};
-use npsim_observe::set::{ObserverConfig, ObserverSet, Seen};
+use npsim_observe::set::{Observations, ObserverConfig, ObserverSet};
 use npsim_project::assemble::{Program, assemble_project_from};
 use npsim_project::files::{Disk, Files};
 use npsim_project::problem::{Problem, Problems};
@@ -173,7 +173,7 @@ impl System {
             session: Session::new(&plan, endpoints)?,
             sent,
             observers: vec![ObserverSet::default()],
-            seen: Seen::default(),
+            seen: Observations::default(),
         })
     }
 }
@@ -297,7 +297,7 @@ pub struct SystemRun {
     session: Session,
     sent: Sent,
     observers: Vec<ObserverSet>,
-    seen: Seen,
+    seen: Observations,
 }
 
 impl SystemRun {

@@ -7,7 +7,7 @@ mod given;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::series::{Place, PlaceKind};
+use crate::series::{OccupancyProbe, ProbeKind};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
@@ -24,7 +24,7 @@ const ELEMENTS: std::ops::Range<u32> = 0x2000..0x4000;
 
 /// An end of a microengine's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum End {
+pub enum WorkEnd {
     /// A scratch ring.
     Ring(u8),
     /// A Q-array entry: channel and number.
@@ -35,25 +35,25 @@ pub enum End {
     Transmit,
 }
 
-impl End {
+impl WorkEnd {
     /// Whether work that waits at this end is seen in a place.
     #[must_use]
-    pub fn is_seen_in(self, place: &Place) -> bool {
+    pub fn is_seen_in(self, place: &OccupancyProbe) -> bool {
         match place.kind {
-            PlaceKind::Ring { number } => self == Self::Ring(number),
-            PlaceKind::Queue { channel, entry } => self == Self::Queue(channel, entry),
-            PlaceKind::Rbuf | PlaceKind::FullList | PlaceKind::ReceiveFifo { .. } => {
+            ProbeKind::Ring { number } => self == Self::Ring(number),
+            ProbeKind::Queue { channel, entry } => self == Self::Queue(channel, entry),
+            ProbeKind::Rbuf | ProbeKind::FullList | ProbeKind::ReceiveFifo { .. } => {
                 self == Self::Receive
             }
-            PlaceKind::Tbuf | PlaceKind::Transmit { .. } => self == Self::Transmit,
-            PlaceKind::Freelist | PlaceKind::Buffers { .. } => false,
+            ProbeKind::Tbuf | ProbeKind::Transmit { .. } => self == Self::Transmit,
+            ProbeKind::Freelist | ProbeKind::Buffers { .. } => false,
         }
     }
 }
 
 /// What a microengine does at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
+pub enum WorkDirection {
     /// It takes work from there.
     Takes,
     /// It gives work on there.
@@ -62,7 +62,7 @@ pub enum Direction {
 
 /// What a microengine does with the words of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Access {
+pub enum MemoryAccess {
     /// It reads them.
     Reads,
     /// It writes them.
@@ -71,7 +71,7 @@ pub enum Access {
 
 /// A `[[memory]]` of the project in scratch or SRAM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Memory {
+struct NamedMemory {
     name: String,
     unit: Unit,
     /// As commands name it, the SRAM channel included.
@@ -81,12 +81,12 @@ struct Memory {
 /// The commands of a run, by microengine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrafficFlow {
-    ends: BTreeMap<(u8, Direction, End), u64>,
+    ends: BTreeMap<(u8, WorkDirection, WorkEnd), u64>,
     given: Given,
     units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
-    memories: Vec<Memory>,
+    memories: Vec<NamedMemory>,
     /// Commands by microengine and index of the memory.
-    accesses: BTreeMap<(u8, usize, Access), u64>,
+    accesses: BTreeMap<(u8, usize, MemoryAccess), u64>,
     /// How often a lock was taken, by its index and who took it: a microengine,
     /// or else the general-purpose core.
     taken: BTreeMap<(u16, Option<u8>), u64>,
@@ -117,7 +117,7 @@ impl TrafficFlow {
                 if kind != "memory" && region.start < space.size {
                     return None;
                 }
-                Some(Memory {
+                Some(NamedMemory {
                     name: name.to_owned(),
                     unit,
                     addresses: base + region.start..base + region.end,
@@ -137,16 +137,16 @@ impl TrafficFlow {
 
     /// How many commands of a microengine read or wrote a memory.
     #[must_use]
-    pub fn accesses(&self, me: u8, memory: usize, access: Access) -> u64 {
+    pub fn accesses(&self, me: u8, memory: usize, access: MemoryAccess) -> u64 {
         let found = self.accesses.get(&(me, memory, access));
         found.copied().unwrap_or_default()
     }
 
     /// Notes commands to a memory in scratch, which is made if it is new.
-    pub fn note_accesses(&mut self, me: u8, memory: &str, access: Access, count: u64) {
+    pub fn note_accesses(&mut self, me: u8, memory: &str, access: MemoryAccess, count: u64) {
         let known = self.memories().position(|name| name == memory);
         let index = known.unwrap_or_else(|| {
-            self.memories.push(Memory {
+            self.memories.push(NamedMemory {
                 name: memory.to_owned(),
                 unit: Unit::Scratch,
                 addresses: 0..0,
@@ -157,7 +157,7 @@ impl TrafficFlow {
     }
 
     /// Notes that a microengine did something at an end.
-    pub fn note(&mut self, me: u8, direction: Direction, end: End) {
+    pub fn note(&mut self, me: u8, direction: WorkDirection, end: WorkEnd) {
         *self.ends.entry((me, direction, end)).or_default() += 1;
     }
 
@@ -179,7 +179,11 @@ impl TrafficFlow {
     }
 
     /// The ends where a microengine takes or gives, with how often.
-    pub fn ends(&self, me: u8, direction: Direction) -> impl Iterator<Item = (End, u64)> + '_ {
+    pub fn ends(
+        &self,
+        me: u8,
+        direction: WorkDirection,
+    ) -> impl Iterator<Item = (WorkEnd, u64)> + '_ {
         self.ends
             .iter()
             .filter(move |((who, how, _), _)| (*who, *how) == (me, direction))
@@ -188,14 +192,17 @@ impl TrafficFlow {
 
     /// Notes that a microengine gave so often to an end at a cycle, not before what was
     /// noted earlier.
-    pub fn note_given(&mut self, at: Cycle, me: u8, end: End, count: u64) {
+    pub fn note_given(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
         self.given.add(at, me, end, count);
-        *self.ends.entry((me, Direction::Gives, end)).or_default() += count;
+        *self
+            .ends
+            .entry((me, WorkDirection::Gives, end))
+            .or_default() += count;
     }
 
     /// How often each microengine gave to which end before a cycle, or to the end of
     /// the thousandth part of the run in which the cycle is.
-    pub fn given_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, End, u64)> + '_ {
+    pub fn given_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, WorkEnd, u64)> + '_ {
         let counts = self.given.before(cycle).iter();
         counts.map(|((me, end), count)| (*me, *end, *count))
     }
@@ -246,8 +253,8 @@ impl TrafficFlow {
         let channel = (info.unit == Unit::Sram).then_some((address >> 30) as u8);
         self.note_commands(me, info.unit.info().name, channel, 1);
         let access = match command.op {
-            Op::ScratchRead | Op::SramRead => Some(Access::Reads),
-            Op::ScratchWrite | Op::SramWrite => Some(Access::Writes),
+            Op::ScratchRead | Op::SramRead => Some(MemoryAccess::Reads),
+            Op::ScratchWrite | Op::SramWrite => Some(MemoryAccess::Writes),
             _ => None,
         };
         if let Some(access) = access {
@@ -258,27 +265,29 @@ impl TrafficFlow {
                 *self.accesses.entry((me, memory, access)).or_default() += 1;
             }
         }
-        let ring = End::Ring((address >> 2 & 15) as u8);
-        let queue = End::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
+        let ring = WorkEnd::Ring((address >> 2 & 15) as u8);
+        let queue = WorkEnd::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
         let (direction, end) = match command.op {
-            Op::ScratchGet => (Direction::Takes, ring),
-            Op::ScratchPut => (Direction::Gives, ring),
-            Op::SramDequeue | Op::SramGet => (Direction::Takes, queue),
+            Op::ScratchGet => (WorkDirection::Takes, ring),
+            Op::ScratchPut => (WorkDirection::Gives, ring),
+            Op::SramDequeue | Op::SramGet => (WorkDirection::Takes, queue),
             Op::SramEnqueue | Op::SramPut | Op::SramJournal | Op::SramFastJournal => {
-                (Direction::Gives, queue)
+                (WorkDirection::Gives, queue)
             }
-            Op::DramRbufRd => (Direction::Takes, End::Receive),
-            Op::DramTbufWr => (Direction::Gives, End::Transmit),
-            Op::MsfRead if ELEMENTS.contains(&address) => (Direction::Takes, End::Receive),
-            Op::MsfWrite if ELEMENTS.contains(&address) => (Direction::Gives, End::Transmit),
+            Op::DramRbufRd => (WorkDirection::Takes, WorkEnd::Receive),
+            Op::DramTbufWr => (WorkDirection::Gives, WorkEnd::Transmit),
+            Op::MsfRead if ELEMENTS.contains(&address) => (WorkDirection::Takes, WorkEnd::Receive),
+            Op::MsfWrite if ELEMENTS.contains(&address) => {
+                (WorkDirection::Gives, WorkEnd::Transmit)
+            }
             Op::MsfWrite | Op::MsfFastWr if address == u32::from(msf_csr::RX_THREAD_FREELIST_0) => {
-                (Direction::Takes, End::Receive)
+                (WorkDirection::Takes, WorkEnd::Receive)
             }
             _ => return,
         };
         match direction {
-            Direction::Takes => self.note(me, direction, end),
-            Direction::Gives => self.note_given(at, me, end, 1),
+            WorkDirection::Takes => self.note(me, direction, end),
+            WorkDirection::Gives => self.note_given(at, me, end, 1),
         }
     }
 }

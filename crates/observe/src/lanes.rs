@@ -16,7 +16,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 
-use crate::series::{Place, PlaceKind, Sample};
+use crate::series::{OccupancyProbe, ProbeKind, Sample};
 
 /// Cycles of a picture.
 pub const LENGTH: Cycle = 3000;
@@ -83,7 +83,7 @@ pub struct Stretch {
 
 /// What happens to frames, marked over the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum FrameMark {
     /// One begins to arrive.
     Arrives,
     /// One has left.
@@ -98,7 +98,7 @@ pub struct ContextLanes {
     from: Cycle,
     until: Cycle,
     lanes: Vec<Vec<Stretch>>,
-    marks: Vec<(Cycle, Mark)>,
+    marks: Vec<(Cycle, FrameMark)>,
 }
 
 impl ContextLanes {
@@ -124,14 +124,14 @@ impl ContextLanes {
 
     /// What happened to frames, in order of time.
     #[must_use]
-    pub fn marks(&self) -> &[(Cycle, Mark)] {
+    pub fn marks(&self) -> &[(Cycle, FrameMark)] {
         &self.marks
     }
 }
 
 /// Why a picture is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
+enum CaptureReason {
     Loss,
     /// A place, by its index in the series, is fuller than any was before.
     Full(usize),
@@ -163,9 +163,9 @@ pub struct ContextRecorder {
     held: Vec<Option<(usize, Cycle)>>,
     /// What is over, in the order of its end.
     recent: Vec<VecDeque<Stretch>>,
-    marks: VecDeque<(Cycle, Mark)>,
+    marks: VecDeque<(Cycle, FrameMark)>,
     /// Pictures to take when their last cycle has come.
-    wanted: Vec<(Cycle, Reason)>,
+    wanted: Vec<(Cycle, CaptureReason)>,
     /// The first cycle at which there is something to do besides recording.
     due: Cycle,
     sampled: Cycle,
@@ -215,29 +215,29 @@ impl ContextRecorder {
 
     /// What a [`Series`](crate::series::Series) has just found decides which moments
     /// are of interest.
-    pub(crate) fn consider(&mut self, sample: &Sample, places: &[Place]) {
+    pub(crate) fn consider(&mut self, sample: &Sample, places: &[OccupancyProbe]) {
         let now = sample.cycle;
         let (media, microcode) = sample.dropped();
         if media + microcode > 0 && !self.lost {
             // Somewhere between the samples.
             let back = ((now - self.sampled) / 2).min(REMEMBERED - LENGTH);
-            self.want(now - back, Reason::Loss);
+            self.want(now - back, CaptureReason::Loss);
             self.lost = true;
         }
         for (index, (place, fill)) in places.iter().zip(&sample.fills).enumerate() {
             // Its bytes may be on the line still.
-            if matches!(place.kind, PlaceKind::ReceiveFifo { .. }) {
+            if matches!(place.kind, ProbeKind::ReceiveFifo { .. }) {
                 continue;
             }
             let capacity = place.capacity.unwrap_or(0);
             let share = (fill.most * 1000).checked_div(capacity).unwrap_or(0);
             if share > self.most {
                 self.most = share;
-                self.want(now, Reason::Full(index));
+                self.want(now, CaptureReason::Full(index));
             }
         }
         if self.left == 0 {
-            self.want(now, Reason::Frames(sample.frames().0));
+            self.want(now, CaptureReason::Frames(sample.frames().0));
             self.left = self.stride;
         }
         self.left -= 1;
@@ -254,7 +254,7 @@ impl ContextRecorder {
         self.moments
     }
 
-    fn want(&mut self, middle: Cycle, reason: Reason) {
+    fn want(&mut self, middle: Cycle, reason: CaptureReason) {
         self.wanted.push((middle, reason));
         self.due = self.due.min(window(middle, Cycle::MAX).1);
     }
@@ -262,7 +262,7 @@ impl ContextRecorder {
     /// Takes the pictures whose time has come and forgets what is long over.
     #[cold]
     fn settle(&mut self, now: Cycle) {
-        let come = |&(middle, _): &(Cycle, Reason)| window(middle, Cycle::MAX).1 <= now;
+        let come = |&(middle, _): &(Cycle, CaptureReason)| window(middle, Cycle::MAX).1 <= now;
         let ready: Vec<_> = self.wanted.iter().copied().filter(come).collect();
         self.wanted.retain(|wanted| !come(wanted));
         for (middle, reason) in ready {
@@ -282,14 +282,14 @@ impl ContextRecorder {
         self.due = next.min().unwrap_or(Cycle::MAX).min(now + LENGTH);
     }
 
-    fn take(&mut self, middle: Cycle, end: Cycle, reason: Reason) {
+    fn take(&mut self, middle: Cycle, end: Cycle, reason: CaptureReason) {
         let (from, until) = window(middle, end);
         let picture = self.picture(from, until);
         let moments = &mut self.moments;
         match reason {
-            Reason::Loss => moments.loss = Some(picture),
-            Reason::Full(place) => moments.fullest = Some((place, picture)),
-            Reason::Frames(frames) => {
+            CaptureReason::Loss => moments.loss = Some(picture),
+            CaptureReason::Full(place) => moments.fullest = Some((place, picture)),
+            CaptureReason::Frames(frames) => {
                 moments.spread.push((frames, picture));
                 if moments.spread.len() == KEPT {
                     let mut place = 0;
@@ -422,13 +422,13 @@ impl Observer for ContextRecorder {
                 }
                 self.put(lane(me, context), from, at, Activity::Stalled);
             }
-            TraceEvent::Arrives { .. } => self.marks.push_back((at, Mark::Arrives)),
-            TraceEvent::Departed { .. } => self.marks.push_back((at, Mark::Departed)),
+            TraceEvent::Arrives { .. } => self.marks.push_back((at, FrameMark::Arrives)),
+            TraceEvent::Departed { .. } => self.marks.push_back((at, FrameMark::Departed)),
             TraceEvent::Dropped { .. } => {
-                self.marks.push_back((at, Mark::Dropped));
+                self.marks.push_back((at, FrameMark::Dropped));
                 if !self.lost {
                     self.lost = true;
-                    self.want(at, Reason::Loss);
+                    self.want(at, CaptureReason::Loss);
                 }
             }
             _ => {}

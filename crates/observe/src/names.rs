@@ -5,7 +5,7 @@ use npsim_image::Image;
 use npsim_image::Origin;
 use npsim_isa::CommandOp;
 
-use crate::series::{Place, PlaceKind};
+use crate::series::{OccupancyProbe, ProbeKind};
 
 /// `dram.rbuf_rd`
 #[must_use]
@@ -54,11 +54,11 @@ pub fn ring(ring: RingName) -> String {
 /// `TX_RING (scratch ring 2)`: what a project calls a ring or queue, the chip's own name
 /// behind it, which stands alone without one.
 #[must_use]
-pub fn ring_called(places: &[Place], ring: RingName) -> String {
+pub fn ring_called(places: &[OccupancyProbe], ring: RingName) -> String {
     let own = self::ring(ring);
     let kind = match ring {
-        RingName::Scratch(number) => PlaceKind::Ring { number },
-        RingName::Sram { channel, entry } => PlaceKind::Queue { channel, entry },
+        RingName::Scratch(number) => ProbeKind::Ring { number },
+        RingName::Sram { channel, entry } => ProbeKind::Queue { channel, entry },
         RingName::Neighbour(_) => return own,
     };
     match places.iter().find(|place| place.kind == kind) {

@@ -39,9 +39,9 @@ use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, RingName
 use npsim_inspect::stats::Stats;
 use npsim_isa::{CONTEXTS, CommandOp, Unit, context_index};
 
-use clock::Clock;
+use clock::VectorClock;
 use polls::polling_reads;
-pub use race::{Longword, Memory, Race, Update};
+pub use race::{Longword, Race, SharedMemory, Update};
 
 /// Contexts of a microengine; their numbers follow each other.
 const EACH: usize = CONTEXTS as usize;
@@ -55,10 +55,10 @@ const MOST: usize = 256;
 
 /// A read that may be the beginning of an update.
 #[derive(Clone, Debug)]
-struct Read {
+struct PendingRead {
     at: Cycle,
     pc: u16,
-    clock: Arc<Clock>,
+    clock: Arc<VectorClock>,
 }
 
 /// The last write of a longword by one context.
@@ -67,28 +67,28 @@ struct Write {
     who: usize,
     at: Cycle,
     pc: u16,
-    clock: Arc<Clock>,
+    clock: Arc<VectorClock>,
     read: Option<(Cycle, u16)>,
     atomic: bool,
 }
 
 impl Write {
     /// Whether a context with this clock has seen it.
-    fn is_known_to(&self, clock: &Clock) -> bool {
+    fn is_known_to(&self, clock: &VectorClock) -> bool {
         clock.of(self.who) >= self.clock.of(self.who)
     }
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct LongwordState {
     writes: Vec<Write>,
     polled: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Context {
-    clock: Arc<Clock>,
-    reads: BTreeMap<Longword, Read>,
+struct ContextAccesses {
+    clock: Arc<VectorClock>,
+    reads: BTreeMap<Longword, PendingRead>,
     /// What each instruction read last in local memory.
     loaded: BTreeMap<u16, Longword>,
     executing: bool,
@@ -97,11 +97,11 @@ struct Context {
 /// Looks for races.
 #[derive(Clone, Debug)]
 pub struct RaceDetector {
-    contexts: Vec<Context>,
-    words: BTreeMap<Longword, State>,
-    rings: BTreeMap<RingName, VecDeque<Option<Arc<Clock>>>>,
+    contexts: Vec<ContextAccesses>,
+    words: BTreeMap<Longword, LongwordState>,
+    rings: BTreeMap<RingName, VecDeque<Option<Arc<VectorClock>>>>,
     /// Fill of a ring after the last operation, told behind it.
-    issued: Vec<Option<Arc<Clock>>>,
+    issued: Vec<Option<Arc<VectorClock>>>,
     /// Where devices begin, channel by channel: what lies there is no memory.
     windows: Vec<(u8, u32)>,
     /// Reads in a loop that waits for what they find, of each microengine's program.
@@ -130,8 +130,8 @@ impl RaceDetector {
         let devices = chip.units().sram.devices();
         Self {
             contexts: (0..count)
-                .map(|own| Context {
-                    clock: Arc::new(Clock::first(count, own)),
+                .map(|own| ContextAccesses {
+                    clock: Arc::new(VectorClock::first(count, own)),
                     reads: BTreeMap::new(),
                     loaded: BTreeMap::new(),
                     executing: false,
@@ -161,16 +161,17 @@ impl RaceDetector {
 
     fn longwords(&self, command: &BusCommand, count: u32) -> Vec<Longword> {
         let (memory, first) = match command.op.info().unit {
-            Unit::Scratch => (Memory::Scratch, command.address & 0x3ffc),
+            Unit::Scratch => (SharedMemory::Scratch, command.address & 0x3ffc),
             Unit::Dram | Unit::Msf | Unit::Pci | Unit::Hash | Unit::Cap => return Vec::new(),
             Unit::Sram => (
-                Memory::Sram((command.address >> 30) as u8),
+                SharedMemory::Sram((command.address >> 30) as u8),
                 command.address & 0x3fff_fffc,
             ),
         };
         let is_memory = |it: &Longword| {
-            { self.windows.iter() }
-                .all(|&(window, begin)| it.memory != Memory::Sram(window) || it.address < begin)
+            { self.windows.iter() }.all(|&(window, begin)| {
+                it.memory != SharedMemory::Sram(window) || it.address < begin
+            })
         };
         (0..count)
             .map(|at| Longword {
@@ -252,7 +253,13 @@ impl RaceDetector {
     }
 
     /// A context reads a longword at a cycle and place.
-    fn read(&mut self, (at, pc): (Cycle, u16), who: usize, longword: Longword, clock: &Arc<Clock>) {
+    fn read(
+        &mut self,
+        (at, pc): (Cycle, u16),
+        who: usize,
+        longword: Longword,
+        clock: &Arc<VectorClock>,
+    ) {
         if let Some(state) = self.words.get(&longword) {
             let last = state.writes.iter().max_by_key(|write| write.at);
             let known = state.writes.iter().filter(|write| {
@@ -269,7 +276,7 @@ impl RaceDetector {
             reads.retain(|_, read| read.at + AGE > at);
         }
         let clock = clock.clone();
-        reads.insert(longword, Read { at, pc, clock });
+        reads.insert(longword, PendingRead { at, pc, clock });
     }
 
     /// A context writes a longword at a cycle and place.
@@ -278,7 +285,7 @@ impl RaceDetector {
         (at, pc): (Cycle, u16),
         who: usize,
         longword: Longword,
-        clock: &Arc<Clock>,
+        clock: &Arc<VectorClock>,
     ) {
         let read = self.contexts[who].reads.remove(&longword);
         let state = self.words.entry(longword).or_default();
@@ -330,7 +337,7 @@ impl RaceDetector {
         };
         let clock = context.clock.clone();
         let longword = Longword {
-            memory: Memory::Local(me),
+            memory: SharedMemory::Local(me),
             address: u32::from(word) * 4,
         };
         if write {
@@ -350,7 +357,7 @@ impl RaceDetector {
         }
     }
 
-    fn atomic(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<Clock>) {
+    fn atomic(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<VectorClock>) {
         for longword in self.longwords(command, 1) {
             let state = self.words.entry(longword).or_default();
             let mut released = clock.clone();
@@ -390,7 +397,7 @@ impl RaceDetector {
     /// A next-neighbour ring has another fill: the context that runs on the one side has
     /// put something, or the one on the other has taken it.
     fn neighbours(&mut self, me: u8, fill: u32) {
-        let running = |contexts: &[Context], me: usize| {
+        let running = |contexts: &[ContextAccesses], me: usize| {
             let all = me * EACH..((me + 1) * EACH).min(contexts.len());
             { all }.find(|at| contexts[*at].executing)
         };

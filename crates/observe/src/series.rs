@@ -22,7 +22,7 @@ const KEPT: usize = 512;
 
 /// What stands somewhere and can pile up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceKind {
+pub enum ProbeKind {
     /// Longwords on a scratch ring.
     Ring {
         /// Its number.
@@ -64,9 +64,9 @@ pub enum PlaceKind {
 
 /// A place whose fill is sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct OccupancyProbe {
     /// Which.
-    pub kind: PlaceKind,
+    pub kind: ProbeKind,
     /// Name for people.
     pub name: String,
     /// What is counted: `longwords`, `elements`...
@@ -89,7 +89,7 @@ pub struct Fill {
     pub sum: u64,
     /// How often it was sampled.
     pub samples: u64,
-    /// How often it was full, by [`Place::full_at`].
+    /// How often it was full, by [`OccupancyProbe::full_at`].
     pub full: u64,
     /// How often there was nothing.
     pub empty: u64,
@@ -164,7 +164,7 @@ impl Sample {
 /// The samples of a run, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    places: Vec<Place>,
+    places: Vec<OccupancyProbe>,
     samples: Vec<Sample>,
     interval: Cycle,
     kept: usize,
@@ -180,7 +180,7 @@ impl Series {
     /// No samples yet: `interval` is the first one in cycles, `kept` bounds the
     /// samples; it is at least 2 and taken as even.
     #[must_use]
-    pub fn with(places: Vec<Place>, interval: Cycle, kept: usize) -> Self {
+    pub fn with(places: Vec<OccupancyProbe>, interval: Cycle, kept: usize) -> Self {
         Self {
             places,
             samples: Vec::new(),
@@ -191,7 +191,7 @@ impl Series {
 
     /// What is sampled besides the counters.
     #[must_use]
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[OccupancyProbe] {
         &self.places
     }
 
@@ -276,7 +276,7 @@ impl Sampler for Series {
     }
 }
 
-fn found(chip: &Chip, place: &Place) -> u64 {
+fn found(chip: &Chip, place: &OccupancyProbe) -> u64 {
     let queue = |channel, entry| {
         chip.units()
             .sram
@@ -285,26 +285,26 @@ fn found(chip: &Chip, place: &Place) -> u64 {
     };
     let (receive, transmit) = (&chip.units().msf.receive, &chip.units().msf.transmit);
     match place.kind {
-        PlaceKind::Ring { number } => u64::from(chip.units().scratch.ring(number).count()),
-        PlaceKind::Queue { channel, entry } => queue(channel, entry),
-        PlaceKind::Buffers { channel, entry } => place
+        ProbeKind::Ring { number } => u64::from(chip.units().scratch.ring(number).count()),
+        ProbeKind::Queue { channel, entry } => queue(channel, entry),
+        ProbeKind::Buffers { channel, entry } => place
             .capacity
             .unwrap_or(0)
             .saturating_sub(queue(channel, entry)),
-        PlaceKind::Rbuf => place
+        ProbeKind::Rbuf => place
             .capacity
             .unwrap_or(0)
             .saturating_sub(receive.rbuf.free() as u64),
-        PlaceKind::FullList => receive.rbuf.waiting() as u64,
-        PlaceKind::Freelist => receive.waiters() as u64,
-        PlaceKind::Tbuf => transmit.tbuf.valid() as u64,
-        PlaceKind::ReceiveFifo { port } => chip
+        ProbeKind::FullList => receive.rbuf.waiting() as u64,
+        ProbeKind::Freelist => receive.waiters() as u64,
+        ProbeKind::Tbuf => transmit.tbuf.valid() as u64,
+        ProbeKind::ReceiveFifo { port } => chip
             .units()
             .msf
             .ports()
             .get(usize::from(port))
             .map_or(0, npsim_chip::units::msf::port::Port::receive_backlog),
-        PlaceKind::Transmit { port } => chip
+        ProbeKind::Transmit { port } => chip
             .units()
             .msf
             .ports()
@@ -315,12 +315,12 @@ fn found(chip: &Chip, place: &Place) -> u64 {
 
 /// What can pile up in a project: rings and queues in the order of their
 /// numbers, buffers, the media interface.
-fn places(project: &Project) -> Vec<Place> {
+fn places(project: &Project) -> Vec<OccupancyProbe> {
     let boot = &project.boot;
     let profile = &project.profile;
     let mut places = Vec::new();
     let mut add = |kind, name: String, unit, capacity| {
-        places.push(Place {
+        places.push(OccupancyProbe {
             kind,
             name,
             unit,
@@ -335,7 +335,7 @@ fn places(project: &Project) -> Vec<Place> {
     });
     for port in 0..boot.ports.len() as u8 {
         let room = u64::from(profile.receive_fifo_bytes());
-        let kind = PlaceKind::ReceiveFifo { port };
+        let kind = ProbeKind::ReceiveFifo { port };
         add(
             kind,
             format!("port {port} receive FIFO"),
@@ -345,15 +345,15 @@ fn places(project: &Project) -> Vec<Place> {
     }
     if !boot.ports.is_empty() {
         let rbuf = u64::from(profile.rbuf_bytes()) / element;
-        add(PlaceKind::Rbuf, "RBUF".into(), "elements", Some(rbuf));
+        add(ProbeKind::Rbuf, "RBUF".into(), "elements", Some(rbuf));
         add(
-            PlaceKind::FullList,
+            ProbeKind::FullList,
             "RBUF, waiting for a thread".into(),
             "elements",
             Some(rbuf),
         );
         add(
-            PlaceKind::Freelist,
+            ProbeKind::Freelist,
             "threads waiting for RBUF".into(),
             "threads",
             None,
@@ -363,7 +363,7 @@ fn places(project: &Project) -> Vec<Place> {
         let name = project
             .name_at("scratch", ring.base)
             .unwrap_or_else(|| format!("scratch ring {}", ring.number));
-        let kind = PlaceKind::Ring {
+        let kind = ProbeKind::Ring {
             number: ring.number,
         };
         add(kind, name, "longwords", Some(u64::from(ring.size)));
@@ -374,28 +374,28 @@ fn places(project: &Project) -> Vec<Place> {
             .buffers
             .filter(|buffers| (buffers.channel, buffers.entry) == (channel, entry));
         if let Some(buffers) = buffers {
-            let kind = PlaceKind::Buffers { channel, entry };
+            let kind = ProbeKind::Buffers { channel, entry };
             let count = u64::from(buffers.count);
             add(kind, "packet buffers in use".into(), "buffers", Some(count));
         } else {
             let name = project
                 .name_at(&format!("sram{channel}"), queue.descriptor)
                 .unwrap_or_else(|| format!("queue {entry} of sram{channel}"));
-            add(PlaceKind::Queue { channel, entry }, name, "entries", None);
+            add(ProbeKind::Queue { channel, entry }, name, "entries", None);
         }
     }
     if !boot.ports.is_empty() {
         let tbuf = u64::from(profile.tbuf_bytes()) / element;
-        add(PlaceKind::Tbuf, "TBUF".into(), "elements", Some(tbuf));
+        add(ProbeKind::Tbuf, "TBUF".into(), "elements", Some(tbuf));
     }
     for port in 0..boot.ports.len() as u8 {
-        let kind = PlaceKind::Transmit { port };
+        let kind = ProbeKind::Transmit { port };
         add(kind, format!("port {port} transmit"), "frames", None);
     }
     let flag = u64::from(profile.ring_full_percent());
     for place in &mut places {
         let raised = boot.rings.iter().find(|ring| {
-            let kind = PlaceKind::Ring {
+            let kind = ProbeKind::Ring {
                 number: ring.number,
             };
             ring.status == RingStatus::NearlyFull && place.kind == kind
@@ -411,11 +411,11 @@ fn places(project: &Project) -> Vec<Place> {
 mod tests {
     use npsim_chip::watch::Sampler;
 
-    use super::{Fill, Place, PlaceKind, Sample, Series};
+    use super::{Fill, OccupancyProbe, ProbeKind, Sample, Series};
 
     fn series(kept: usize) -> Series {
-        let place = Place {
-            kind: PlaceKind::Rbuf,
+        let place = OccupancyProbe {
+            kind: ProbeKind::Rbuf,
             name: "RBUF".into(),
             unit: "elements",
             capacity: Some(10),

@@ -19,7 +19,7 @@ use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
 use crate::series::Series;
 use crate::stream_file::StreamFile;
-use crate::timeline::{Recorder, Window};
+use crate::timeline::{Recorder, TimeWindow};
 
 /// What is to be observed.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct ObserverConfig {
     /// Where the cycles go.
     pub profile: bool,
     /// What happens when, in a window of the run, written to a file as it goes.
-    pub timeline: Option<(PathBuf, Window)>,
+    pub timeline: Option<(PathBuf, TimeWindow)>,
     /// How counters and depths go over time.
     pub series: bool,
     /// Who gives work to whom.
@@ -125,7 +125,7 @@ pub struct Followed {
 
 /// What a set has seen of a run that is over.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct Observations {
     /// Where the cycles went.
     pub profile: Option<Profile>,
     /// How counters and depths went over time.
@@ -148,11 +148,11 @@ impl ObserverSet {
     /// What was seen, when the run has come to its end; the timeline's file takes
     /// its name.
     #[must_use]
-    pub fn finish(self, chip: &Chip) -> Seen {
+    pub fn finish(self, chip: &Chip) -> Observations {
         let end = chip.now();
         let written =
             |recorder: Recorder<StreamFile>| recorder.finish(end).and_then(StreamFile::commit);
-        Seen {
+        Observations {
             timeline: self.timeline.map(written),
             packets: { self.packets }.map(|rows| rows.finish().and_then(StreamFile::commit)),
             followed: { self.follow.into_iter() }

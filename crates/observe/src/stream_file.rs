@@ -10,10 +10,10 @@ use npsim_project::whole_file::WholeFile;
 /// A file that is there when it is whole, compressed if its name ends in `.gz`; `-` is standard
 /// output.
 #[derive(Debug)]
-pub struct StreamFile(Form);
+pub struct StreamFile(Encoder);
 
 #[derive(Debug)]
-enum Form {
+enum Encoder {
     Plain(BufWriter<WholeFile>),
     Gzip(GzEncoder<BufWriter<WholeFile>>),
 }
@@ -29,9 +29,9 @@ impl StreamFile {
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         Ok(Self(if zipped {
-            Form::Gzip(GzEncoder::new(file, Compression::default()))
+            Encoder::Gzip(GzEncoder::new(file, Compression::default()))
         } else {
-            Form::Plain(file)
+            Encoder::Plain(file)
         }))
     }
 
@@ -41,8 +41,8 @@ impl StreamFile {
     /// It cannot be written to the end or renamed.
     pub fn commit(self) -> io::Result<()> {
         let file = match self.0 {
-            Form::Plain(file) => file,
-            Form::Gzip(encoder) => encoder.finish()?,
+            Encoder::Plain(file) => file,
+            Encoder::Gzip(encoder) => encoder.finish()?,
         };
         file.into_inner()
             .map_err(io::IntoInnerError::into_error)?
@@ -53,15 +53,15 @@ impl StreamFile {
 impl Write for StreamFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Form::Plain(file) => file.write(bytes),
-            Form::Gzip(encoder) => encoder.write(bytes),
+            Encoder::Plain(file) => file.write(bytes),
+            Encoder::Gzip(encoder) => encoder.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Form::Plain(file) => file.flush(),
-            Form::Gzip(encoder) => encoder.flush(),
+            Encoder::Plain(file) => file.flush(),
+            Encoder::Gzip(encoder) => encoder.flush(),
         }
     }
 }

@@ -22,9 +22,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 pub use limits::{Limit, LimitKind};
-pub use loads::{Load, LoadKind, MicroengineShare};
+pub use loads::{LoadKind, MicroengineShare, ResourceLoad};
 pub use observed::{Observed, Stage};
-pub use window::Window;
+pub use window::AnalysisWindow;
 
 /// The analysis of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ pub struct Analysis {
     /// What limits, the one that costs most first; empty if nothing does.
     pub limits: Vec<Limit>,
     /// How much everything was used in the time analysed, most used first.
-    pub loads: Vec<Load>,
+    pub loads: Vec<ResourceLoad>,
     /// What every microengine of the chip did in that time.
     pub shares: Vec<MicroengineShare>,
     /// First cycle of the time analysed.
@@ -52,14 +52,14 @@ pub struct Analysis {
 /// Finds what limits a run.
 #[must_use]
 pub fn analyse(observed: &Observed<'_>) -> Analysis {
-    let Some(window) = Window::of(observed.series) else {
+    let Some(window) = AnalysisWindow::of(observed.series) else {
         return narrative::nothing_seen();
     };
     let loads = loads::loads(&window, u64::from(observed.clusters));
     let mut stages = stage_load::stage_loads(observed, &window);
     let waits = handoffs::waits(observed, &window, &mut stages);
     let locks = locks::saturated(observed, &window);
-    let reasons = limits::Reasons {
+    let reasons = limits::LimitCauses {
         stages: &stages,
         waits: &waits,
         locks: &locks,

@@ -97,12 +97,12 @@ pub fn folded(profile: &Profile, what: Flame) -> String {
 
 /// A frame of the picture.
 #[derive(Default)]
-struct Frame {
+struct FlameFrame {
     cycles: u64,
-    inner: BTreeMap<String, Frame>,
+    inner: BTreeMap<String, FlameFrame>,
 }
 
-impl Frame {
+impl FlameFrame {
     fn depth(&self) -> usize {
         1 + self.inner.values().map(Self::depth).max().unwrap_or(0)
     }
@@ -130,7 +130,7 @@ const SCRIPT: &str = include_str!("flame.js");
 /// names can be searched for.
 #[must_use]
 pub fn svg(profile: &Profile, what: Flame) -> String {
-    let mut root = Frame::default();
+    let mut root = FlameFrame::default();
     for (stack, cycles) in stacks(profile, what) {
         root.cycles += cycles;
         let mut frame = &mut root;
@@ -166,7 +166,7 @@ pub fn svg(profile: &Profile, what: Flame) -> String {
     out
 }
 
-fn draw(out: &mut String, name: &str, frame: &Frame, (start, y): (u64, usize), whole: u64) {
+fn draw(out: &mut String, name: &str, frame: &FlameFrame, (start, y): (u64, usize), whole: u64) {
     let span = (WIDTH - 2 * MARGIN) * FINE;
     let scale = |cycles: u64| (u128::from(cycles) * u128::from(span) / u128::from(whole)) as u64;
     let (x, end) = (scale(start), scale(start + frame.cycles));

@@ -6,9 +6,9 @@ use npsim_network::series::{Of, Sample};
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 use serde::Serialize;
 
-use crate::chart::time::{Curve, Stroke, TimeChart};
+use crate::chart::time::{Stroke, TimeChart, TimeCurve};
 use crate::chart::{NARROW, WIDE};
-use crate::page::parts::{self, Figure, Key, NO_VALUE, Tile};
+use crate::page::parts::{self, LegendEntry, NO_VALUE, ResponsiveChart, Tile};
 
 /// Points of a curve: more would not be told apart.
 const POINTS: usize = 220;
@@ -83,8 +83,8 @@ impl Tracks {
 struct Chart {
     title: String,
     note: &'static str,
-    keys: Vec<Key>,
-    drawn: Figure,
+    keys: Vec<LegendEntry>,
+    drawn: ResponsiveChart,
 }
 
 #[derive(Serialize)]
@@ -111,7 +111,7 @@ struct RouterRow {
 
 /// Everything that the template names.
 #[derive(Serialize)]
-struct Content<'a> {
+struct NetworkContent<'a> {
     style: &'static str,
     script: &'static str,
     version: &'static str,
@@ -138,14 +138,14 @@ pub fn render(results: &Results, tracks: &Tracks) -> Result<String, minijinja::E
     )
 }
 
-fn content<'a>(results: &'a Results, tracks: &Tracks) -> Content<'a> {
+fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
     let flows = tracks.names(Of::Flow, "goodput_bps");
     let unseen = match flows.len().saturating_sub(MOST_FLOWS) {
         0 => String::new(),
         more => format!("The first {MOST_FLOWS} flows; {more} more are in the table."),
     };
     let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
-    Content {
+    NetworkContent {
         style: concat!(
             include_str!("page/page.css"),
             include_str!("network_page/network_page.css")
@@ -285,7 +285,7 @@ fn chart(plot: &Plot, tracks: &[(&Track, &'static str, &'static str)]) -> Option
                 0.0
             }
         });
-        Curve {
+        TimeCurve {
             name: track.name.clone(),
             class,
             stroke: plot.stroke,
@@ -304,9 +304,9 @@ fn chart(plot: &Plot, tracks: &[(&Track, &'static str, &'static str)]) -> Option
         title: plot.title.clone(),
         note: plot.note,
         keys: { tracks.iter() }
-            .map(|(track, _, fill)| Key::new(fill, &track.name))
+            .map(|(track, _, fill)| LegendEntry::new(fill, &track.name))
             .collect(),
-        drawn: Figure {
+        drawn: ResponsiveChart {
             wide: drawing.draw(WIDE, plot.height),
             narrow: drawing.draw(NARROW, plot.height.min(180.0)),
         },

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_inspect::stats::Stats;
 use npsim_observe::set::ObserverConfig;
-use npsim_observe::timeline::Window;
+use npsim_observe::timeline::TimeWindow;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, Traffic};
 use npsim_session::session::{Counts, Endpoints, Node, Plan, Session};
@@ -52,7 +52,7 @@ pub(super) fn run(
     let mut session = Session::new(&plan, ends)?;
     // The files of a point are about one chip.
     let wanted = if point.hops == 1 {
-        files.wanted(Window::from_cycle(point.window.warm_up))?
+        files.wanted(TimeWindow::from_cycle(point.window.warm_up))?
     } else {
         ObserverConfig::default()
     };

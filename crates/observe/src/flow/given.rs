@@ -4,28 +4,28 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 
-use super::End;
+use super::WorkEnd;
 
 /// Cycles between the first notes.
 const FIRST_INTERVAL: Cycle = 1000;
 /// Notes that are kept; when there are more, every second one goes.
 const KEPT: usize = 512;
 
-type Counts = BTreeMap<(u8, End), u64>;
+type EndCounts = BTreeMap<(u8, WorkEnd), u64>;
 
 /// Counts of the whole run, with notes of what they were before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
-    counts: Counts,
+    counts: EndCounts,
     /// What they were before a cycle, oldest first.
-    notes: Vec<(Cycle, Counts)>,
+    notes: Vec<(Cycle, EndCounts)>,
     interval: Cycle,
 }
 
 impl Default for Given {
     fn default() -> Self {
         Self {
-            counts: Counts::new(),
+            counts: EndCounts::new(),
             notes: Vec::new(),
             interval: FIRST_INTERVAL,
         }
@@ -34,7 +34,7 @@ impl Default for Given {
 
 impl Given {
     /// So much more is given, not before what was added earlier.
-    pub fn add(&mut self, at: Cycle, me: u8, end: End, count: u64) {
+    pub fn add(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
         let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
         if at >= noted + self.interval {
             let cycle = at / self.interval * self.interval;
@@ -56,7 +56,7 @@ impl Given {
     }
 
     /// The counts before a cycle, or those of the first note behind it.
-    pub fn before(&self, cycle: Cycle) -> &Counts {
+    pub fn before(&self, cycle: Cycle) -> &EndCounts {
         let note = self.notes.partition_point(|(at, _)| *at < cycle);
         self.notes
             .get(note)
@@ -66,19 +66,19 @@ impl Given {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Given};
+    use super::{Given, WorkEnd};
 
     #[test]
     fn counts_are_known_for_each_time_of_a_long_run() {
         let mut given = Given::default();
         for n in 0..10_000 {
-            given.add(n * 700, 3, End::Ring(1), 2);
+            given.add(n * 700, 3, WorkEnd::Ring(1), 2);
         }
         assert!(given.notes.len() <= 512);
-        assert_eq!(given.before(u64::MAX)[&(3, End::Ring(1))], 20_000);
+        assert_eq!(given.before(u64::MAX)[&(3, WorkEnd::Ring(1))], 20_000);
         for cycle in [40_000, 700_000, 5_000_000] {
             let exact = cycle / 700 * 2;
-            let known = given.before(cycle)[&(3, End::Ring(1))];
+            let known = given.before(cycle)[&(3, WorkEnd::Ring(1))];
             // No farther off than two notes lie apart, at two each 700 cycles.
             assert!(
                 known.abs_diff(exact) <= 2 * given.interval / 700 * 2,

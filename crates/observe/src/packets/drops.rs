@@ -36,7 +36,7 @@ pub(crate) struct MicrocodeDrop {
 
 /// A drop of which something is still open.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenDrop {
     drop: MicrocodeDrop,
     /// Which packet it is is decided.
     resolved: bool,
@@ -46,7 +46,7 @@ struct Open {
 
 /// What is known of a context.
 #[derive(Clone, Copy, Debug, Default)]
-struct Context {
+struct ContextPacket {
     /// The packet that it had to do with last.
     frame: Option<u64>,
     /// The drop whose packet is not decided.
@@ -62,8 +62,8 @@ pub(crate) struct DropFinder {
     /// The packet in each buffer, and the buffer of each packet.
     frames: Vec<Option<u64>>,
     stored: BTreeMap<u64, usize>,
-    contexts: BTreeMap<(u8, u8), Context>,
-    open: BTreeMap<u64, Open>,
+    contexts: BTreeMap<(u8, u8), ContextPacket>,
+    open: BTreeMap<u64, OpenDrop>,
     issued: BTreeMap<Slot, u64>,
     next: u64,
 }
@@ -213,7 +213,7 @@ impl DropFinder {
                 self.issued.insert(slot, id);
                 self.open.insert(
                     id,
-                    Open {
+                    OpenDrop {
                         drop,
                         resolved: false,
                         served: false,
@@ -289,7 +289,7 @@ impl DropFinder {
         }
     }
 
-    fn context(&mut self, me: u8, context: u8) -> &mut Context {
+    fn context(&mut self, me: u8, context: u8) -> &mut ContextPacket {
         self.contexts.entry((me, context)).or_default()
     }
 

@@ -13,7 +13,7 @@ pub const COLUMNS: &str = "packet,flow,bytes,port_in,first_bit_in,last_bit_in,fa
 
 /// A packet that came.
 #[derive(Clone, Debug)]
-pub(super) struct Packet {
+pub(super) struct IncomingPacket {
     pub number: u64,
     pub flow: String,
     pub bytes: u32,
@@ -24,7 +24,7 @@ pub(super) struct Packet {
 
 /// What became of a packet.
 #[derive(Clone, Debug)]
-pub(super) enum End {
+pub(super) enum PacketEnd {
     Sent {
         port: u8,
         bytes: u32,
@@ -55,9 +55,9 @@ pub(super) enum End {
 }
 
 /// A text in a cell.
-struct Cell<'a>(&'a str);
+struct CsvCell<'a>(&'a str);
 
-impl std::fmt::Display for Cell<'_> {
+impl std::fmt::Display for CsvCell<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.0.contains([',', '"', '\n', '\r']) {
             write!(f, "\"{}\"", self.0.replace('"', "\"\""))
@@ -68,7 +68,12 @@ impl std::fmt::Display for Cell<'_> {
 }
 
 /// The row of a packet and an end of it; `number` where nothing else of it is known.
-pub(super) fn write(line: &mut String, packet: Option<&Packet>, number: Option<u64>, end: &End) {
+pub(super) fn write(
+    line: &mut String,
+    packet: Option<&IncomingPacket>,
+    number: Option<u64>,
+    end: &PacketEnd,
+) {
     line.clear();
     // Writing to a string cannot fail.
     let _ = fields(line, packet, number, end);
@@ -76,16 +81,16 @@ pub(super) fn write(line: &mut String, packet: Option<&Packet>, number: Option<u
 
 fn fields(
     line: &mut String,
-    packet: Option<&Packet>,
+    packet: Option<&IncomingPacket>,
     number: Option<u64>,
-    end: &End,
+    end: &PacketEnd,
 ) -> std::fmt::Result {
     match (packet, number) {
         (Some(it), _) => write!(
             line,
             "{},{},{},{},{},{},",
             it.number,
-            Cell(&it.flow),
+            CsvCell(&it.flow),
             it.bytes,
             it.port,
             it.time.0,
@@ -95,7 +100,7 @@ fn fields(
         (None, None) => line.push_str(",,,,,,"),
     }
     match end {
-        End::Sent {
+        PacketEnd::Sent {
             port,
             bytes,
             time,
@@ -111,16 +116,16 @@ fn fields(
             }
             line.push_str(",,,,,,");
         }
-        End::Media { at, port, reason } => {
+        PacketEnd::Media { at, port, reason } => {
             // What was lost on the way in has no port out.
             let out = packet.is_none_or(|it| it.time.0 != *at);
             line.push_str("dropped,");
             if out {
                 write!(line, "{port}")?;
             }
-            write!(line, ",,,{at},,,media,,{},,,", Cell(reason))?;
+            write!(line, ",,,{at},,,media,,{},,,", CsvCell(reason))?;
         }
-        End::Microcode {
+        PacketEnd::Microcode {
             at,
             counter,
             reason,
@@ -130,14 +135,14 @@ fn fields(
         } => write!(
             line,
             "dropped,,,,{at},,,microcode,{},{},{me},{context},{}",
-            Cell(counter),
-            Cell(reason),
-            Cell(place)
+            CsvCell(counter),
+            CsvCell(reason),
+            CsvCell(place)
         )?,
-        End::SlowPath { at, reason } => {
-            write!(line, "slow-path,,,,{at},,,core,,{},,,", Cell(reason))?;
+        PacketEnd::SlowPath { at, reason } => {
+            write!(line, "slow-path,,,,{at},,,core,,{},,,", CsvCell(reason))?;
         }
-        End::Inside => line.push_str("inside,,,,,,,,,,,,"),
+        PacketEnd::Inside => line.push_str("inside,,,,,,,,,,,,"),
     }
     line.push('\n');
     Ok(())

@@ -18,7 +18,7 @@ use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::order::FlowOrder;
-use super::row::{self, COLUMNS, End, OPEN_MOST, Packet};
+use super::row::{self, COLUMNS, IncomingPacket, OPEN_MOST, PacketEnd};
 use super::{DropFinder, MicrocodeDrop};
 
 /// Packets that are kept behind their row, for ends that come later: copies, for example.
@@ -49,9 +49,9 @@ impl Flows {
 
 /// A packet in the window.
 #[derive(Debug)]
-struct Entry {
-    packet: Packet,
-    ends: Vec<End>,
+struct TrackedPacket {
+    packet: IncomingPacket,
+    ends: Vec<PacketEnd>,
 }
 
 /// The observer that writes the table.
@@ -61,7 +61,7 @@ pub struct PacketRows<W> {
     line: String,
     flows: Flows,
     /// Packets in the order of their numbers, those in front written.
-    window: VecDeque<Entry>,
+    window: VecDeque<TrackedPacket>,
     written: usize,
     order: FlowOrder,
     drops: DropFinder,
@@ -123,8 +123,8 @@ impl<W: Write> PacketRows<W> {
         if !flow.is_empty() {
             self.order.came(&flow);
         }
-        self.window.push_back(Entry {
-            packet: Packet {
+        self.window.push_back(TrackedPacket {
+            packet: IncomingPacket {
                 number,
                 flow,
                 bytes,
@@ -143,7 +143,7 @@ impl<W: Write> PacketRows<W> {
     fn force(&mut self) {
         if let Some(entry) = self.window.get_mut(self.written) {
             if entry.ends.is_empty() {
-                entry.ends.push(End::Inside);
+                entry.ends.push(PacketEnd::Inside);
                 if !entry.packet.flow.is_empty() {
                     self.order.ended(&entry.packet.flow);
                 }
@@ -186,7 +186,7 @@ impl<W: Write> PacketRows<W> {
     }
 
     /// A packet comes to an end, or something does that is no packet that came.
-    fn ends(&mut self, number: Option<u64>, end: End) {
+    fn ends(&mut self, number: Option<u64>, end: PacketEnd) {
         let Some(at) = number.and_then(|number| self.place(number)) else {
             row::write(&mut self.line, None, number, &end);
             return self.put_line();
@@ -216,7 +216,7 @@ impl<W: Write> PacketRows<W> {
         let extent = extent.map(|(flow, number, oldest)| self.order.leaves(flow, number, oldest));
         self.ends(
             number,
-            End::Sent {
+            PacketEnd::Sent {
                 port,
                 bytes,
                 time,
@@ -230,7 +230,7 @@ impl<W: Write> PacketRows<W> {
         let image = self.images.get(usize::from(drop.me));
         self.ends(
             drop.frame,
-            End::Microcode {
+            PacketEnd::Microcode {
                 at: drop.at,
                 counter: counter.map_or_else(String::new, |it| it.name.clone()),
                 reason: counter.map_or_else(String::new, |it| it.text.clone()),
@@ -294,12 +294,12 @@ impl<W: Write> Observer for PacketRows<W> {
                 reason,
             } => {
                 let reason = reason.text();
-                self.ends(frame, End::Media { at, port, reason });
+                self.ends(frame, PacketEnd::Media { at, port, reason });
             }
             TraceEvent::Exception { handle, reason } => {
                 let frame = self.drops.of_handle(handle);
                 let reason = reason_name(&self.reasons, reason);
-                self.ends(frame, End::SlowPath { at, reason });
+                self.ends(frame, PacketEnd::SlowPath { at, reason });
             }
             _ => {
                 for drop in self.drops.see(at, event) {

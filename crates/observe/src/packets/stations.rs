@@ -15,7 +15,7 @@ use npsim_isa::{CommandOp, Unit};
 use super::rows::{exception_reasons, images, reason_name};
 use super::{DropFinder, MicrocodeDrop};
 use crate::names;
-use crate::series::Place;
+use crate::series::OccupancyProbe;
 
 /// Something that happened to a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Stations {
     counters: Vec<CounterSetup>,
     reasons: Vec<String>,
     images: Vec<Arc<Image>>,
-    places: Vec<Place>,
+    places: Vec<OccupancyProbe>,
     /// The instruction whose command a unit served last, by context and unit.
     served: BTreeMap<(u8, u8, Unit), u16>,
     /// The instruction that last moved data from RBUF to DRAM, by context. RBUF gives it
@@ -54,7 +54,7 @@ impl Stations {
     /// Follows the packet of a number, from 0 in the order of arrival. `places` are the
     /// project's names of rings and queues.
     #[must_use]
-    pub fn new(chip: &Chip, number: u64, places: &[Place]) -> Self {
+    pub fn new(chip: &Chip, number: u64, places: &[OccupancyProbe]) -> Self {
         Self {
             number,
             came: 0,

@@ -25,7 +25,7 @@ enum Use {
 
 /// Issue slots of a context that follow one another.
 #[derive(Clone, Copy, Debug)]
-struct Slots {
+struct SlotRun {
     from: Cycle,
     until: Cycle,
     pc: u16,
@@ -52,7 +52,7 @@ struct Tally {
     /// since when.
     held: Option<(u8, u16, Cycle)>,
     /// The slots of the last event, which the end of the run may cut.
-    last: Slots,
+    last: SlotRun,
 }
 
 impl Tally {
@@ -68,7 +68,7 @@ impl Tally {
             waits: vec![Vec::new(); words],
             present: Present::all(me, now),
             held: None,
-            last: Slots {
+            last: SlotRun {
                 from: 0,
                 until: 0,
                 pc: 0,
@@ -81,7 +81,7 @@ impl Tally {
     #[inline(always)]
     #[allow(clippy::inline_always)] // Each caller knows what they are spent on.
     fn slots(&mut self, context: u8, pc: u16, spent: Use, from: Cycle, until: Cycle) {
-        let slots = Slots {
+        let slots = SlotRun {
             from,
             until,
             pc,
@@ -94,7 +94,7 @@ impl Tally {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is what its caller does.
-    fn spend(&mut self, slots: &Slots) {
+    fn spend(&mut self, slots: &SlotRun) {
         let cycles = slots.until - slots.from;
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
         let context = &mut self.contexts[context_index(slots.context)];

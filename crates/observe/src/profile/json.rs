@@ -10,11 +10,11 @@ use crate::names;
 const FORMAT: &str = "npsim-profile-1";
 
 #[derive(Serialize)]
-struct File<'a> {
+struct ProfileFile<'a> {
     format: &'static str,
     cycles: u64,
     packets: u64,
-    microengines: Vec<Microengine<'a>>,
+    microengines: Vec<MicroengineOut<'a>>,
     stages: Vec<StageOut<'a>>,
 }
 
@@ -44,7 +44,7 @@ impl From<&Spent> for Cycles {
 }
 
 #[derive(Serialize)]
-struct Microengine<'a> {
+struct MicroengineOut<'a> {
     index: u8,
     source: &'a str,
     issued: u64,
@@ -116,7 +116,7 @@ struct MacroOut {
 /// # Errors
 /// Only if the data could not be written as JSON, which its types exclude.
 pub fn to_json(profile: &Profile) -> serde_json::Result<String> {
-    let file = File {
+    let file = ProfileFile {
         format: FORMAT,
         cycles: profile.cycles,
         packets: profile.packets,
@@ -155,9 +155,9 @@ pub fn to_json(profile: &Profile) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&file).map(|text| text + "\n")
 }
 
-fn microengine(me: &MicroengineProfile) -> Microengine<'_> {
+fn microengine(me: &MicroengineProfile) -> MicroengineOut<'_> {
     let spent = me.spent();
-    Microengine {
+    MicroengineOut {
         index: me.index,
         source: &me.image.name,
         issued: spent.issued,

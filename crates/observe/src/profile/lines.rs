@@ -138,7 +138,7 @@ fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stag
 
 /// A place that a word comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct WordOrigin<'a> {
     /// File and line.
     pub line: Option<(&'a str, u32)>,
     /// The macro that the place is in and which use of it, if it is in one.
@@ -148,14 +148,14 @@ pub struct Place<'a> {
 /// The places that a word comes from: its own line, then where the macro was
 /// used that it is in, and so on outward. Empty where nothing is known.
 #[must_use]
-pub fn chain(image: &Image, address: usize) -> Vec<Place<'_>> {
+pub fn chain(image: &Image, address: usize) -> Vec<WordOrigin<'_>> {
     let mut places = Vec::new();
     let mut origin = image.origins.get(address);
     while let Some(here) = origin {
         let used = here
             .expansion
             .and_then(|index| Some((index, image.expansions.get(index as usize)?)));
-        places.push(Place {
+        places.push(WordOrigin {
             line: image
                 .files
                 .get(here.file as usize)

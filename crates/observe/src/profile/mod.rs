@@ -17,7 +17,7 @@ use npsim_image::Image;
 
 pub use collect::Collector;
 pub use json::to_json;
-pub use lines::{LineSpent, MacroSpent, Place, Stage, chain, stages};
+pub use lines::{LineSpent, MacroSpent, Stage, WordOrigin, chain, stages};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::Cause;
 

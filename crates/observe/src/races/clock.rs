@@ -2,9 +2,9 @@
 
 /// A vector clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clock(Vec<u32>);
+pub struct VectorClock(Vec<u32>);
 
-impl Clock {
+impl VectorClock {
     /// The clock of a context that has synchronised with no other.
     pub fn first(count: usize, own: usize) -> Self {
         let mut times = vec![0; count];
@@ -37,11 +37,11 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::Clock;
+    use super::VectorClock;
 
     #[test]
     fn clock_knows_what_it_joined_and_nothing_later() {
-        let (mut a, mut b) = (Clock::first(2, 0), Clock::first(2, 1));
+        let (mut a, mut b) = (VectorClock::first(2, 0), VectorClock::first(2, 1));
         b.join(&a);
         a.step(0);
         assert_eq!((b.of(0), a.of(0)), (1, 2));

@@ -7,7 +7,7 @@ use npsim_chip::kernel::check::{Also, Check, Fault};
 
 /// A memory that contexts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Memory {
+pub enum SharedMemory {
     /// The scratchpad.
     Scratch,
     /// A channel of SRAM.
@@ -16,7 +16,7 @@ pub enum Memory {
     Local(u8),
 }
 
-impl Memory {
+impl SharedMemory {
     /// What keeps updates of it apart.
     const fn remedy(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Memory {
     }
 }
 
-impl fmt::Display for Memory {
+impl fmt::Display for SharedMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scratch => write!(f, "scratch"),
@@ -44,7 +44,7 @@ impl fmt::Display for Memory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Longword {
     /// Where it is.
-    pub memory: Memory,
+    pub memory: SharedMemory,
     /// Byte address in the memory.
     pub address: u32,
 }

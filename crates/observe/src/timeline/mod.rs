@@ -1,5 +1,5 @@
 //! What happened when: a [`Recorder`] observes a run and writes what it sees in
-//! a [`Window`] of time as Chrome trace events, which the Perfetto viewer shows.
+//! a [`TimeWindow`] of time as Chrome trace events, which the Perfetto viewer shows.
 //!
 //! It writes as the run goes and keeps only what is not over: the present state
 //! of each context and the journeys of the packets inside.
@@ -14,4 +14,4 @@ mod writer;
 pub use network::{NetworkTimeline, NetworkTimes, RouterObserver, SenderNow};
 pub use recorder::Recorder;
 pub use tracks::Track;
-pub use window::{DEFAULT_MICROSECONDS, Window};
+pub use window::{DEFAULT_MICROSECONDS, TimeWindow};

@@ -11,8 +11,8 @@ use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_project::Project;
 
 use super::recorder::Recorder;
-use super::tracks::{Group, Track};
-use super::writer::{Part, Titles, Writer};
+use super::tracks::{Track, TrackGroup};
+use super::writer::{ChipPart, Titles, Writer};
 use crate::series::Series;
 use crate::stream_file::StreamFile;
 
@@ -51,7 +51,7 @@ pub struct SenderNow {
 
 /// What is known of a flow.
 #[derive(Debug)]
-struct Flow {
+struct FlowTrack {
     now: SenderNow,
     /// Since when it has its state.
     since: u64,
@@ -95,7 +95,7 @@ impl Observer for RouterObserver {
 pub struct NetworkTimeline {
     writer: Writer<StreamFile>,
     times: NetworkTimes,
-    flows: Vec<Flow>,
+    flows: Vec<FlowTrack>,
     routers: Vec<RouterObserver>,
     /// How long each queue was when that was written last.
     queues: Vec<Option<u64>>,
@@ -111,8 +111,8 @@ impl NetworkTimeline {
         };
         let mut writer = Writer::new(file, name, PICOSECONDS, (0, u64::MAX), titles);
         // The texts of chips go on behind an event.
-        writer.begin_group(Group::Flows);
-        let flow = |name: &String| Flow {
+        writer.begin_group(TrackGroup::Flows);
+        let flow = |name: &String| FlowTrack {
             now: SenderNow::default(),
             since: 0,
             numbers: [
@@ -140,7 +140,7 @@ impl NetworkTimeline {
             u64::try_from(cycles).unwrap_or(u64::MAX)
         };
         let (from, until) = self.times.window;
-        let part = Part {
+        let part = ChipPart {
             base: APART * (self.routers.len() as u32 + 1),
             before: format!("{name}: "),
         };
@@ -190,7 +190,7 @@ impl NetworkTimeline {
             if last.is_none_or(due) {
                 *last = Some((at, value));
                 let value = i64::try_from(value).unwrap_or(i64::MAX);
-                self.writer.counter(Group::Flows, name, at, value);
+                self.writer.counter(TrackGroup::Flows, name, at, value);
             }
         }
     }
@@ -213,7 +213,7 @@ impl NetworkTimeline {
             self.queues[line] = Some(bytes);
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             let name = format!("{name}: queue, bytes");
-            self.writer.counter(Group::Links, &name, at, bytes);
+            self.writer.counter(TrackGroup::Links, &name, at, bytes);
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::context_span::ContextSpan;
 use crate::packets::DropFinder;
-use crate::series::Place;
+use crate::series::OccupancyProbe;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
@@ -24,13 +24,13 @@ use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::journeys::Journeys;
-use super::tracks::{Group, Track};
-use super::writer::{Part, Titles, Writer, quoted};
+use super::tracks::{Track, TrackGroup};
+use super::writer::{ChipPart, Titles, Writer, quoted};
 use crate::names;
 
 /// What happened to a context in its present state.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+struct StateProgress {
     /// Instructions issued.
     issued: u64,
     /// The cycle behind the last of them.
@@ -41,21 +41,21 @@ struct Progress {
 
 /// What is known of a microengine.
 #[derive(Debug)]
-struct Seen {
-    places: Places,
+struct MicroengineTrack {
+    places: OriginTexts,
     waits: Waits,
-    contexts: [ContextSpan<Progress>; CONTEXTS as usize],
+    contexts: [ContextSpan<StateProgress>; CONTEXTS as usize],
 }
 
 /// Where the words of a program come from, in quotes: it is written again and again.
 #[derive(Debug)]
-struct Places {
+struct OriginTexts {
     image: Arc<Image>,
     /// None for those that were not asked for yet.
     known: Vec<Option<Box<[u8]>>>,
 }
 
-impl Places {
+impl OriginTexts {
     fn of(&mut self, pc: u16) -> &[u8] {
         let at = usize::from(pc);
         if at >= self.known.len() {
@@ -96,7 +96,7 @@ struct LockNow {
 pub struct Recorder<W> {
     writer: Writer<W>,
     journeys: Journeys,
-    microengines: Vec<Seen>,
+    microengines: Vec<MicroengineTrack>,
     locks: Vec<LockNow>,
     /// What the tasks of the core are called.
     tasks: Vec<&'static str>,
@@ -107,7 +107,7 @@ pub struct Recorder<W> {
     rbuf: u64,
     tbuf: u64,
     /// What the project calls its rings and queues.
-    rings: Vec<Place>,
+    rings: Vec<OccupancyProbe>,
     /// What those are called that were seen.
     ring_names: BTreeMap<RingName, String>,
     /// Contexts that hang on purpose, by time.
@@ -163,8 +163,8 @@ impl<W: Write> Recorder<W> {
             microengines: chip
                 .microengines()
                 .iter()
-                .map(|me| Seen {
-                    places: Places {
+                .map(|me| MicroengineTrack {
+                    places: OriginTexts {
                         image: Arc::clone(me.program().image()),
                         known: Vec::new(),
                     },
@@ -189,7 +189,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// A recorder of one chip among several, which makes a part of a timeline.
-    pub(super) fn of_part(mut self, part: Part) -> Self {
+    pub(super) fn of_part(mut self, part: ChipPart) -> Self {
         self.writer = self.writer.into_part(part);
         self
     }
@@ -202,7 +202,7 @@ impl<W: Write> Recorder<W> {
     /// Calls rings and queues what the project calls them, the chip's own name
     /// behind it.
     #[must_use]
-    pub fn calling(mut self, places: &[Place]) -> Self {
+    pub fn calling(mut self, places: &[OccupancyProbe]) -> Self {
         self.rings = places.to_vec();
         self
     }
@@ -366,7 +366,7 @@ impl<W: Write> Recorder<W> {
             if name.is_empty() {
                 *name = format!("{} queue", target.name());
             }
-            self.writer.counter(Group::Units, name, at, *depth);
+            self.writer.counter(TrackGroup::Units, name, at, *depth);
         }
     }
 
@@ -401,7 +401,8 @@ impl<W: Write> Recorder<W> {
         if self.writer.shows(at) {
             let name = self.ring_names.entry(ring);
             let name = name.or_insert_with(|| names::ring_called(&self.rings, ring));
-            self.writer.counter(Group::Rings, name, at, i64::from(fill));
+            self.writer
+                .counter(TrackGroup::Rings, name, at, i64::from(fill));
         }
     }
 
@@ -412,7 +413,7 @@ impl<W: Write> Recorder<W> {
                 0 => format!("{of}: {level}"),
                 group => format!("{of} {group}: {level}"),
             };
-            self.writer.counter(Group::Core, &name, at, value);
+            self.writer.counter(TrackGroup::Core, &name, at, value);
         }
     }
 

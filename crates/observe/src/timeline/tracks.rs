@@ -30,7 +30,7 @@ pub enum Track {
 
 /// A group of tracks and counters: what the viewer calls a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
+pub(super) enum TrackGroup {
     Ports,
     Media,
     Core,
@@ -43,7 +43,7 @@ pub(super) enum Group {
     Links,
 }
 
-impl Group {
+impl TrackGroup {
     /// Microengines stand below the ports and above the rest.
     pub fn pid(self) -> u32 {
         match self {
@@ -76,16 +76,16 @@ impl Group {
 }
 
 impl Track {
-    pub(super) const fn group(self) -> Group {
+    pub(super) const fn group(self) -> TrackGroup {
         match self {
-            Self::Context(me, _) | Self::Hang(me, _) => Group::Microengine(me),
-            Self::Arrivals(_) | Self::Departures(_) => Group::Ports,
-            Self::Unit(..) => Group::Units,
-            Self::Bus(Bus::Receive | Bus::Transmit) => Group::Media,
-            Self::Bus(_) => Group::Buses,
-            Self::Core(_) => Group::Core,
-            Self::Lock(_) => Group::Locks,
-            Self::Flow(_) => Group::Flows,
+            Self::Context(me, _) | Self::Hang(me, _) => TrackGroup::Microengine(me),
+            Self::Arrivals(_) | Self::Departures(_) => TrackGroup::Ports,
+            Self::Unit(..) => TrackGroup::Units,
+            Self::Bus(Bus::Receive | Bus::Transmit) => TrackGroup::Media,
+            Self::Bus(_) => TrackGroup::Buses,
+            Self::Core(_) => TrackGroup::Core,
+            Self::Lock(_) => TrackGroup::Locks,
+            Self::Flow(_) => TrackGroup::Flows,
         }
     }
 

@@ -10,12 +10,12 @@ pub const DEFAULT_MICROSECONDS: u64 = 200;
 
 /// From when until when; either may be left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct TimeWindow {
     from: Option<Time>,
     until: Option<Time>,
 }
 
-impl Window {
+impl TimeWindow {
     /// From a cycle on, for the default time.
     #[must_use]
     pub fn from_cycle(from: Cycle) -> Self {
@@ -50,7 +50,7 @@ impl Window {
     }
 }
 
-impl FromStr for Window {
+impl FromStr for TimeWindow {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -80,16 +80,16 @@ impl FromStr for Window {
 
 #[cfg(test)]
 mod tests {
-    use super::Window;
+    use super::TimeWindow;
 
     #[test]
     fn windows_have_bounds_of_their_own_or_the_default() {
-        let cycles = |text: &str| text.parse::<Window>().map(|it| it.cycles(600_000_000));
+        let cycles = |text: &str| text.parse::<TimeWindow>().map(|it| it.cycles(600_000_000));
         assert_eq!(cycles("100us..120us"), Ok((60_000, 72_000)));
         assert_eq!(cycles("100us.."), Ok((60_000, 180_000)));
         assert_eq!(cycles("..50us"), Ok((0, 30_000)));
         assert_eq!(cycles("100..2us"), Ok((100, 1_200)));
-        assert_eq!(Window::default().cycles(600_000_000), (0, 120_000));
+        assert_eq!(TimeWindow::default().cycles(600_000_000), (0, 120_000));
         for wrong in ["", "5us", "9us..3us", "3us..3us", "..0", "1..x"] {
             assert!(cycles(wrong).is_err(), "{wrong}");
         }

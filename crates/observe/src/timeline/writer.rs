@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use npsim_chip::Cycle;
 
-use super::tracks::{Group, Track};
+use super::tracks::{Track, TrackGroup};
 
 /// How a flow goes on at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,11 @@ pub(super) struct Writer<W> {
     until: Cycle,
     /// The tracks with something on them, by number.
     taken: Vec<Option<Taken>>,
-    named: BTreeSet<Group>,
+    named: BTreeSet<TrackGroup>,
     /// What the project calls things.
     titles: Titles,
     /// The chip that it is of, where there are several.
-    part: Part,
+    part: ChipPart,
     /// What is not handed on yet.
     line: Vec<u8>,
     first: bool,
@@ -39,7 +39,7 @@ pub(super) struct Writer<W> {
 
 /// The part of a timeline that is of one chip among others.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct ChipPart {
     /// What is added to the numbers of its groups; 0 where it is the only one.
     pub base: u32,
     /// What stands before the names of its groups.
@@ -189,7 +189,7 @@ impl<W: Write> Writer<W> {
             taken: Vec::new(),
             named: BTreeSet::new(),
             titles,
-            part: Part::default(),
+            part: ChipPart::default(),
             line: Vec::with_capacity(GATHERED + GATHERED / 4),
             first: true,
         };
@@ -214,7 +214,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes no text of its own but events behind others, of a chip among several.
-    pub fn into_part(mut self, part: Part) -> Self {
+    pub fn into_part(mut self, part: ChipPart) -> Self {
         self.line.clear();
         self.first = false;
         self.part = part;
@@ -228,7 +228,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Names a group before there is anything in it.
-    pub fn begin_group(&mut self, group: Group) {
+    pub fn begin_group(&mut self, group: TrackGroup) {
         self.name_group(group);
     }
 
@@ -326,10 +326,10 @@ impl<W: Write> Writer<W> {
         self.end();
     }
 
-    fn name_group(&mut self, group: Group) {
+    fn name_group(&mut self, group: TrackGroup) {
         if self.named.insert(group) {
             let name = match group {
-                Group::Microengine(me) => self
+                TrackGroup::Microengine(me) => self
                     .titles
                     .microengines
                     .get(usize::from(me))
@@ -455,7 +455,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// A number that changes.
-    pub fn counter(&mut self, group: Group, name: &str, at: Cycle, value: i64) {
+    pub fn counter(&mut self, group: TrackGroup, name: &str, at: Cycle, value: i64) {
         if !self.shows(at) {
             return;
         }

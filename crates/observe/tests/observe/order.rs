@@ -6,7 +6,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::{Sampler, Watchers};
-use npsim_observe::lanes::{Activity, ContextLanes, LENGTH, Mark};
+use npsim_observe::lanes::{Activity, ContextLanes, FrameMark, LENGTH};
 use npsim_observe::set::ObserverConfig;
 use npsim_session::simulation::Ending;
 
@@ -107,7 +107,10 @@ fn the_moments_of_a_run_are_kept_as_it_goes() {
     let seen = set.finish(simulation.chip());
     let moments = seen.moments.expect("moments");
     let loss = moments.loss.expect("frames are lost");
-    let lost = loss.marks().iter().find(|(_, mark)| *mark == Mark::Dropped);
+    let lost = loss
+        .marks()
+        .iter()
+        .find(|(_, mark)| *mark == FrameMark::Dropped);
     assert_eq!(
         lost.map(|(at, _)| at - loss.from()),
         Some(LENGTH / 2),

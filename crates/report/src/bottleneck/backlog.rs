@@ -9,11 +9,11 @@
 use npsim_isa::CONTEXTS;
 use std::collections::BTreeSet;
 
-use npsim_observe::flow::{Direction, End};
-use npsim_observe::series::{Place, PlaceKind};
+use npsim_observe::flow::{WorkDirection, WorkEnd};
+use npsim_observe::series::{OccupancyProbe, ProbeKind};
 
 use super::observed::Observed;
-use super::window::Window;
+use super::window::AnalysisWindow;
 
 /// A stage that keeps packets waiting while all buffers are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Backlog {
 }
 
 /// The stage in which most packets wait, if there are no free buffers because of it.
-pub(super) fn find(observed: &Observed<'_>, window: &Window) -> Option<Backlog> {
+pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<Backlog> {
     let places = observed.series.places();
     let buffers = used_up(places, window)?;
     let stages = 0..observed.stages.len();
@@ -44,10 +44,10 @@ pub(super) fn find(observed: &Observed<'_>, window: &Window) -> Option<Backlog> 
 }
 
 /// How many buffers there are, if they were all in use most of the time.
-fn used_up(places: &[Place], window: &Window) -> Option<u64> {
+fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Option<u64> {
     let mut pools = places.iter().zip(&window.fills);
     pools.find_map(|(place, fill)| {
-        let pool = matches!(place.kind, PlaceKind::Buffers { .. });
+        let pool = matches!(place.kind, ProbeKind::Buffers { .. });
         (pool && fill.samples > 0 && fill.full * 2 >= fill.samples).then_some(place.capacity?)
     })
 }
@@ -55,14 +55,14 @@ fn used_up(places: &[Place], window: &Window) -> Option<u64> {
 /// Packets that had come into a stage by rings and queues at the end of the time, and
 /// had not gone on by one or given their buffers back. Nothing for a stage that takes
 /// packets in from elsewhere.
-fn inside(observed: &Observed<'_>, window: &Window, stage: usize) -> Option<u64> {
+fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Option<u64> {
     let microengines = &observed.stages[stage].microengines;
-    let takes: BTreeSet<End> = { microengines.iter() }
-        .flat_map(|&me| observed.flow.ends(me, Direction::Takes))
+    let takes: BTreeSet<WorkEnd> = { microengines.iter() }
+        .flat_map(|&me| observed.flow.ends(me, WorkDirection::Takes))
         .map(|(end, _)| end)
         .filter(|end| !is_pool(observed, *end))
         .collect();
-    if takes.is_empty() || takes.contains(&End::Receive) {
+    if takes.is_empty() || takes.contains(&WorkEnd::Receive) {
         return None;
     }
     let (mut came, mut went) = (0u64, 0u64);
@@ -70,7 +70,7 @@ fn inside(observed: &Observed<'_>, window: &Window, stage: usize) -> Option<u64>
         let mine = microengines.contains(&me);
         if takes.contains(&end) {
             came += count;
-        } else if mine && matches!(end, End::Ring(_) | End::Queue(..)) {
+        } else if mine && matches!(end, WorkEnd::Ring(_) | WorkEnd::Queue(..)) {
             went += count;
         }
     }
@@ -83,12 +83,12 @@ fn inside(observed: &Observed<'_>, window: &Window, stage: usize) -> Option<u64>
 }
 
 /// Whether free packet buffers come from there.
-fn is_pool(observed: &Observed<'_>, end: End) -> bool {
+fn is_pool(observed: &Observed<'_>, end: WorkEnd) -> bool {
     let mut places = observed.series.places().iter();
     places.any(|place| {
-        let PlaceKind::Buffers { channel, entry } = place.kind else {
+        let ProbeKind::Buffers { channel, entry } = place.kind else {
             return false;
         };
-        end == End::Queue(channel, entry)
+        end == WorkEnd::Queue(channel, entry)
     })
 }

@@ -12,11 +12,11 @@
 //! polls are enough where the rest of the evidence agrees: the contexts that wait
 //! sleep although there is work, and the other stage has no time left.
 
-use npsim_observe::flow::Access;
+use npsim_observe::flow::MemoryAccess;
 
 use super::observed::Observed;
 use super::stage_load::{OCCUPIED, StageLoad, pressed};
-use super::window::Window;
+use super::window::AnalysisWindow;
 
 /// So many polls for ten writes and more are waiting. A stage that need not wait polls
 /// once for each or less, since one poll is good for several writes.
@@ -45,7 +45,7 @@ pub(super) struct HandoffWait {
 /// stage. The other one learns how many frames come to it.
 pub(super) fn waits(
     observed: &Observed<'_>,
-    window: &Window,
+    window: &AnalysisWindow,
     stages: &mut [StageLoad],
 ) -> Vec<HandoffWait> {
     let mut found: Vec<HandoffWait> = Vec::new();
@@ -93,9 +93,9 @@ fn between(
         flow.memories()
             .enumerate()
             .map(|(memory, name)| {
-                let writes = count(from, memory, Access::Writes);
-                let reads = count(to, memory, Access::Reads);
-                let back = count(to, memory, Access::Writes);
+                let writes = count(from, memory, MemoryAccess::Writes);
+                let reads = count(to, memory, MemoryAccess::Reads);
+                let back = count(to, memory, MemoryAccess::Writes);
                 (name, writes, if back == 0 { reads } else { 0 })
             })
             .filter(|&(_, writes, reads)| writes > 0 && reads > 0)

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use npsim_observe::flow::Direction;
-use npsim_observe::series::PlaceKind;
+use npsim_observe::flow::WorkDirection;
+use npsim_observe::series::ProbeKind;
 use serde::Serialize;
 
 use super::backlog::Backlog;
 use super::handoffs::HandoffWait;
-use super::loads::{Load, LoadKind};
+use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::{Observed, Stage};
 use super::stage_load::{OCCUPIED, StageLoad, pressed};
-use super::window::Window;
+use super::window::AnalysisWindow;
 use super::wording::Subject;
 
 /// A unit or bus that is busy so much of the time is at its limit.
@@ -73,7 +73,7 @@ impl Limit {
 
 /// What the limits are found from.
 #[derive(Clone, Copy)]
-pub(super) struct Reasons<'a> {
+pub(super) struct LimitCauses<'a> {
     pub stages: &'a [StageLoad],
     pub waits: &'a [HandoffWait],
     pub locks: &'a [LockLoad],
@@ -83,12 +83,12 @@ pub(super) struct Reasons<'a> {
 /// What holds frames up, the one that costs most first.
 pub(super) fn limits(
     observed: &Observed<'_>,
-    window: &Window,
-    loads: &[Load],
-    reasons: &Reasons<'_>,
+    window: &AnalysisWindow,
+    loads: &[ResourceLoad],
+    reasons: &LimitCauses<'_>,
 ) -> Vec<Limit> {
     let backlog = reasons.backlog;
-    let search = Search {
+    let search = LimitSearch {
         observed,
         window,
         loads,
@@ -114,16 +114,16 @@ pub(super) fn limits(
 }
 
 /// The search for limits.
-struct Search<'a> {
+struct LimitSearch<'a> {
     observed: &'a Observed<'a>,
-    window: &'a Window,
-    loads: &'a [Load],
-    reasons: &'a Reasons<'a>,
+    window: &'a AnalysisWindow,
+    loads: &'a [ResourceLoad],
+    reasons: &'a LimitCauses<'a>,
     /// Stages from which packets come to the one with the backlog.
     in_front_of_backlog: BTreeSet<usize>,
 }
 
-impl Search<'_> {
+impl LimitSearch<'_> {
     /// Frames that were lost at places.
     fn lost(&self, places: &[usize]) -> u64 {
         let lost = |&place: &usize| self.window.lost_at(self.observed.series, place);
@@ -148,7 +148,7 @@ impl Search<'_> {
 
     /// Whether a stage spins for a lock, or waits for one that does: then it is no limit itself.
     fn is_held_up_by_lock(&self, index: usize, load: &StageLoad) -> bool {
-        let Reasons { waits, locks, .. } = self.reasons;
+        let LimitCauses { waits, locks, .. } = self.reasons;
         let takes_lock = |stage: usize| locks.iter().any(|lock| lock.takers.contains(&stage));
         let mut waiting = waits.iter().filter(|wait| wait.blocker == index);
         takes_lock(index)
@@ -248,14 +248,14 @@ fn in_front_of(stages: &[StageLoad], index: usize) -> BTreeSet<usize> {
 /// The fullest line that a stage feeds, if it is used so much.
 fn full_line(
     observed: &Observed<'_>,
-    loads: &[Load],
+    loads: &[ResourceLoad],
     stage: &StageLoad,
     enough: u64,
 ) -> Option<(u8, u64)> {
     let transmits = stage
         .gives
         .iter()
-        .any(|&place| observed.series.places()[place].kind == PlaceKind::Tbuf);
+        .any(|&place| observed.series.places()[place].kind == ProbeKind::Tbuf);
     loads.iter().filter(|_| transmits).find_map(|load| {
         let LoadKind::LineOut(port) = load.kind else {
             return None;
@@ -266,7 +266,7 @@ fn full_line(
 
 /// Lines that are full while frames are lost in queues of the microcode's own,
 /// which never let much of that come to the transmit stage.
-fn full_queues(window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
+fn full_queues(window: &AnalysisWindow, loads: &[ResourceLoad], limits: &mut Vec<Limit>) {
     let lost = window.lost_in_queues();
     let known = |limit: &Limit| matches!(limit.kind, LimitKind::Line(_));
     if lost == 0 || limits.iter().any(known) {
@@ -298,7 +298,11 @@ fn full_queues(window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
 }
 
 /// The most used unit or bus among those that a stage sends commands to.
-fn busiest_unit<'a>(observed: &Observed<'_>, loads: &'a [Load], stage: &Stage) -> Option<&'a Load> {
+fn busiest_unit<'a>(
+    observed: &Observed<'_>,
+    loads: &'a [ResourceLoad],
+    stage: &Stage,
+) -> Option<&'a ResourceLoad> {
     loads.iter().find(|load| match load.kind {
         LoadKind::Unit => stage
             .microengines
@@ -310,14 +314,19 @@ fn busiest_unit<'a>(observed: &Observed<'_>, loads: &'a [Load], stage: &Stage) -
 }
 
 /// A ring that no microengine takes from and that is full: the core's.
-fn slow_path(observed: &Observed<'_>, window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
+fn slow_path(
+    observed: &Observed<'_>,
+    window: &AnalysisWindow,
+    loads: &[ResourceLoad],
+    limits: &mut Vec<Limit>,
+) {
     for (place, known) in observed.series.places().iter().enumerate() {
-        let PlaceKind::Ring { .. } = known.kind else {
+        let ProbeKind::Ring { .. } = known.kind else {
             continue;
         };
         let taken = observed.stages.iter().any(|stage| {
             stage.microengines.iter().any(|&me| {
-                let mut ends = observed.flow.ends(me, Direction::Takes);
+                let mut ends = observed.flow.ends(me, WorkDirection::Takes);
                 ends.any(|(end, _)| end.is_seen_in(known))
             })
         });

@@ -4,7 +4,7 @@ use npsim_chip::kernel::row::permille;
 use npsim_inspect::stats::PortStats;
 use serde::Serialize;
 
-use super::window::Window;
+use super::window::AnalysisWindow;
 
 /// Bytes that a frame takes on an Ethernet line beside its own: preamble, gap
 /// and frame check sequence.
@@ -30,7 +30,7 @@ pub enum LoadKind {
 
 /// How much of a time something was used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Load {
+pub struct ResourceLoad {
     /// What.
     pub kind: LoadKind,
     /// Its name for people.
@@ -53,7 +53,7 @@ pub struct MicroengineShare {
 }
 
 /// What every microengine did.
-pub(super) fn shares(window: &Window) -> Vec<MicroengineShare> {
+pub(super) fn shares(window: &AnalysisWindow) -> Vec<MicroengineShare> {
     let (before, after) = (&window.before.stats, &window.after.stats);
     let pairs = before.microengines.iter().zip(&after.microengines);
     let share = |part| permille(part, window.cycles());
@@ -68,14 +68,14 @@ pub(super) fn shares(window: &Window) -> Vec<MicroengineShare> {
 }
 
 /// Everything that was used at all, most used first; equals in a fixed order.
-pub(super) fn loads(window: &Window, clusters: u64) -> Vec<Load> {
+pub(super) fn loads(window: &AnalysisWindow, clusters: u64) -> Vec<ResourceLoad> {
     let (before, after) = (&window.before.stats, &window.after.stats);
     let cycles = window.cycles();
     let mut loads = Vec::new();
     let mut add = |kind, name: String, permille: u64| {
         if permille > 0 {
             let permille = permille.min(1000);
-            loads.push(Load {
+            loads.push(ResourceLoad {
                 kind,
                 name,
                 permille,

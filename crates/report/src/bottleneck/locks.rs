@@ -9,7 +9,7 @@ use npsim_inspect::stats::LockStats;
 use npsim_project::quantity::grouped;
 
 use super::observed::{Observed, Stage};
-use super::window::Window;
+use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
 /// A lock that is held or handed over so much of the time has no room for more
@@ -38,7 +38,7 @@ pub(super) struct LockLoad {
 }
 
 /// The locks that are at their limit, the fullest first.
-pub(super) fn saturated(observed: &Observed<'_>, window: &Window) -> Vec<LockLoad> {
+pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec<LockLoad> {
     let (before, after) = (&window.before.stats.locks, &window.after.stats.locks);
     let pairs = before.iter().zip(after).enumerate();
     let mut found: Vec<LockLoad> = pairs
@@ -51,7 +51,7 @@ pub(super) fn saturated(observed: &Observed<'_>, window: &Window) -> Vec<LockLoa
 
 fn load(
     observed: &Observed<'_>,
-    window: &Window,
+    window: &AnalysisWindow,
     index: u16,
     (before, after): (&LockStats, &LockStats),
 ) -> LockLoad {
@@ -89,7 +89,7 @@ impl LockLoad {
     }
 
     /// What there is to say of it, a sentence each.
-    pub fn evidence(&self, stages: &[Stage], window: &Window) -> Vec<String> {
+    pub fn evidence(&self, stages: &[Stage], window: &AnalysisWindow) -> Vec<String> {
         let share = |cycles| percent(permille(cycles, self.cycles).min(1000));
         let mut lines = vec![format!(
             "{} is held {} of the time and handed over {}: it was taken {} times, and {} tries failed.",
@@ -116,7 +116,7 @@ impl LockLoad {
 
     /// Sections a second if one follows the other: the inverse of
     /// `held / acquired + handover / handovers` cycles.
-    fn most(&self, window: &Window) -> u64 {
+    fn most(&self, window: &AnalysisWindow) -> u64 {
         let hertz = u128::from(window.after.stats.mhz) * 1_000_000;
         let (held, handover) = (u128::from(self.held), u128::from(self.handover));
         let (acquired, handovers) = (u128::from(self.acquired), u128::from(self.handovers));

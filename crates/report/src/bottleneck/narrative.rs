@@ -1,16 +1,16 @@
 //! The analysis as sentences.
 
 use npsim_chip::kernel::row::permille;
-use npsim_observe::series::PlaceKind;
+use npsim_observe::series::ProbeKind;
 use npsim_project::quantity::grouped;
 
 use super::Analysis;
 use super::handoffs::HandoffWait;
-use super::limits::{Limit, LimitKind, Reasons};
-use super::loads::{Load, LoadKind};
+use super::limits::{Limit, LimitCauses, LimitKind};
+use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::Observed;
-use super::window::Window;
+use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
 /// A stage that is occupied less may do little but poll for work, and what a
@@ -50,17 +50,17 @@ struct Finding {
 /// What the sentences are made from.
 struct Narrative<'a> {
     observed: &'a Observed<'a>,
-    window: &'a Window,
-    loads: &'a [Load],
-    reasons: Reasons<'a>,
+    window: &'a AnalysisWindow,
+    loads: &'a [ResourceLoad],
+    reasons: LimitCauses<'a>,
 }
 
 /// The analysis of a run by what limits it.
 pub(super) fn analysis(
     observed: &Observed<'_>,
-    window: &Window,
-    loads: Vec<Load>,
-    reasons: Reasons<'_>,
+    window: &AnalysisWindow,
+    loads: Vec<ResourceLoad>,
+    reasons: LimitCauses<'_>,
     limits: Vec<Limit>,
 ) -> Analysis {
     let narrative = Narrative {
@@ -256,7 +256,7 @@ impl Narrative<'_> {
         let fifos: Vec<(u8, u64)> = places
             .iter()
             .filter_map(|&place| match known[place].kind {
-                PlaceKind::ReceiveFifo { port } => {
+                ProbeKind::ReceiveFifo { port } => {
                     let lost = self.window.lost_at(self.observed.series, place);
                     (lost > 0).then_some((port, lost))
                 }
@@ -284,10 +284,10 @@ impl Narrative<'_> {
         let lost = self.window.lost_at(self.observed.series, index);
         if matches!(
             place.kind,
-            PlaceKind::ReceiveFifo { .. }
-                | PlaceKind::FullList
-                | PlaceKind::Transmit { .. }
-                | PlaceKind::Freelist
+            ProbeKind::ReceiveFifo { .. }
+                | ProbeKind::FullList
+                | ProbeKind::Transmit { .. }
+                | ProbeKind::Freelist
         ) || fill.samples == 0
         {
             return None;
@@ -321,7 +321,7 @@ impl Narrative<'_> {
         Some(format!("Next in line inside the chip: {others}."))
     }
 
-    fn is_inside(load: &Load) -> bool {
+    fn is_inside(load: &ResourceLoad) -> bool {
         !matches!(load.kind, LoadKind::LineIn(_) | LoadKind::LineOut(_))
     }
 
@@ -461,8 +461,9 @@ impl Narrative<'_> {
         evidence.extend(stage.map(|index| self.stage(index)).unwrap_or_default());
         evidence.extend(self.nearest());
         evidence.extend(self.deepest());
-        let full =
-            |load: &&Load| matches!(load.kind, LoadKind::LineIn(_)) && load.permille >= NEARLY_ALL;
+        let full = |load: &&ResourceLoad| {
+            matches!(load.kind, LoadKind::LineIn(_)) && load.permille >= NEARLY_ALL
+        };
         let lines: Vec<_> = { self.loads.iter().filter(full) }
             .map(|load| load.name.as_str())
             .collect();
@@ -488,7 +489,7 @@ impl Narrative<'_> {
         let places = self.observed.series.places().iter().enumerate();
         let shares = places.filter_map(|(index, place)| {
             // Bytes on the line and idle threads are no backlog.
-            let line = matches!(place.kind, PlaceKind::ReceiveFifo { .. });
+            let line = matches!(place.kind, ProbeKind::ReceiveFifo { .. });
             let most = self.window.fills[index].most;
             let share = permille(most, place.capacity.filter(|_| !line)?);
             (share > 0).then_some((share, index))
@@ -498,7 +499,7 @@ impl Narrative<'_> {
     }
 
     /// A load's name with the source it runs, for a microengine.
-    fn owner(&self, load: &Load) -> String {
+    fn owner(&self, load: &ResourceLoad) -> String {
         match (load.kind, self.stage_of(load)) {
             (LoadKind::Microengine(_), Some(index)) => {
                 format!("{} ({})", load.name, self.observed.stages[index].name)
@@ -507,7 +508,7 @@ impl Narrative<'_> {
         }
     }
 
-    fn stage_of(&self, load: &Load) -> Option<usize> {
+    fn stage_of(&self, load: &ResourceLoad) -> Option<usize> {
         let LoadKind::Microengine(me) = load.kind else {
             return None;
         };
@@ -522,7 +523,7 @@ impl Narrative<'_> {
 }
 
 /// Loads with their shares; `None` of none.
-fn listed<'a>(loads: impl Iterator<Item = &'a Load>) -> Option<String> {
+fn listed<'a>(loads: impl Iterator<Item = &'a ResourceLoad>) -> Option<String> {
     let named: Vec<_> = loads
         .map(|load| format!("{} {}", load.name, percent(load.permille)))
         .collect();

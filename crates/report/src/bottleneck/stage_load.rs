@@ -1,11 +1,11 @@
 //! How much the stages have to do, and the places between them.
 
 use npsim_chip::kernel::row::permille;
-use npsim_observe::flow::Direction;
-use npsim_observe::series::{PlaceKind, Sample};
+use npsim_observe::flow::WorkDirection;
+use npsim_observe::series::{ProbeKind, Sample};
 
 use super::observed::{Observed, Stage};
-use super::window::Window;
+use super::window::AnalysisWindow;
 
 /// A microengine that is occupied so much of the time is at its limit: what is
 /// left is lost in waking contexts.
@@ -42,7 +42,7 @@ impl StageLoad {
 }
 
 /// The loads of all stages, in their order.
-pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<StageLoad> {
+pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec<StageLoad> {
     let places = observed.series.places();
     let seen = |stage: &Stage, direction| -> Vec<usize> {
         let ends: Vec<_> = stage
@@ -61,8 +61,8 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<Stage
     };
     let one = |stage: &Stage| {
         let mut load = StageLoad {
-            takes: seen(stage, Direction::Takes),
-            gives: seen(stage, Direction::Gives),
+            takes: seen(stage, WorkDirection::Takes),
+            gives: seen(stage, WorkDirection::Gives),
             ..StageLoad::default()
         };
         for &me in &stage.microengines {
@@ -75,9 +75,9 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<Stage
             }
         }
         let kind = |index: &usize| places[*index].kind;
-        load.frames = if load.takes.iter().any(|i| kind(i) == PlaceKind::Rbuf) {
+        load.frames = if load.takes.iter().any(|i| kind(i) == ProbeKind::Rbuf) {
             Some(window.delivered())
-        } else if load.gives.iter().any(|i| kind(i) == PlaceKind::Tbuf) {
+        } else if load.gives.iter().any(|i| kind(i) == ProbeKind::Tbuf) {
             Some(window.sent())
         } else {
             None
@@ -91,9 +91,9 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<Stage
 
 /// What comes to the stages that take from a ring behind the receive stage: all
 /// that it takes in, without what finds no room in the ring.
-fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [StageLoad]) {
+fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mut [StageLoad]) {
     let places = observed.series.places();
-    let ring = |&place: &usize| matches!(places[place].kind, PlaceKind::Ring { .. });
+    let ring = |&place: &usize| matches!(places[place].kind, ProbeKind::Ring { .. });
     for index in 0..loads.len() {
         let load = &loads[index];
         let takes: Vec<_> = load.takes.iter().copied().filter(ring).collect();
@@ -107,7 +107,7 @@ fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [Stage
         let first = giver
             .takes
             .iter()
-            .any(|&p| places[p].kind == PlaceKind::Rbuf);
+            .any(|&p| places[p].kind == ProbeKind::Rbuf);
         if load.frames.is_none() && first {
             let lost = window.lost_at(observed.series, place);
             loads[index].frames = Some(window.delivered().saturating_sub(lost));
@@ -117,11 +117,11 @@ fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [Stage
 
 /// Whether work piles up in a place: it was full at half of the samples, or
 /// frames found no room.
-pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) -> bool {
+pub(super) fn pressed(observed: &Observed<'_>, window: &AnalysisWindow, place: usize) -> bool {
     let fill = window.fills[place];
     let kind = observed.series.places()[place].kind;
     // Its bytes may be on the line still; only what found no room counts.
-    let line = matches!(kind, PlaceKind::ReceiveFifo { .. });
+    let line = matches!(kind, ProbeKind::ReceiveFifo { .. });
     (!line && fill.samples > 0 && fill.full * 2 >= fill.samples)
         || window.lost_at(observed.series, place) > 0
 }

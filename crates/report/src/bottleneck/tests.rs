@@ -3,13 +3,13 @@
 use npsim_inspect::stats::{
     CounterStats, HoldStats, LockStats, MicroengineStats, PortStats, Stats, UnitStats,
 };
-use npsim_observe::series::{Fill, Place, PlaceKind, Sample, Series};
+use npsim_observe::series::{Fill, OccupancyProbe, ProbeKind, Sample, Series};
 use npsim_session::links::Traffic;
 use npsim_session::report::NodeReport;
 use npsim_session::simulation::Ending;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
-use npsim_observe::flow::{Access, Direction, End, TrafficFlow};
+use npsim_observe::flow::{MemoryAccess, TrafficFlow, WorkDirection, WorkEnd};
 
 /// A forwarder on two microengines, as it stands after each of ten intervals
 /// of a thousand cycles. All numbers are for one interval.
@@ -47,8 +47,8 @@ const EASY: Made = Made {
     lock: [100, 0, 2, 0, 0],
 };
 
-fn places() -> Vec<Place> {
-    let place = |kind, name: &str, capacity, full_at| Place {
+fn places() -> Vec<OccupancyProbe> {
+    let place = |kind, name: &str, capacity, full_at| OccupancyProbe {
         kind,
         name: name.into(),
         unit: "things",
@@ -57,14 +57,14 @@ fn places() -> Vec<Place> {
     };
     vec![
         place(
-            PlaceKind::ReceiveFifo { port: 0 },
+            ProbeKind::ReceiveFifo { port: 0 },
             "port 0 receive FIFO",
             4096,
             4000,
         ),
-        place(PlaceKind::Rbuf, "RBUF", 128, 116),
-        place(PlaceKind::Ring { number: 0 }, "TX_RING", 512, 346),
-        place(PlaceKind::Tbuf, "TBUF", 128, 116),
+        place(ProbeKind::Rbuf, "RBUF", 128, 116),
+        place(ProbeKind::Ring { number: 0 }, "TX_RING", 512, 346),
+        place(ProbeKind::Tbuf, "TBUF", 128, 116),
     ]
 }
 
@@ -158,10 +158,10 @@ fn analysed_samples(
     let chip = sample(made, 10).stats;
     let report = NodeReport::new(Some(&Ending::Drained), None, &Traffic::default(), chip);
     let mut flow = TrafficFlow::new();
-    flow.note(0, Direction::Takes, End::Receive);
-    flow.note(0, Direction::Gives, End::Ring(0));
-    flow.note(1, Direction::Takes, End::Ring(0));
-    flow.note(1, Direction::Gives, End::Transmit);
+    flow.note(0, WorkDirection::Takes, WorkEnd::Receive);
+    flow.note(0, WorkDirection::Gives, WorkEnd::Ring(0));
+    flow.note(1, WorkDirection::Takes, WorkEnd::Ring(0));
+    flow.note(1, WorkDirection::Gives, WorkEnd::Transmit);
     flow.note_commands(0, "sram", Some(0), 10);
     note(&mut flow);
     let stage = |name: &str, me| Stage {
@@ -265,10 +265,10 @@ const HANDS_OVER: Made = Made {
 
 /// Slots that microengine 0 writes and 1 reads, and how far 1 has come.
 fn slots(flow: &mut TrafficFlow, polls: u64) {
-    flow.note_accesses(0, "SLOTS", Access::Writes, 100);
-    flow.note_accesses(1, "SLOTS", Access::Reads, 130);
-    flow.note_accesses(1, "NEXT_SLOT", Access::Writes, 100);
-    flow.note_accesses(0, "NEXT_SLOT", Access::Reads, polls);
+    flow.note_accesses(0, "SLOTS", MemoryAccess::Writes, 100);
+    flow.note_accesses(1, "SLOTS", MemoryAccess::Reads, 130);
+    flow.note_accesses(1, "NEXT_SLOT", MemoryAccess::Writes, 100);
+    flow.note_accesses(0, "NEXT_SLOT", MemoryAccess::Reads, polls);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn stage_without_work_is_no_limit_by_polling_for_it() {
     // Microengine 1 polls the slots; nothing is full anywhere.
     let analysis = analysed_with(EASY, |flow| {
         slots(flow, 10);
-        flow.note_accesses(1, "SLOTS", Access::Reads, 9000);
+        flow.note_accesses(1, "SLOTS", MemoryAccess::Reads, 9000);
     });
     assert!(analysis.limits.is_empty(), "{:?}", analysis.limits);
 }

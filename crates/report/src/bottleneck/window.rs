@@ -1,11 +1,11 @@
 //! The part of a run that shows what limits it.
 
 use npsim_inspect::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
-use npsim_observe::series::{Fill, PlaceKind, Sample, Series};
+use npsim_observe::series::{Fill, ProbeKind, Sample, Series};
 
 /// A part of a run: what was counted in it and what stood where.
 #[derive(Clone, Debug)]
-pub struct Window {
+pub struct AnalysisWindow {
     /// What time it is.
     pub when: &'static str,
     /// At its start.
@@ -16,7 +16,7 @@ pub struct Window {
     pub fills: Vec<Fill>,
 }
 
-impl Window {
+impl AnalysisWindow {
     /// While frames were lost because something was full; else while frames
     /// arrived; else the whole run. Nothing without samples.
     #[must_use]
@@ -164,12 +164,12 @@ fn lost_at(series: &Series, sample: &Sample, place: usize) -> u64 {
         return 0;
     };
     match place.kind {
-        PlaceKind::ReceiveFifo { port } => sample
+        ProbeKind::ReceiveFifo { port } => sample
             .stats
             .ports
             .get(usize::from(port))
             .map_or(0, |port| port.overflow_frames),
-        PlaceKind::Ring { .. } | PlaceKind::Queue { .. } => sample
+        ProbeKind::Ring { .. } | ProbeKind::Queue { .. } => sample
             .stats
             .counters
             .iter()

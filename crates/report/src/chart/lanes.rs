@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 
 use super::scale::{Scale, ticks};
 use super::svg::{Drawing, block};
-use npsim_observe::lanes::{Activity, ContextLanes, Mark};
+use npsim_observe::lanes::{Activity, ContextLanes, FrameMark};
 
 /// A lane's height, and the gap below it.
 const LANE: f64 = 9.0;
@@ -46,9 +46,9 @@ pub fn draw(
     let label = format!("what every context does from cycle {from} to {until}");
     let mut drawing = Drawing::new("chart lanes", width, height, &label);
     let kinds = [
-        (Mark::Arrives, "in", "mark-in"),
-        (Mark::Departed, "out", "mark-out"),
-        (Mark::Dropped, "lost", "mark-lost"),
+        (FrameMark::Arrives, "in", "mark-in"),
+        (FrameMark::Departed, "out", "mark-out"),
+        (FrameMark::Dropped, "lost", "mark-lost"),
     ];
     for (row, (kind, name, class)) in kinds.into_iter().enumerate() {
         let y = marks_top + 12.0 * row as f64;

@@ -16,7 +16,7 @@ pub enum Stroke {
 
 /// One curve.
 #[derive(Clone, Debug)]
-pub struct Curve {
+pub struct TimeCurve {
     /// Its name in the legend.
     pub name: String,
     /// Class that gives its colour.
@@ -37,7 +37,7 @@ pub(crate) struct TimeChart {
     /// Nanoseconds of the ends of the intervals.
     pub times: Vec<f64>,
     /// The curves; the first is at the back.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<TimeCurve>,
     /// A level to be drawn with its name, if it is near what was reached.
     pub level: Option<(f64, String)>,
     /// Whether values are whole things, so that the axis has no fractions.

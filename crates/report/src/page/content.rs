@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use npsim_observe::series::{Fill, Place, PlaceKind, Sample};
+use npsim_observe::series::{Fill, OccupancyProbe, ProbeKind, Sample};
 use npsim_project::quantity::{grouped, percent};
 use npsim_session::report::NodeReport;
 use npsim_session::summary::frames_lost;
 use serde::Serialize;
 
 use super::Run;
-use super::parts::{Figure, Key, NO_VALUE, Tile};
+use super::parts::{LegendEntry, NO_VALUE, ResponsiveChart, Tile};
 use super::tables::{
-    DropRow, LockRow, MicroengineRow, Profile, ProgramRow, UnitRow, drops, locks, microengines,
+    ChipRow, DropRow, LockRow, MicroengineRow, ProgramRow, UnitRow, drops, locks, microengines,
     profile, programs, units,
 };
 use crate::bottleneck::{Analysis, LoadKind};
 use crate::chart::latency::LatencyChart;
 use crate::chart::scale::{short, time_unit};
 use crate::chart::share_bars::{self, ShareBar};
-use crate::chart::time::{Curve, Stroke, TimeChart};
+use crate::chart::time::{Stroke, TimeChart, TimeCurve};
 use crate::chart::{HALF, NARROW, WIDE, lanes as lanes_chart};
 use npsim_observe::lanes::Activity;
 
@@ -26,23 +26,23 @@ use npsim_observe::lanes::Activity;
 const POINTS: usize = 110;
 
 #[derive(Serialize)]
-struct Depth {
+struct DepthChart {
     name: String,
     note: String,
     svg: String,
 }
 
 #[derive(Serialize)]
-struct Lanes {
-    figure: Figure,
+struct LaneChart {
+    figure: ResponsiveChart,
     why: String,
     narrow_why: String,
-    keys: Vec<Key>,
+    keys: Vec<LegendEntry>,
 }
 
 /// Everything that the template names.
 #[derive(Serialize)]
-pub(super) struct Content<'a> {
+pub(super) struct PageContent<'a> {
     style: &'static str,
     script: &'static str,
     project: &'a str,
@@ -53,31 +53,31 @@ pub(super) struct Content<'a> {
     tiles: Vec<Tile>,
     analysis: &'a Analysis,
     limited: bool,
-    rates: Option<Figure>,
-    rate_keys: Vec<Key>,
+    rates: Option<ResponsiveChart>,
+    rate_keys: Vec<LegendEntry>,
     drops: Vec<DropRow>,
     exceptions: Vec<DropRow>,
-    latency: Option<Figure>,
+    latency: Option<ResponsiveChart>,
     latencies: Vec<(&'static str, String)>,
     latency_packets: String,
-    microengine_bars: Figure,
-    microengine_keys: Vec<Key>,
-    unit_bars: Option<Figure>,
-    depths: Vec<Depth>,
+    microengine_bars: ResponsiveChart,
+    microengine_keys: Vec<LegendEntry>,
+    unit_bars: Option<ResponsiveChart>,
+    depths: Vec<DepthChart>,
     still: String,
-    lanes: Option<Lanes>,
+    lanes: Option<LaneChart>,
     microengines: Vec<MicroengineRow>,
     units: Vec<UnitRow>,
     locks: Vec<LockRow>,
     settings: &'a [(String, String)],
     programs: Vec<ProgramRow>,
-    profile: Profile,
+    profile: ChipRow,
     project_path: &'a str,
     project_text: &'a str,
     interval: String,
 }
 
-pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
+pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
     let (report, chip) = (run.report, &run.report.chip);
     let bins = bins(run);
     let (depths, still) = depths(run, &bins);
@@ -88,12 +88,12 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
             ("90%", latency.p90_ns),
             ("99%", latency.p99_ns),
         ];
-        Some(Figure {
+        Some(ResponsiveChart {
             wide: chart.draw(WIDE, 260.0, &marks),
             narrow: chart.draw(NARROW, 240.0, &marks),
         })
     });
-    Content {
+    PageContent {
         style: include_str!("page.css"),
         script: include_str!("page.js"),
         project: &run.project.name,
@@ -110,9 +110,9 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
         limited: !run.analysis.limits.is_empty() || report.fault.is_some(),
         rates: rates(run, &bins),
         rate_keys: vec![
-            Key::new("fill-offered", "offered"),
-            Key::new("fill-sent", "sent"),
-            Key::new("fill-lost", "lost"),
+            LegendEntry::new("fill-offered", "offered"),
+            LegendEntry::new("fill-sent", "sent"),
+            LegendEntry::new("fill-lost", "lost"),
         ],
         drops: drops(report, &report.drops),
         exceptions: drops(report, &report.exceptions),
@@ -123,9 +123,9 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
             .map_or_else(String::new, |latency| grouped(latency.packets)),
         microengine_bars: microengine_bars(run),
         microengine_keys: [Activity::Executing, Activity::Aborted, Activity::Stalled]
-            .map(|activity| Key::new(lanes_chart::class(activity), activity.name()))
+            .map(|activity| LegendEntry::new(lanes_chart::class(activity), activity.name()))
             .into_iter()
-            .chain([Key::new("fill-idle", "idle")])
+            .chain([LegendEntry::new("fill-idle", "idle")])
             .collect(),
         unit_bars: unit_bars(run),
         depths,
@@ -293,7 +293,7 @@ fn bins(run: &Run<'_>) -> Bins {
     bins
 }
 
-fn rates(run: &Run<'_>, bins: &Bins) -> Option<Figure> {
+fn rates(run: &Run<'_>, bins: &Bins) -> Option<ResponsiveChart> {
     if run.report.packets.offered == 0 && run.report.packets.sent == 0 {
         return None;
     }
@@ -308,7 +308,7 @@ fn rates(run: &Run<'_>, bins: &Bins) -> Option<Figure> {
         })
         .collect()
     };
-    let curve = |name: &str, class, stroke, count: &dyn Fn(&Sample) -> u64| Curve {
+    let curve = |name: &str, class, stroke, count: &dyn Fn(&Sample) -> u64| TimeCurve {
         name: name.to_owned(),
         class,
         stroke,
@@ -330,7 +330,7 @@ fn rates(run: &Run<'_>, bins: &Bins) -> Option<Figure> {
         level: None,
         whole: false,
     };
-    Some(Figure {
+    Some(ResponsiveChart {
         wide: chart.draw(WIDE, 260.0),
         narrow: chart.draw(NARROW, 220.0),
     })
@@ -352,7 +352,7 @@ fn latencies(report: &NodeReport) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-fn microengine_bars(run: &Run<'_>) -> Figure {
+fn microengine_bars(run: &Run<'_>) -> ResponsiveChart {
     let all = run.report.chip.microengines.iter();
     let bars: Vec<_> = all
         .filter(|me| me.instructions > 0)
@@ -374,13 +374,13 @@ fn microengine_bars(run: &Run<'_>) -> Figure {
         })
         .collect();
     let label = "what every microengine does with its time";
-    Figure {
+    ResponsiveChart {
         wide: share_bars::draw(&bars, WIDE, label),
         narrow: share_bars::draw(&bars, NARROW, label),
     }
 }
 
-fn unit_bars(run: &Run<'_>) -> Option<Figure> {
+fn unit_bars(run: &Run<'_>) -> Option<ResponsiveChart> {
     let others = |kind: &LoadKind| !matches!(kind, LoadKind::Microengine(_));
     let bars: Vec<_> = run
         .analysis
@@ -397,14 +397,14 @@ fn unit_bars(run: &Run<'_>) -> Option<Figure> {
         })
         .collect();
     let label = "how busy units, buses and lines are";
-    (!bars.is_empty()).then(|| Figure {
+    (!bars.is_empty()).then(|| ResponsiveChart {
         wide: share_bars::draw(&bars, WIDE, label),
         narrow: share_bars::draw(&bars, NARROW, label),
     })
 }
 
 /// A chart for each place where something stood, and the names of the others.
-fn depths(run: &Run<'_>, bins: &Bins) -> (Vec<Depth>, String) {
+fn depths(run: &Run<'_>, bins: &Bins) -> (Vec<DepthChart>, String) {
     let mut charts = Vec::new();
     let mut still = Vec::new();
     for (index, place) in run.series.places().iter().enumerate() {
@@ -419,9 +419,9 @@ fn depths(run: &Run<'_>, bins: &Bins) -> (Vec<Depth>, String) {
     (charts, still.join(", "))
 }
 
-fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
+fn depth(bins: &Bins, index: usize, place: &OccupancyProbe, all: Fill) -> DepthChart {
     let mean = |fill: &Fill| fill.sum as f64 / fill.samples.max(1) as f64;
-    let curve = |name: &str, class, stroke, value: &dyn Fn(&Fill) -> f64| Curve {
+    let curve = |name: &str, class, stroke, value: &dyn Fn(&Fill) -> f64| TimeCurve {
         name: name.to_owned(),
         class,
         stroke,
@@ -445,10 +445,10 @@ fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
         whole: true,
     };
     let of = match (place.capacity, place.kind) {
-        (Some(_), PlaceKind::ReceiveFifo { .. }) | (None, _) => String::new(),
+        (Some(_), ProbeKind::ReceiveFifo { .. }) | (None, _) => String::new(),
         (Some(capacity), _) => format!(" of {}", grouped(capacity)),
     };
-    Depth {
+    DepthChart {
         name: place.name.clone(),
         note: format!(
             "most {}{of}, mean {:.1} {}",
@@ -460,7 +460,7 @@ fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
     }
 }
 
-fn lanes(run: &Run<'_>) -> Option<Lanes> {
+fn lanes(run: &Run<'_>) -> Option<LaneChart> {
     let (lanes, why) = run.lanes?;
     let used = run
         .report
@@ -489,8 +489,8 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
             duration(nanoseconds(run, from)),
         )
     };
-    (until > from && end > start).then(|| Lanes {
-        figure: Figure {
+    (until > from && end > start).then(|| LaneChart {
+        figure: ResponsiveChart {
             wide: lanes_chart::draw(lanes, &microengines, from, until, WIDE),
             narrow: lanes_chart::draw(lanes, &microengines, start, end, NARROW),
         },
@@ -499,7 +499,7 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
         keys: Activity::ALL
             .into_iter()
             .filter(|activity| *activity != Activity::Inactive)
-            .map(|activity| Key::new(lanes_chart::class(activity), activity.name()))
+            .map(|activity| LegendEntry::new(lanes_chart::class(activity), activity.name()))
             .collect(),
     })
 }

@@ -9,7 +9,7 @@ pub(crate) const NO_VALUE: &str = "–";
 
 /// A chart for a wide page and for a telephone.
 #[derive(Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct ResponsiveChart {
     pub wide: String,
     pub narrow: String,
 }
@@ -26,12 +26,12 @@ pub(crate) struct Tile {
 
 /// An entry of a legend.
 #[derive(Serialize)]
-pub(crate) struct Key {
+pub(crate) struct LegendEntry {
     pub class: &'static str,
     pub name: String,
 }
 
-impl Key {
+impl LegendEntry {
     /// An entry with a colour of the style sheet.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self {

@@ -71,7 +71,7 @@ pub(super) struct ProgramRow {
 }
 
 #[derive(Serialize)]
-pub(super) struct Profile {
+pub(super) struct ChipRow {
     name: String,
     title: String,
     board: String,
@@ -194,7 +194,7 @@ pub(super) fn programs(run: &Run<'_>) -> Vec<ProgramRow> {
     run.programs.iter().map(row).collect()
 }
 
-pub(super) fn profile(run: &Run<'_>) -> Profile {
+pub(super) fn profile(run: &Run<'_>) -> ChipRow {
     let profile = &run.project.profile;
     let counts: Vec<_> = profile
         .foundations()
@@ -202,7 +202,7 @@ pub(super) fn profile(run: &Run<'_>) -> Profile {
         .filter(|(_, count)| *count > 0)
         .map(|(foundation, count)| format!("{count} {foundation}"))
         .collect();
-    Profile {
+    ChipRow {
         name: profile.name().to_owned(),
         title: profile.title().to_owned(),
         board: format!("{}: {}", profile.board().name, profile.board().title),

@@ -4,7 +4,7 @@ use crate::theme::Theme;
 use npsim_chip::Cycle;
 use npsim_debug::Thread;
 use npsim_debug::view::ContextActivity;
-use npsim_observe::lanes::{Activity, Mark, Stretch};
+use npsim_observe::lanes::{Activity, FrameMark, Stretch};
 use ratatui::text::{Line, Span};
 
 use super::{PaneContext, cut};
@@ -105,10 +105,10 @@ fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
             continue;
         };
         *sign = match (mark, *sign) {
-            (Mark::Dropped, _) | (_, '×') => '×',
-            (Mark::Arrives, '▲') | (Mark::Departed, '▼') => '♦',
-            (Mark::Arrives, ' ') => '▼',
-            (Mark::Departed, ' ') => '▲',
+            (FrameMark::Dropped, _) | (_, '×') => '×',
+            (FrameMark::Arrives, '▲') | (FrameMark::Departed, '▼') => '♦',
+            (FrameMark::Arrives, ' ') => '▼',
+            (FrameMark::Departed, ' ') => '▲',
             (_, sign) => sign,
         };
     }

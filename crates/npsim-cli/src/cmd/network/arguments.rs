@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
-use npsim::observe::timeline::Window;
+use npsim::observe::timeline::TimeWindow;
 use npsim::project::Setting;
 use npsim::quantity;
 use npsim_network::checkpoint::Outputs;
@@ -77,8 +77,8 @@ pub struct Arguments {
     pub(super) timeline: Option<PathBuf>,
     /// What part of the run --timeline shows of chips: `100ms..101ms`; without an end 200 us of their
     /// own time, without a beginning from the start
-    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = value::parser::<Window>())]
-    pub(super) window: Option<Window>,
+    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = value::parser::<TimeWindow>())]
+    pub(super) window: Option<TimeWindow>,
     /// How many routers that are chips run at a time; the results are the same with any number
     /// [default: one for each core]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]

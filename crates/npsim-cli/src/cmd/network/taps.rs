@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use npsim::observe::stream_file::StreamFile;
-use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, Window};
+use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, TimeWindow};
 use npsim::problem::Problem;
 use npsim_network::file::NetworkFile;
 use npsim_network::{DropReason, FlowState, Frame, Network, SenderSeen, Tap};
@@ -27,7 +27,7 @@ impl Timeline {
     /// Opens the file, and observes all chips of a network that has not run yet.
     pub fn open(
         path: &Path,
-        window: Window,
+        window: TimeWindow,
         file: &NetworkFile,
         network: &mut Network,
     ) -> Result<Self, Problem> {

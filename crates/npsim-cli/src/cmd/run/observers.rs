@@ -8,8 +8,8 @@ use npsim::flame::{self, Flame};
 use npsim::links::Tap;
 use npsim::observe::packets::Flows;
 use npsim::observe::profile::{self, Profile};
-use npsim::observe::set::{Followed, ObserverConfig, Seen};
-use npsim::observe::timeline::Window;
+use npsim::observe::set::{Followed, Observations, ObserverConfig};
+use npsim::observe::timeline::TimeWindow;
 use npsim::problem::Problem;
 use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
@@ -46,8 +46,8 @@ pub struct ObserverOptions {
     #[arg(long = "look-for", alias = "check", value_name = "WHAT", value_parser = ["races"])]
     check: Vec<String>,
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
-    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<Window>())]
-    window: Option<Window>,
+    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<TimeWindow>())]
+    window: Option<TimeWindow>,
     /// Write what became of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz
     ///
     /// When it came and left, by which ports, how long, how late in its flow; or where
@@ -116,7 +116,7 @@ impl ObserverOptions {
     /// Writes the files and prints the profile of a run that has come to its end.
     pub fn show(
         &self,
-        seen: Seen,
+        seen: Observations,
         router: Router,
         programs: &[Program],
         quiet: bool,

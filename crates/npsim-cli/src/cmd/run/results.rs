@@ -8,7 +8,7 @@ use npsim::assemble::Program;
 use npsim::bottleneck::{self, Analysis};
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump::{self, Range};
-use npsim::observe::set::{ObserverSet, Seen};
+use npsim::observe::set::{Observations, ObserverSet};
 use npsim::problem::Problem;
 use npsim::registers;
 use npsim::report::{FaultReport, NodeReport, Report};
@@ -123,7 +123,11 @@ impl Ended<'_> {
     }
 
     /// What limits each node and whether its page is written, if pages are asked for.
-    fn pages(&self, report: &Report, observed: &[Seen]) -> (Vec<Analysis>, Result<(), Problem>) {
+    fn pages(
+        &self,
+        report: &Report,
+        observed: &[Observations],
+    ) -> (Vec<Analysis>, Result<(), Problem>) {
         let Some(folder) = &self.arguments.report else {
             return (Vec::new(), Ok(()));
         };
@@ -150,7 +154,7 @@ impl Ended<'_> {
     }
 
     /// The races that were found, as faults, if the user does not allow them.
-    fn races(&self, observed: &[Seen]) -> Vec<Fault> {
+    fn races(&self, observed: &[Observations]) -> Vec<Fault> {
         if self.arguments.system.allow.contains(&Check::LostUpdate) {
             return Vec::new();
         }
@@ -170,7 +174,7 @@ impl Ended<'_> {
     }
 
     /// Writes and prints what observers have seen.
-    fn show(&self, observed: Vec<Seen>) -> anyhow::Result<()> {
+    fn show(&self, observed: Vec<Observations>) -> anyhow::Result<()> {
         let (arguments, programs) = (self.arguments, self.session.programs());
         let mut routers = arguments.chain.all().zip(observed);
         routers.try_for_each(|(router, seen)| {

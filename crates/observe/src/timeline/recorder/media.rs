@@ -8,7 +8,7 @@ use npsim_chip::kernel::trace_event::{RbufStep, TbufStep};
 
 use super::Recorder;
 use crate::packets::MicrocodeDrop;
-use crate::timeline::tracks::{Group, Track};
+use crate::timeline::tracks::{Track, TrackGroup};
 
 impl<W: Write> Recorder<W> {
     /// A frame is on the line for a time.
@@ -56,7 +56,7 @@ impl<W: Write> Recorder<W> {
         }
         let name = "RBUF elements in use";
         let used = self.rbuf.cast_signed();
-        self.writer.counter(Group::Media, name, at, used);
+        self.writer.counter(TrackGroup::Media, name, at, used);
     }
 
     pub(super) fn tbuf(&mut self, at: Cycle, frame: Option<u64>, step: TbufStep) {
@@ -77,7 +77,7 @@ impl<W: Write> Recorder<W> {
         if !matches!(step, TbufStep::Written { .. }) {
             let name = "TBUF elements valid";
             let valid = self.tbuf.cast_signed();
-            self.writer.counter(Group::Media, name, at, valid);
+            self.writer.counter(TrackGroup::Media, name, at, valid);
         }
     }
 
