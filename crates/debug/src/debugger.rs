@@ -14,18 +14,18 @@ use npsim_session::simulation::Ending;
 
 use crate::breakpoints::{BreakpointSet, LogOutput};
 use crate::error::DebugError;
-use crate::expression::{Expression, Scope};
-use crate::names::Names;
-use crate::search::{Direction, Place};
+use crate::expression::{EvaluationScope, Expression};
+use crate::names::ProjectNames;
+use crate::search::{CodePoint, Direction};
 use crate::snapshots::BudgetTooSmall;
-use crate::source::{self, Frame};
+use crate::source::{self, SourceFrame};
 use crate::step::Step;
 use crate::thread::Thread;
 use crate::timeline::{TimePoint, Timeline};
 
 /// Why the run stands where it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum StopCause {
     /// It has not begun.
     Entry,
     /// A step is done.
@@ -48,7 +48,7 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// Why.
-    pub reason: Reason,
+    pub reason: StopCause,
     /// The context that is looked at.
     pub thread: Thread,
     /// What log points said on the way.
@@ -82,7 +82,7 @@ struct Made {
 struct Selection {
     moment: TimePoint,
     thread: Thread,
-    place: Option<Place>,
+    place: Option<CodePoint>,
     level: usize,
 }
 
@@ -96,21 +96,21 @@ const MOST_MADE: usize = 100_000;
 #[derive(Debug)]
 pub struct Debugger {
     timeline: Timeline,
-    names: Names,
+    names: ProjectNames,
     stages: Vec<(String, Vec<u8>)>,
     stops: BreakpointSet,
     look: Selection,
     made: Vec<Made>,
     allowed: Vec<Check>,
-    reason: Reason,
+    reason: StopCause,
     /// Asked now and then whether to break off.
-    stop: Option<Asked>,
+    stop: Option<InterruptCheck>,
 }
 
 /// Whether to break off.
-struct Asked(Box<dyn FnMut(Cycle) -> bool + Send>);
+struct InterruptCheck(Box<dyn FnMut(Cycle) -> bool + Send>);
 
-impl std::fmt::Debug for Asked {
+impl std::fmt::Debug for InterruptCheck {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Asked")
     }
@@ -127,7 +127,7 @@ impl Debugger {
         allowed: &[Check],
     ) -> Result<Self, BudgetTooSmall> {
         let timeline = Timeline::new(setup)?;
-        let names = Names::of(project);
+        let names = ProjectNames::of(project);
         let mut debugger = Self {
             stops: BreakpointSet::new(names.clone()),
             names,
@@ -140,7 +140,7 @@ impl Debugger {
             },
             made: Vec::new(),
             allowed: allowed.to_vec(),
-            reason: Reason::Entry,
+            reason: StopCause::Entry,
             timeline,
             stop: None,
         };
@@ -154,7 +154,7 @@ impl Debugger {
     /// Lets long ways be broken off: `asked` is called between stretches of a search with
     /// the cycle it has come to.
     pub fn ask(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
-        self.stop = Some(Asked(Box::new(asked)));
+        self.stop = Some(InterruptCheck(Box::new(asked)));
     }
 
     /// The run.
@@ -182,13 +182,13 @@ impl Debugger {
 
     /// What the project calls things.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &ProjectNames {
         &self.names
     }
 
     /// Why the run stands where it does.
     #[must_use]
-    pub fn reason(&self) -> &Reason {
+    pub fn reason(&self) -> &StopCause {
         &self.reason
     }
 
@@ -294,7 +294,7 @@ impl Debugger {
     /// The frames of a context, innermost first. Of the one that is looked at, macros that
     /// were not stepped into are left out.
     #[must_use]
-    pub fn frames(&self, thread: Thread) -> Vec<Frame> {
+    pub fn frames(&self, thread: Thread) -> Vec<SourceFrame> {
         let Some(image) = self.image(thread.me) else {
             return Vec::new();
         };
@@ -323,8 +323,8 @@ impl Debugger {
 
     /// Where expressions are looked at.
     #[must_use]
-    pub fn scope(&self, thread: Thread) -> Scope<'_> {
-        Scope {
+    pub fn scope(&self, thread: Thread) -> EvaluationScope<'_> {
+        EvaluationScope {
             chip: self.chip(),
             names: &self.names,
             cycle: self.cycle(),

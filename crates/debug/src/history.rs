@@ -35,7 +35,7 @@ pub enum Fate {
 
 /// A packet that came, left or was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Packet {
+pub struct PacketRecord {
     /// Port, bytes and first bit, if it came in these cycles.
     pub came: Option<(u8, u32, Cycle)>,
     /// What became of it.
@@ -48,12 +48,12 @@ pub struct History {
     /// What each context did.
     pub lanes: ContextLanes,
     /// Packets that came, left or were lost, by number.
-    pub packets: BTreeMap<u64, Packet>,
+    pub packets: BTreeMap<u64, PacketRecord>,
 }
 
-struct Recorder {
+struct HistoryRecorder {
     lanes: ContextRecorder,
-    packets: BTreeMap<u64, Packet>,
+    packets: BTreeMap<u64, PacketRecord>,
     until: Cycle,
 }
 
@@ -62,7 +62,7 @@ impl History {
     #[must_use]
     pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
-        let recorder = debugger.timeline().replay(from, |chip| Recorder {
+        let recorder = debugger.timeline().replay(from, |chip| HistoryRecorder {
             lanes: ContextRecorder::remembering(chip, until.saturating_sub(from)),
             packets: BTreeMap::new(),
             until,
@@ -74,18 +74,18 @@ impl History {
     }
 }
 
-impl Recorder {
-    fn packet(&mut self, frame: u64) -> &mut Packet {
-        self.packets.entry(frame).or_insert(Packet {
+impl HistoryRecorder {
+    fn packet(&mut self, frame: u64) -> &mut PacketRecord {
+        self.packets.entry(frame).or_insert(PacketRecord {
             came: None,
             fate: Fate::Inside,
         })
     }
 }
 
-impl Sampler for Recorder {}
+impl Sampler for HistoryRecorder {}
 
-impl Observer for Recorder {
+impl Observer for HistoryRecorder {
     fn wants(&self) -> Kinds {
         let packets = Kinds::of(&[Kind::Arrives, Kind::Departed, Kind::Dropped]);
         self.lanes.wants().and(packets)

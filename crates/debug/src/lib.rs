@@ -22,7 +22,7 @@ pub mod thread;
 pub mod timeline;
 pub mod view;
 
-pub use debugger::{Debugger, Reason, Stop};
+pub use debugger::{Debugger, Stop, StopCause};
 pub use error::DebugError;
 pub use search::Direction;
 pub use snapshots::BudgetTooSmall;

@@ -64,12 +64,12 @@ pub enum Ring {
 
 /// What the project calls rings, queues and memories.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct ProjectNames {
     rings: Vec<(String, Ring)>,
     memories: Vec<(String, Memory, u32, u32)>,
 }
 
-impl Names {
+impl ProjectNames {
     /// Those of a project.
     #[must_use]
     pub fn of(project: &Project) -> Self {
@@ -177,14 +177,14 @@ pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &TransferOwner) -> Strin
 
 /// A register or signal behind a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named<'a> {
+pub enum NamedRegister<'a> {
     /// A register, and which side of a transfer register.
     Register(&'a RegisterSymbol, Direction),
     /// A signal.
     Signal(&'a SignalSymbol),
 }
 
-impl Named<'_> {
+impl NamedRegister<'_> {
     /// What it is called.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -198,22 +198,22 @@ impl Named<'_> {
 /// All names that are live at a point and mean what they do there, by name. An image
 /// that knows no live ranges has all its names everywhere.
 #[must_use]
-pub fn live_at(image: &Image, point: Point) -> Vec<Named<'_>> {
-    let mut found: Vec<Named<'_>> = Vec::new();
+pub fn live_at(image: &Image, point: Point) -> Vec<NamedRegister<'_>> {
+    let mut found: Vec<NamedRegister<'_>> = Vec::new();
     if image.has_live_ranges() {
         let registers = image.registers_live_at(point).into_iter();
         let registers = registers.filter(|it| it.visible);
-        found.extend(registers.map(|it| Named::Register(it.symbol, it.side)));
+        found.extend(registers.map(|it| NamedRegister::Register(it.symbol, it.side)));
         let signals = image.signals_live_at(point).into_iter();
         found.extend(
             signals
                 .filter(|it| it.visible)
-                .map(|it| Named::Signal(it.symbol)),
+                .map(|it| NamedRegister::Signal(it.symbol)),
         );
     } else {
         let registers = image.registers.iter();
-        found.extend(registers.map(|it| Named::Register(it, it.direction)));
-        found.extend(image.signals.iter().map(Named::Signal));
+        found.extend(registers.map(|it| NamedRegister::Register(it, it.direction)));
+        found.extend(image.signals.iter().map(NamedRegister::Signal));
     }
     found.sort_by(|a, b| a.name().cmp(b.name()));
     found.dedup_by(|a, b| a.name() == b.name());
@@ -233,13 +233,17 @@ pub fn argument<'a>(image: &'a Image, name: &str, point: Point) -> Option<&'a st
 ///
 /// # Errors
 /// Nothing is called so, or not there.
-pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>, DebugError> {
+pub fn named<'a>(
+    image: &'a Image,
+    name: &str,
+    point: Point,
+) -> Result<NamedRegister<'a>, DebugError> {
     let name = argument(image, name, point).unwrap_or(name);
     if let Some(it) = image.registers_named(name, point).first() {
-        return Ok(Named::Register(it.symbol, it.side));
+        return Ok(NamedRegister::Register(it.symbol, it.side));
     }
     if let Some(symbol) = image.signal_named(name, point) {
-        return Ok(Named::Signal(symbol));
+        return Ok(NamedRegister::Signal(symbol));
     }
     let here = live_at(image, point);
     // Without live ranges a name is itself.
@@ -253,7 +257,7 @@ pub fn named<'a>(image: &'a Image, name: &str, point: Point) -> Result<Named<'a>
     let signals = { image.signals.iter() }.filter(|it| it.name == name);
     let live = live.chain(signals.flat_map(|it| &it.live));
     let Some(first) = live.map(|range| range.first).min() else {
-        let names = here.iter().map(Named::name);
+        let names = here.iter().map(NamedRegister::name);
         return Err(
             DebugError::new(format!("nothing is called `{name}` at {place}"))
                 .or_similar(name, names)

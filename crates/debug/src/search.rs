@@ -36,7 +36,7 @@ impl Direction {
 
 /// A context at an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct CodePoint {
     /// Microengine.
     pub me: u8,
     /// Context.
@@ -53,7 +53,7 @@ pub struct Candidate {
     /// The condition's own mark.
     pub mark: usize,
     /// Who does what is looked for, if a context does.
-    pub place: Option<Place>,
+    pub place: Option<CodePoint>,
 }
 
 /// What is looked for.
@@ -101,7 +101,7 @@ pub trait Condition {
 
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum SearchResult {
     /// The timeline is there: what was found, all marks of this moment.
     Hit(Vec<Candidate>),
     /// There is no such moment; the timeline is at the end or the beginning of the run.
@@ -137,7 +137,7 @@ impl Timeline {
         condition: &mut dyn Condition,
         limit: Option<TimePoint>,
         stop: &mut dyn FnMut(Cycle) -> bool,
-    ) -> Found {
+    ) -> SearchResult {
         match direction {
             Direction::Forward => self.search_forward(condition, limit, stop),
             Direction::Back => self.search_back(condition, limit, stop),
@@ -155,7 +155,7 @@ impl Timeline {
         condition: &mut dyn Condition,
         limit: Option<TimePoint>,
         stop: &mut dyn FnMut(Cycle) -> bool,
-    ) -> Found {
+    ) -> SearchResult {
         let from = self.moment();
         let last = limit.unwrap_or(TimePoint {
             cycle: Cycle::MAX,
@@ -170,15 +170,15 @@ impl Timeline {
             let (hit, live) = self.look_through(live, to, condition, &within, Direction::Forward);
             if let Some(hit) = hit {
                 self.goto_point(hit[0].moment);
-                return Found::Hit(hit);
+                return SearchResult::Hit(hit);
             }
             if live.ending().is_some() || to == beyond {
                 self.goto(to.min(last.cycle));
-                return Found::Nothing;
+                return SearchResult::Nothing;
             }
             self.take_up(live);
             if stop(self.moment().cycle) {
-                return Found::Interrupted;
+                return SearchResult::Interrupted;
             }
         }
     }
@@ -188,7 +188,7 @@ impl Timeline {
         condition: &mut dyn Condition,
         limit: Option<TimePoint>,
         stop: &mut dyn FnMut(Cycle) -> bool,
-    ) -> Found {
+    ) -> SearchResult {
         let from = self.moment();
         let last = limit.unwrap_or_default();
         // What happens in the last cycle is seen when it is over.
@@ -197,7 +197,7 @@ impl Timeline {
         loop {
             let Some(before) = to.checked_sub(1) else {
                 self.goto(0);
-                return Found::Nothing;
+                return SearchResult::Nothing;
             };
             let mut start = self.snapshot_before(before);
             if to - start > 2 * STRETCH {
@@ -209,15 +209,15 @@ impl Timeline {
             let (hit, _) = self.look_through(live, to, condition, &within, Direction::Back);
             if let Some(hit) = hit {
                 self.goto_point(hit[0].moment);
-                return Found::Hit(hit);
+                return SearchResult::Hit(hit);
             }
             if start <= last.cycle {
                 self.goto_point(last);
-                return Found::Nothing;
+                return SearchResult::Nothing;
             }
             if stop(start) {
                 self.goto(start);
-                return Found::Interrupted;
+                return SearchResult::Interrupted;
             }
             to = start;
         }

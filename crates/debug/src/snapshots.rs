@@ -8,7 +8,7 @@ const LEAST: usize = 256 << 10;
 
 /// A state to start from.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(crate) struct ReplicaState {
     pub node: NodeCopy,
     /// It cannot be had by running from an earlier one.
     pub pinned: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Snapshot {
     bytes: usize,
 }
 
-impl Snapshot {
+impl ReplicaState {
     /// All before this cycle has happened.
     pub fn cycle(&self) -> Cycle {
         self.node.handled()
@@ -26,7 +26,7 @@ impl Snapshot {
 /// Snapshots by their cycle, the first at cycle 0.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
-    kept: Vec<Snapshot>,
+    kept: Vec<ReplicaState>,
     budget: usize,
     /// Bytes of a state but for its memories.
     body: usize,
@@ -76,13 +76,13 @@ impl Snapshots {
     }
 
     /// The newest one at or before a cycle; the first is always there.
-    pub fn at_or_before(&self, cycle: Cycle) -> &Snapshot {
+    pub fn at_or_before(&self, cycle: Cycle) -> &ReplicaState {
         let after = self.kept.partition_point(|it| it.cycle() <= cycle);
         &self.kept[after.saturating_sub(1)]
     }
 
     /// The first one after a cycle that cannot be had from an earlier one.
-    pub fn next_pinned(&self, cycle: Cycle) -> Option<&Snapshot> {
+    pub fn next_pinned(&self, cycle: Cycle) -> Option<&ReplicaState> {
         let after = self.kept.partition_point(|it| it.cycle() <= cycle);
         self.kept[after..].iter().find(|it| it.pinned)
     }
@@ -95,7 +95,7 @@ impl Snapshots {
         if self.kept.get(place).is_some_and(|it| it.cycle() == cycle) {
             self.bytes -= self.kept.remove(place).bytes;
         }
-        let snapshot = Snapshot {
+        let snapshot = ReplicaState {
             node,
             pinned,
             bytes: 0,

@@ -5,14 +5,14 @@ use serde::Serialize;
 
 /// A line of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Line {
+pub struct SourceLine {
     /// Index into [`Image::files`].
     pub file: u32,
     /// From 1.
     pub line: u32,
 }
 
-impl Line {
+impl SourceLine {
     fn of(origin: &Origin) -> Self {
         Self {
             file: origin.file,
@@ -24,7 +24,7 @@ impl Line {
 /// A line on the way from the program to a word: in the program, or in a macro that was
 /// used there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Frame {
+pub struct SourceFrame {
     /// The macro, or the program.
     pub name: String,
     /// What its parameters stand for, none for the program.
@@ -59,11 +59,11 @@ pub fn depth(image: &Image, pc: u16) -> usize {
 /// The frames of a word, innermost first; the last one is the program's. Without a source
 /// there is one frame without a line.
 #[must_use]
-pub fn frames(image: &Image, pc: u16) -> Vec<Frame> {
+pub fn frames(image: &Image, pc: u16) -> Vec<SourceFrame> {
     let program = image.name.rsplit(['/', '\\']).next().unwrap_or(&image.name);
     let frames = image.frames(pc).into_iter().map(|it| {
         let file = image.files.get(it.origin.file as usize);
-        Frame {
+        SourceFrame {
             name: it.used.map_or(program, |used| &used.name).to_owned(),
             arguments: it.used.map_or_else(Vec::new, |used| used.arguments.clone()),
             file: file.cloned().unwrap_or_default(),
@@ -71,11 +71,11 @@ pub fn frames(image: &Image, pc: u16) -> Vec<Frame> {
             column: it.origin.column,
         }
     });
-    let frames: Vec<Frame> = frames.collect();
+    let frames: Vec<SourceFrame> = frames.collect();
     if !frames.is_empty() {
         return frames;
     }
-    vec![Frame {
+    vec![SourceFrame {
         name: image.name.clone(),
         arguments: Vec::new(),
         file: String::new(),
@@ -90,7 +90,7 @@ pub struct Stand {
     /// The outermost uses of macros.
     uses: Vec<u32>,
     /// The line in the last of them; none where there is no source.
-    line: Option<Line>,
+    line: Option<SourceLine>,
     /// The word itself, where there is no source.
     pc: Option<u16>,
 }
@@ -108,8 +108,8 @@ impl Stand {
         };
         let mut uses = uses(image, pc);
         let line = match uses.get(depth) {
-            Some(closed) => Line::of(&image.expansions[*closed as usize].call),
-            None => Line::of(origin),
+            Some(closed) => SourceLine::of(&image.expansions[*closed as usize].call),
+            None => SourceLine::of(origin),
         };
         uses.truncate(depth);
         Self {
@@ -168,7 +168,7 @@ pub fn files(image: &Image, path: &str) -> Vec<u32> {
 /// The words at which a line begins to execute: those that it has itself, and the first
 /// one of each use of a macro that it has.
 #[must_use]
-pub fn addresses(image: &Image, line: Line) -> Vec<u16> {
+pub fn addresses(image: &Image, line: SourceLine) -> Vec<u16> {
     let count = image.origins.len().min(usize::from(u16::MAX)) as u16;
     let mut found = Vec::new();
     let mut before: Option<Stand> = None;
@@ -179,7 +179,7 @@ pub fn addresses(image: &Image, line: Line) -> Vec<u16> {
             .map(|used| &image.expansions[*used as usize].call);
         let lines: Vec<_> = calls
             .chain([&image.origins[usize::from(pc)]])
-            .map(Line::of)
+            .map(SourceLine::of)
             .collect();
         // How deep the line is, if the word is of it.
         let at = lines.iter().position(|it| *it == line);
@@ -194,11 +194,11 @@ pub fn addresses(image: &Image, line: Line) -> Vec<u16> {
 
 /// The first line of a file at or after one that has words, if there is one.
 #[must_use]
-pub fn next_line(image: &Image, line: Line) -> Option<Line> {
+pub fn next_line(image: &Image, line: SourceLine) -> Option<SourceLine> {
     lines(image, line.file)
         .into_iter()
         .find(|it| *it >= line.line)
-        .map(|number| Line {
+        .map(|number| SourceLine {
             line: number,
             ..line
         })

@@ -6,7 +6,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
 use npsim_image::Image;
 
-use crate::search::{Candidate, Condition, Place};
+use crate::search::{Candidate, CodePoint, Condition};
 use crate::source::{Stand, uses};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
@@ -78,7 +78,7 @@ fn issued(
     event: &TraceEvent,
     at: Cycle,
     thread: Thread,
-) -> impl Iterator<Item = (TimePoint, Place)> {
+) -> impl Iterator<Item = (TimePoint, CodePoint)> {
     let (first, count) = match *event {
         TraceEvent::Issued {
             me,
@@ -89,7 +89,7 @@ fn issued(
         _ => (0, 0),
     };
     (0..count).map(move |n| {
-        let place = Place {
+        let place = CodePoint {
             me: thread.me,
             context: thread.context,
             pc: first + n,
@@ -98,7 +98,7 @@ fn issued(
     })
 }
 
-fn candidate((moment, place): (TimePoint, Place)) -> Candidate {
+fn candidate((moment, place): (TimePoint, CodePoint)) -> Candidate {
     Candidate {
         moment,
         mark: STEP,
@@ -127,10 +127,10 @@ pub(crate) struct Behind {
     /// A number by address; addresses of one step have one number.
     stands: Vec<usize>,
     /// What a stretch had, in order.
-    seen: Vec<(TimePoint, Place)>,
+    seen: Vec<(TimePoint, CodePoint)>,
     /// The first instruction of the stretch after the one that comes next: whether it begins a
     /// line is not known before that is.
-    pending: Option<(TimePoint, Place)>,
+    pending: Option<(TimePoint, CodePoint)>,
     every: bool,
 }
 
@@ -161,8 +161,8 @@ impl Behind {
         }
     }
 
-    fn differ(&self, a: Place, b: Place) -> bool {
-        let stand = |place: Place| self.stands.get(usize::from(place.pc));
+    fn differ(&self, a: CodePoint, b: CodePoint) -> bool {
+        let stand = |place: CodePoint| self.stands.get(usize::from(place.pc));
         self.every || stand(a) != stand(b)
     }
 }
@@ -202,12 +202,12 @@ impl Condition for Behind {
 }
 
 /// When a context, or any of a microengine, gets the pipeline.
-pub(crate) struct Turns {
+pub(crate) struct PipelineTurns {
     pub me: u8,
     pub context: Option<u8>,
 }
 
-impl Condition for Turns {
+impl Condition for PipelineTurns {
     fn wants(&self) -> Kinds {
         Kinds::of(&[Kind::Context])
     }
@@ -222,7 +222,7 @@ impl Condition for Turns {
             && me == self.me
             && self.context.is_none_or(|it| it == context)
         {
-            let place = Place { me, context, pc };
+            let place = CodePoint { me, context, pc };
             candidates.push(candidate((TimePoint::of(at, me), place)));
         }
     }

@@ -15,7 +15,7 @@ use npsim_session::node::{Node, NodeCopy};
 use npsim_session::simulation::{Ending, Simulation};
 
 use crate::recording::Recording;
-use crate::snapshots::{BudgetTooSmall, Snapshot, Snapshots};
+use crate::snapshots::{BudgetTooSmall, ReplicaState, Snapshots};
 
 /// Cycles between two snapshots that are laid.
 pub const STRETCH: Cycle = 20_000;
@@ -54,7 +54,7 @@ impl TimePoint {
 
 /// Where the run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct RunEnd {
     /// The last cycle that can be gone to.
     pub cycle: Cycle,
     /// Why it ends there.
@@ -63,16 +63,16 @@ pub struct End {
 
 /// What a run has done so far, as far as it decides how far it goes at once.
 #[derive(Clone, Copy, Debug)]
-struct Done {
+struct RunProgress {
     at: Cycle,
     /// Frames that came, left and were lost.
     frames: u64,
     skipped: Cycle,
 }
 
-fn done(node: &Node) -> Done {
+fn done(node: &Node) -> RunProgress {
     let traffic = node.traffic();
-    Done {
+    RunProgress {
         at: node.handled(),
         frames: traffic.offered_frames + traffic.sent_frames + traffic.drops.values().sum::<u64>(),
         skipped: node.chip().skipped(),
@@ -111,7 +111,7 @@ pub struct Timeline {
     snapshots: Snapshots,
     live: Node,
     moment: TimePoint,
-    end: Option<End>,
+    end: Option<RunEnd>,
     recorded_to: Cycle,
     /// Stretches that are run at once.
     pace: Cycle,
@@ -186,7 +186,7 @@ impl Timeline {
 
     /// The end of the run, once it was seen.
     #[must_use]
-    pub fn end(&self) -> Option<&End> {
+    pub fn end(&self) -> Option<&RunEnd> {
         self.end.as_ref()
     }
 
@@ -232,7 +232,7 @@ impl Timeline {
                 // repeated from the snapshot before, with the end as its target: the state is then
                 // that of a run to exactly there.
                 Some(ending) if self.end.is_none() => {
-                    self.end = Some(End {
+                    self.end = Some(RunEnd {
                         cycle: self.live.handled(),
                         ending: ending.clone(),
                     });
@@ -272,7 +272,7 @@ impl Timeline {
 
     /// Where nothing comes and goes the run goes further at once, and much further where the
     /// chip has skipped most of the time: a short stretch is over before that could pay.
-    fn set_pace(&mut self, before: Done) {
+    fn set_pace(&mut self, before: RunProgress) {
         let now = done(&self.live);
         let quiet = now.frames == before.frames;
         let most = if now.skipped - before.skipped > (now.at - before.at) / 2 {
@@ -320,7 +320,7 @@ impl Timeline {
     }
 
     /// A run that goes on from a snapshot.
-    pub(crate) fn fork(&self, from: &Snapshot) -> Node {
+    pub(crate) fn fork(&self, from: &ReplicaState) -> Node {
         self.resume(from.node.clone())
     }
 

@@ -11,10 +11,10 @@ use npsim_inspect::{BufferHolder, Inspect};
 use npsim_session::simulation::Ending;
 use serde::Serialize;
 
-use crate::debugger::{Debugger, Reason};
-use crate::history::{Fate, History, Packet};
+use crate::debugger::{Debugger, StopCause};
+use crate::history::{Fate, History, PacketRecord};
 use crate::names::Ring;
-use crate::source::Frame;
+use crate::source::SourceFrame;
 use crate::thread::Thread;
 
 /// All that there is to see at a stop.
@@ -101,7 +101,7 @@ pub struct ContextAtStop {
     /// The instruction at which it is, or with which it went to sleep.
     pub pc: u16,
     /// Its place in the source, the innermost macro first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<SourceFrame>,
 }
 
 /// What a context does.
@@ -186,7 +186,7 @@ pub struct PacketAtStop {
     pub number: u64,
     /// How it came and what became of it.
     #[serde(flatten)]
-    pub packet: Packet,
+    pub packet: PacketRecord,
     /// The buffers of the media interface that have parts of it, in words.
     pub buffers: Option<String>,
 }
@@ -244,14 +244,14 @@ pub fn end_text(ending: &Ending) -> String {
 
 /// Why the run stands where it does.
 #[must_use]
-pub fn reason(debugger: &Debugger, reason: &Reason) -> StopReason {
+pub fn reason(debugger: &Debugger, reason: &StopCause) -> StopReason {
     match reason {
-        Reason::Entry => StopReason::Entry,
-        Reason::Beginning => StopReason::Beginning,
-        Reason::Step => StopReason::Step,
-        Reason::Goto => StopReason::Goto,
-        Reason::Interrupted => StopReason::Interrupted,
-        Reason::Breakpoint(points) => {
+        StopCause::Entry => StopReason::Entry,
+        StopCause::Beginning => StopReason::Beginning,
+        StopCause::Step => StopReason::Step,
+        StopCause::Goto => StopReason::Goto,
+        StopCause::Interrupted => StopReason::Interrupted,
+        StopCause::Breakpoint(points) => {
             let hits = points.iter().map(|(number, change)| {
                 let mut points = debugger.breakpoints().iter();
                 let point = points.find(|it| it.id == *number);
@@ -265,13 +265,13 @@ pub fn reason(debugger: &Debugger, reason: &Reason) -> StopReason {
                 hits: hits.collect(),
             }
         }
-        Reason::Fault(fault) => StopReason::Fault {
+        StopCause::Fault(fault) => StopReason::Fault {
             name: fault.check.map_or("fault", Check::name),
             message: fault.message.clone(),
             notes: fault.notes.clone(),
             help: fault.help.clone(),
         },
-        Reason::End(ending) => StopReason::End {
+        StopCause::End(ending) => StopReason::End {
             text: end_text(ending),
         },
     }
@@ -349,7 +349,7 @@ pub fn packets(debugger: &Debugger, history: &History) -> Vec<PacketAtStop> {
     let mut add = |number: u64, text: String| {
         let packet = all.entry(number).or_insert_with(|| PacketAtStop {
             number,
-            packet: Packet {
+            packet: PacketRecord {
                 came: None,
                 fate: Fate::Inside,
             },

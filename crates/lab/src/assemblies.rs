@@ -13,7 +13,7 @@ const DEFINES: &str = "<command line>";
 
 /// What assembling depends on, besides the texts.
 #[derive(Clone, Debug, PartialEq)]
-struct Order {
+struct AssemblyInputs {
     plans: Vec<ProgramPlan>,
     include: Vec<PathBuf>,
     control_store_words: u16,
@@ -21,19 +21,19 @@ struct Order {
 }
 
 /// By the project's folder.
-type Known = BTreeMap<PathBuf, Vec<(Order, Vec<Program>)>>;
+type AssemblyCache = BTreeMap<PathBuf, Vec<(AssemblyInputs, Vec<Program>)>>;
 
 /// Programs by what they were assembled from.
 #[derive(Debug, Default)]
 pub struct Assemblies {
-    known: Mutex<Known>,
+    known: Mutex<AssemblyCache>,
 }
 
 impl Assemblies {
     /// The programs of a project, as [`assemble_project`] gives them.
     #[must_use]
     pub fn assemble(&self, project: &Project) -> (Option<Vec<Program>>, Messages) {
-        let order = Order {
+        let order = AssemblyInputs {
             plans: project.programs.clone(),
             include: project.include.clone(),
             control_store_words: project.profile.control_store_words(),
@@ -54,7 +54,7 @@ impl Assemblies {
     }
 
     /// Programs of the same order whose texts are what they were.
-    fn find(&self, folder: &Path, order: &Order) -> Option<Vec<Program>> {
+    fn find(&self, folder: &Path, order: &AssemblyInputs) -> Option<Vec<Program>> {
         let programs = {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             let list = known.get(folder)?;

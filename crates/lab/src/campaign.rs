@@ -16,13 +16,13 @@ use crate::fluid_points::FluidPoint;
 use crate::network_points::NetworkPoint;
 use crate::observed::{Observe, PointFiles};
 use crate::petri_points::PetriPoint;
-use crate::places::Places;
+use crate::places::SearchPath;
 use crate::points::Point;
 use crate::queue;
 use crate::results::{CachedPoint, Results};
-use crate::store::{Outcome, Store};
+use crate::store::{PointOutcome, Store};
 use crate::study::{Study, SubjectKind as Kind};
-use crate::subject::{Execution, Inputs, Subject};
+use crate::subject::{Execution, PointInputs, Subject};
 
 /// What is to be run, and how.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Campaign<'a> {
     /// Whether it is a quick run.
     pub quick: bool,
     /// Where systems lie.
-    pub places: &'a Places,
+    pub places: &'a SearchPath,
     /// The folder of results.
     pub results: &'a Path,
     /// How many points run at a time.
@@ -54,14 +54,14 @@ pub trait Progress: Sync {
     /// with its end.
     fn advanced(&self, cycles: Cycle);
     /// A point is done.
-    fn finished(&self, point: &Point, outcome: &Outcome);
+    fn finished(&self, point: &Point, outcome: &PointOutcome);
 }
 
 /// No observer.
 impl Progress for () {
     fn begins(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
-    fn finished(&self, _: &Point, _: &Outcome) {}
+    fn finished(&self, _: &Point, _: &PointOutcome) {}
 }
 
 impl Campaign<'_> {
@@ -130,10 +130,10 @@ impl Campaign<'_> {
         &'b self,
         point: &Point,
         assemblies: &'b Assemblies,
-    ) -> Result<Inputs<'b>, Problem> {
+    ) -> Result<PointInputs<'b>, Problem> {
         let sweep = self.study.sweep.get(&point.sweep);
         let unknown = || Problem::new(format!("there is no sweep `{}`", point.sweep));
-        Ok(Inputs {
+        Ok(PointInputs {
             study: self.study,
             sweep: sweep.ok_or_else(unknown)?,
             quick: self.quick,
@@ -281,7 +281,7 @@ impl Campaign<'_> {
         threads: usize,
         stop: &AtomicBool,
         progress: &dyn Progress,
-    ) -> Result<Option<Vec<Outcome>>, Problems> {
+    ) -> Result<Option<Vec<PointOutcome>>, Problems> {
         let kind = run.first().map_or(Kind::Chip, |first| first.point.kind);
         let run_as = match kind {
             Kind::Chip => Self::run_as::<ChipPoint>,
@@ -299,7 +299,7 @@ impl Campaign<'_> {
         threads: usize,
         stop: &AtomicBool,
         progress: &dyn Progress,
-    ) -> Result<Option<Vec<Outcome>>, Problems> {
+    ) -> Result<Option<Vec<PointOutcome>>, Problems> {
         let Some(first) = run.first() else {
             return Ok(Some(Vec::new()));
         };

@@ -4,9 +4,11 @@ mod names;
 mod sweeps;
 
 use crate::counters::fits;
-use crate::expression::{CurveName, Derived, Operand, Shape, ShapeKind};
+use crate::expression::{CurveName, Derived, ExpressionOperand, Shape, ShapeKind};
 use crate::formula::Formula;
-use crate::study::{Cell, Chosen, Figure, Published, Replication, SettingValue, Study, Table};
+use crate::study::{
+    ModelChoice, Published, PublishedCell, PublishedFigure, Replication, SettingValue, Study, Table,
+};
 use crate::tolerance::Tolerance;
 use names::{check_curve, check_measured, check_names, unknown};
 use npsim_project::problem::Problem;
@@ -107,7 +109,7 @@ fn check_each<'a, T: 'a>(
     Ok(())
 }
 
-fn check_figure(study: &Study, figure: &Figure) -> Result<(), Problem> {
+fn check_figure(study: &Study, figure: &PublishedFigure) -> Result<(), Problem> {
     check_file_name(&figure.name)?;
     for (scale, name) in [(&figure.x, "x"), (&figure.y, "y")] {
         let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(LARGEST));
@@ -250,7 +252,7 @@ fn check_tolerances(study: &Study) -> Result<(), Problem> {
 }
 
 /// What was chosen has rows that it served, and settings if it is a number.
-fn check_chosen(study: &Study, chosen: &Chosen) -> Result<(), Problem> {
+fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
     for id in &chosen.rows {
         let ids = study.published.iter().map(|row| row.id.as_str());
         if !ids.clone().any(|known| known == id) {
@@ -305,9 +307,9 @@ fn check_table(study: &Study, table: &Table) -> Result<(), Problem> {
         }
         for cell in &row.cell {
             match cell {
-                Cell::Text(_) => {}
-                Cell::Measured { measured } => check_measured(study, measured)?,
-                Cell::Published { id, nth } => {
+                PublishedCell::Text(_) => {}
+                PublishedCell::Measured { measured } => check_measured(study, measured)?,
+                PublishedCell::Published { id, nth } => {
                     let mut rows = study.published.iter().filter(|row| row.id == *id);
                     if rows.nth(*nth).is_none() {
                         return Err(Problem::new(format!(
@@ -340,7 +342,7 @@ fn check_derived(study: &Study, derived: &Derived) -> Result<(), Problem> {
         measured_only(curve)?;
     }
     for operand in derived.with.values() {
-        if let Operand::Value(measured) = operand {
+        if let ExpressionOperand::Value(measured) = operand {
             check_measured(study, measured)?;
         }
     }

@@ -10,8 +10,8 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
 use npsim_net::Frame;
 use npsim_net::capture::Capture;
-use npsim_net::load::{Load, Span};
-use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::load::{Load, TimeSpan};
+use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
 use npsim_project::assemble::Program;
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::quantity::Time;
@@ -19,31 +19,31 @@ use npsim_project::{Overrides, Project};
 use serde_json::{Value, json};
 
 use crate::fingerprint::{hash, metrics_data, system_data};
-use crate::places::Places;
+use crate::places::SearchPath;
 use crate::points::Point;
-use crate::results::Chip;
-use crate::store::Outcome;
+use crate::results::PointChip;
+use crate::store::PointOutcome;
 use crate::study::{Study, Sweep, TraceText, WindowText};
-use crate::subject::{Execution, Inputs, Metrics, Subject, one_by_one};
-use crate::warm_up::Window;
+use crate::subject::{Execution, Metrics, PointInputs, Subject, one_by_one};
+use crate::warm_up::MeasureWindow;
 use execute::execute;
 
 /// A capture that is played.
 #[derive(Clone, Debug)]
-pub(crate) struct Trace {
+pub(crate) struct PlayedCapture {
     /// Its frames.
     pub frames: Arc<[Frame]>,
     /// When they arrive.
-    pub plan: Arc<Schedule>,
+    pub plan: Arc<ArrivalSchedule>,
 }
 
 /// What comes in at the ports.
 #[derive(Clone, Debug)]
-pub(crate) enum Traffic {
+pub(crate) enum PointTraffic {
     /// Nothing.
     Nothing,
     /// A capture.
-    Trace(Trace),
+    Trace(PlayedCapture),
     /// What the project's load makes.
     Load(Box<Load>),
 }
@@ -58,9 +58,9 @@ pub(crate) struct ChipPoint {
     /// What its microengines run.
     pub programs: Arc<[Program]>,
     /// What comes in.
-    pub traffic: Traffic,
+    pub traffic: PointTraffic,
     /// When it is measured.
-    pub window: Window,
+    pub window: MeasureWindow,
     /// Checks that do not stop it.
     pub allow: Vec<Check>,
     /// Begins the microengines' pseudo-random numbers; the load has it too.
@@ -68,7 +68,7 @@ pub(crate) struct ChipPoint {
     /// How many routers stand one behind the other.
     pub hops: usize,
     /// The chip that it runs on.
-    pub chip: Chip,
+    pub chip: PointChip,
 }
 
 impl Subject for ChipPoint {
@@ -89,7 +89,7 @@ impl Subject for ChipPoint {
         }
     }
 
-    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+    fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems> {
         let overrides = Overrides {
             set: point.settings.clone(),
             ..Overrides::default()
@@ -105,14 +105,14 @@ impl Subject for ChipPoint {
         let (traffic, traffic_key) = match (&point.trace, &project.load) {
             (Some(text), _) => {
                 let (trace, key) = play(text, &project, inputs.places)?;
-                (Traffic::Trace(trace), key)
+                (PointTraffic::Trace(trace), key)
             }
             (None, Some(load)) => {
                 let load = make(load, &project, window, point.seed)?;
                 let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
-                (Traffic::Load(Box::new(load)), key)
+                (PointTraffic::Load(Box::new(load)), key)
             }
-            (None, None) => (Traffic::Nothing, Value::Null),
+            (None, None) => (PointTraffic::Nothing, Value::Null),
         };
         let mut allow = Vec::new();
         for name in &inputs.sweep.allow {
@@ -122,7 +122,7 @@ impl Subject for ChipPoint {
             })?;
             allow.push(check);
         }
-        if matches!(traffic, Traffic::Nothing) && window.measure.is_none() {
+        if matches!(traffic, PointTraffic::Nothing) && window.measure.is_none() {
             return Err(Problem::new("without traffic a point needs an end")
                 .help("give the study `[window]` with `measure`, such as \"1ms\"")
                 .into());
@@ -139,7 +139,7 @@ impl Subject for ChipPoint {
             "metrics": metrics_data(&inputs.metrics()),
         });
         Ok(Self {
-            chip: Chip::of(&project).meant(inputs.sweep.other_chip.as_ref()),
+            chip: PointChip::of(&project).meant(inputs.sweep.other_chip.as_ref()),
             key: hash(key.to_string().as_bytes()),
             project: project.into(),
             programs,
@@ -155,7 +155,7 @@ impl Subject for ChipPoint {
         &self.key
     }
 
-    fn chip(&self) -> Option<Chip> {
+    fn chip(&self) -> Option<PointChip> {
         Some(self.chip.clone())
     }
 
@@ -164,9 +164,9 @@ impl Subject for ChipPoint {
     fn cost(&self) -> Cycle {
         let arrivals = || {
             let picoseconds = match &self.traffic {
-                Traffic::Nothing => 0,
-                Traffic::Trace(trace) => trace.plan.end_ps(),
-                Traffic::Load(load) => load.time.picoseconds(),
+                PointTraffic::Nothing => 0,
+                PointTraffic::Trace(trace) => trace.plan.end_ps(),
+                PointTraffic::Load(load) => load.time.picoseconds(),
             };
             let hertz = u128::from(self.project.capacity.hertz);
             let cycles = u128::from(picoseconds) * hertz / 1_000_000_000_000;
@@ -181,13 +181,13 @@ impl Subject for ChipPoint {
     fn execute(
         points: &[(Self, Metrics<'_>)],
         execution: &Execution<'_>,
-    ) -> Result<Option<Vec<Outcome>>, Problem> {
+    ) -> Result<Option<Vec<PointOutcome>>, Problem> {
         one_by_one(points, |point, metrics| execute(point, metrics, execution))
     }
 }
 
 /// The programs of a project.
-fn assemble(inputs: &Inputs<'_>, project: &Project) -> Result<Arc<[Program]>, Problem> {
+fn assemble(inputs: &PointInputs<'_>, project: &Project) -> Result<Arc<[Program]>, Problem> {
     let (programs, messages) = inputs.assemblies.assemble(project);
     let Some(programs) = programs else {
         let first = messages.items.iter().find(|item| item.level == "error");
@@ -205,7 +205,7 @@ fn assemble(inputs: &Inputs<'_>, project: &Project) -> Result<Arc<[Program]>, Pr
 }
 
 /// When the points of a sweep are measured.
-fn window(inputs: &Inputs<'_>, hertz: u64) -> Result<Window, Problem> {
+fn window(inputs: &PointInputs<'_>, hertz: u64) -> Result<MeasureWindow, Problem> {
     let windows = inputs.study.windows(inputs.sweep, inputs.quick);
     let pick = |part: fn(&WindowText) -> &Option<String>| {
         let text = windows.clone().find_map(|w| part(w).as_ref());
@@ -221,13 +221,13 @@ fn window(inputs: &Inputs<'_>, hertz: u64) -> Result<Window, Problem> {
             return Err(Problem::new("a warm-up that is detected needs bounds")
                 .help("give the longest as `warm_up_most`, and a `measure`"));
         };
-        return Ok(Window {
+        return Ok(MeasureWindow {
             warm_up,
             detected: true,
             measure,
         });
     }
-    Ok(Window {
+    Ok(MeasureWindow {
         warm_up: pick(|window| &window.warm_up)?.unwrap_or(0),
         detected: false,
         measure,
@@ -239,7 +239,7 @@ fn window(inputs: &Inputs<'_>, hertz: u64) -> Result<Window, Problem> {
 fn make(
     load: &Load,
     project: &Project,
-    window: Window,
+    window: MeasureWindow,
     seed: Option<u64>,
 ) -> Result<Load, Problem> {
     let mut load = npsim_project::load::resolved(load.clone(), project);
@@ -247,7 +247,7 @@ fn make(
     if let Some(measure) = window.measure {
         let cycles = u128::from(window.warm_up.saturating_add(measure));
         let picoseconds = cycles * 1_000_000_000_000 / u128::from(project.capacity.hertz.max(1));
-        load.time = Span::from_picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX));
+        load.time = TimeSpan::from_picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX));
     }
     // Whether it fits the ports is found before anything runs.
     npsim_project::load::generator(&load, project)?;
@@ -255,7 +255,11 @@ fn make(
 }
 
 /// A capture on the project's ports, and what of it belongs to the key.
-fn play(text: &TraceText, project: &Project, places: &Places) -> Result<(Trace, Value), Problem> {
+fn play(
+    text: &TraceText,
+    project: &Project,
+    places: &SearchPath,
+) -> Result<(PlayedCapture, Value), Problem> {
     let path = places.find(&text.file)?;
     let capture = Capture::open(&path).map_err(|error| Problem::new(error.to_string()))?;
     let pace: Pace = text
@@ -282,7 +286,7 @@ fn play(text: &TraceText, project: &Project, places: &Places) -> Result<(Trace, 
         .map_err(|error| Problem::new(format!("`{}` cannot be played: {error}", path.display())))?;
     let bytes = std::fs::read(&path).map_err(|error| Problem::io("read", &path, &error))?;
     let key = json!([hash(&bytes), format!("{pace:?}"), format!("{ports:?}")]);
-    let trace = Trace {
+    let trace = PlayedCapture {
         frames: capture.frames.into(),
         plan: plan.into(),
     };

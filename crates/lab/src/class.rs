@@ -8,7 +8,7 @@ use crate::study::{Published, Study};
 /// A class of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum RowClass {
     /// A parameter or a definition was fitted to it.
     Calibrated,
     /// A constant was chosen with it in view.
@@ -21,7 +21,7 @@ pub enum Class {
     OwnCheck,
 }
 
-impl Class {
+impl RowClass {
     /// Those that are counted, in the order of reports.
     pub const COUNTED: [Self; 3] = [Self::Calibrated, Self::Chosen, Self::Predicted];
 

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::class::Class;
-use crate::verdict::{Row, Verdict};
+use crate::class::RowClass;
+use crate::verdict::{Comparison, Verdict};
 
 /// How many rows of a class there are, and what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct ClassCount {
     /// All of them.
     pub rows: usize,
     /// Reproduced.
@@ -18,32 +18,32 @@ pub struct Count {
 
 /// The rows of a comparison by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct ClassCounts {
     /// Rows to which something was fitted.
-    pub calibrated: Count,
+    pub calibrated: ClassCount,
     /// Rows that a chosen constant served.
-    pub chosen: Count,
+    pub chosen: ClassCount,
     /// All others that could fail.
-    pub predicted: Count,
+    pub predicted: ClassCount,
     /// Rows that cannot fail; they are in none of the sums.
     pub arithmetic: usize,
 }
 
-impl Counts {
+impl ClassCounts {
     /// Counts rows.
     #[must_use]
-    pub fn of(rows: &[Row]) -> Self {
+    pub fn of(rows: &[Comparison]) -> Self {
         let mut counts = Self::default();
         for row in rows {
             let count = match row.class {
-                Class::Calibrated => &mut counts.calibrated,
-                Class::Chosen => &mut counts.chosen,
-                Class::Predicted => &mut counts.predicted,
-                Class::Arithmetic => {
+                RowClass::Calibrated => &mut counts.calibrated,
+                RowClass::Chosen => &mut counts.chosen,
+                RowClass::Predicted => &mut counts.predicted,
+                RowClass::Arithmetic => {
                     counts.arithmetic += 1;
                     continue;
                 }
-                Class::OwnCheck => continue,
+                RowClass::OwnCheck => continue,
             };
             count.rows += 1;
             count.reproduced += usize::from(row.verdict.is_hit());
@@ -52,8 +52,8 @@ impl Counts {
         counts
     }
 
-    fn classes(&self) -> [(Class, Count); 3] {
-        let [calibrated, chosen, predicted] = Class::COUNTED;
+    fn classes(&self) -> [(RowClass, ClassCount); 3] {
+        let [calibrated, chosen, predicted] = RowClass::COUNTED;
         [
             (calibrated, self.calibrated),
             (chosen, self.chosen),
@@ -63,8 +63,8 @@ impl Counts {
 
     /// All rows that are counted.
     #[must_use]
-    pub fn all(&self) -> Count {
-        let mut all = Count::default();
+    pub fn all(&self) -> ClassCount {
+        let mut all = ClassCount::default();
         for (_, count) in self.classes() {
             all.rows += count.rows;
             all.reproduced += count.reproduced;
@@ -104,7 +104,7 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Class, Counts};
+    use super::{ClassCounts, RowClass};
     use crate::results::Results;
     use crate::study::Study;
     use crate::verdict::{rows, select};
@@ -166,14 +166,14 @@ why = "so"
         assert_eq!(
             classes,
             [
-                Class::Calibrated,
-                Class::Chosen,
-                Class::Predicted,
-                Class::Arithmetic
+                RowClass::Calibrated,
+                RowClass::Chosen,
+                RowClass::Predicted,
+                RowClass::Arithmetic
             ]
         );
         assert_eq!(rows[1].chosen, ["GAP"]);
-        let counts = Counts::of(&rows);
+        let counts = ClassCounts::of(&rows);
         assert_eq!((counts.all().rows, counts.arithmetic), (3, 1));
         assert_eq!(
             counts.shown(),

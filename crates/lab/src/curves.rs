@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::expression::CurveName;
 use crate::results::Results;
-use crate::sample::{Runs, Sample};
+use crate::sample::{CurvePoint, Runs};
 use crate::study::{SettingValue, Study};
 pub(crate) use measured::lies_on;
 use measured::measured_samples;
@@ -21,7 +21,7 @@ pub fn samples(
     results: &Results,
     of: &str,
     at: &BTreeMap<String, SettingValue>,
-) -> Vec<Sample> {
+) -> Vec<CurvePoint> {
     samples_of(study, results, (of, at), Runs::Mean)
 }
 
@@ -30,7 +30,7 @@ fn samples_of(
     results: &Results,
     (of, at): (&str, &BTreeMap<String, SettingValue>),
     runs: Runs,
-) -> Vec<Sample> {
+) -> Vec<CurvePoint> {
     match study.curve.get(of) {
         Some(derived) => derived::samples(study, results, derived, runs),
         None => measured_samples(study, results, (of, at), runs),
@@ -39,12 +39,12 @@ fn samples_of(
 
 /// The samples of a curve by its name in an expression.
 #[must_use]
-pub fn named(study: &Study, results: &Results, curve: &CurveName) -> Vec<Sample> {
+pub fn named(study: &Study, results: &Results, curve: &CurveName) -> Vec<CurvePoint> {
     samples_of(study, results, (curve.of(), &curve.at()), Runs::Mean)
 }
 
 /// The samples of a curve in one run of the points, from 0; of points that were run once, in that one.
 #[must_use]
-pub fn of_run(study: &Study, results: &Results, curve: &CurveName, run: usize) -> Vec<Sample> {
+pub fn of_run(study: &Study, results: &Results, curve: &CurveName, run: usize) -> Vec<CurvePoint> {
     samples_of(study, results, (curve.of(), &curve.at()), Runs::One(run))
 }

@@ -2,20 +2,20 @@
 
 use serde::Serialize;
 
-use crate::counts::Counts;
+use crate::counts::ClassCounts;
 use crate::grid::{Grid, grids};
 use crate::points::Coordinate;
 use crate::profiles::{self, Used};
 use crate::results::Results;
-use crate::study::{Chosen, ChosenShown, Study};
-use crate::verdict::Row;
+use crate::study::{ChosenShown, ModelChoice, Study};
+use crate::verdict::Comparison;
 
 /// Name of the format of `results.json`.
 pub const SCHEMA: &str = "npsim-results-2";
 
 /// `results.json`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Document<'a> {
+pub struct ResultsDocument<'a> {
     /// Name and version of the format.
     pub schema: &'static str,
     /// Version of npsim.
@@ -27,9 +27,9 @@ pub struct Document<'a> {
     /// Whether it was a quick run.
     pub quick: bool,
     /// Published beside measured.
-    pub rows: &'a [Row],
+    pub rows: &'a [Comparison],
     /// How many rows of each class were reproduced.
-    pub reproduced: Counts,
+    pub reproduced: ClassCounts,
     /// The constants that were chosen with rows in view.
     pub chosen: Vec<ChosenShown<'a>>,
     /// Tables with their cells.
@@ -43,7 +43,7 @@ pub struct Document<'a> {
     /// What each metric is.
     pub metrics: Vec<About>,
     /// What every point came to.
-    pub points: Vec<Line<'a>>,
+    pub points: Vec<PointEntry<'a>>,
 }
 
 /// A metric in `results.json`.
@@ -61,7 +61,7 @@ pub struct About {
 
 /// A point in `results.json`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Line<'a> {
+pub struct PointEntry<'a> {
     /// Its number.
     pub point: usize,
     /// Its sweep.
@@ -100,12 +100,12 @@ pub fn about(study: &Study) -> Vec<About> {
 pub fn document<'a>(
     study: &'a Study,
     results: &'a Results,
-    rows: &'a [Row],
+    rows: &'a [Comparison],
     quick: bool,
-) -> Document<'a> {
+) -> ResultsDocument<'a> {
     let points = results.points.iter().map(|cached| {
         let outcome = results.outcome(cached);
-        Line {
+        PointEntry {
             point: cached.point.number,
             sweep: &cached.point.sweep,
             key: &cached.key,
@@ -119,15 +119,15 @@ pub fn document<'a>(
         }
     });
     let used = profiles::used(results);
-    Document {
+    ResultsDocument {
         schema: SCHEMA,
         npsim: env!("CARGO_PKG_VERSION"),
         study: &study.name,
         title: &study.title,
         quick,
         rows,
-        reproduced: Counts::of(rows),
-        chosen: study.chosen.iter().map(Chosen::shown).collect(),
+        reproduced: ClassCounts::of(rows),
+        chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         tables: grids(study, results),
         profile: profiles::shown(&used),
         one_profile: profiles::is_one(&used),

@@ -4,13 +4,13 @@ use npsim_report::chart::figure::{Curve as Line, Figure as Drawn};
 
 use crate::curves::samples;
 use crate::results::Results;
-use crate::sample::Sample;
-use crate::study::{Curve, Figure, Mark, Scale, Study};
+use crate::sample::CurvePoint;
+use crate::study::{FigureScale, PublishedCurve, PublishedFigure, PublishedMark, Study};
 
 /// The figures of a study; where it has none, one for each metric of each sweep
 /// with an axis.
 #[must_use]
-pub fn figures(study: &Study) -> Vec<Figure> {
+pub fn figures(study: &Study) -> Vec<PublishedFigure> {
     if !study.figure.is_empty() {
         return study.figure.clone();
     }
@@ -33,7 +33,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
                     })
                     .collect();
             }
-            let curve = cuts.into_iter().map(|cut| Curve {
+            let curve = cuts.into_iter().map(|cut| PublishedCurve {
                 of: format!("{name}.{metric}"),
                 label: (!cut.is_empty()).then(|| {
                     let parts: Vec<_> = cut.iter().map(|(a, v)| format!("{a} {v}")).collect();
@@ -44,15 +44,15 @@ pub fn figures(study: &Study) -> Vec<Figure> {
                     .map(|(axis, value)| (axis, crate::study::SettingValue::Text(value)))
                     .collect(),
             });
-            figures.push(Figure {
+            figures.push(PublishedFigure {
                 name: format!("{name}-{metric}"),
                 title: format!(
                     "{}: {}",
                     sweep.title.as_deref().unwrap_or(name),
                     about.shown()
                 ),
-                x: Scale::default(),
-                y: Scale::default(),
+                x: FigureScale::default(),
+                y: FigureScale::default(),
                 curve: curve.collect(),
                 mark: Vec::new(),
                 diagonal: false,
@@ -64,7 +64,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
 
 /// A figure as SVG; `None` if none of its curves has a value.
 #[must_use]
-pub fn draw(study: &Study, results: &Results, figure: &Figure) -> Option<String> {
+pub fn draw(study: &Study, results: &Results, figure: &PublishedFigure) -> Option<String> {
     let curves: Vec<Line> = figure
         .curve
         .iter()
@@ -106,11 +106,11 @@ pub fn draw(study: &Study, results: &Results, figure: &Figure) -> Option<String>
     Some(drawn.draw())
 }
 
-fn known(sample: &Sample) -> Option<(f64, f64)> {
+fn known(sample: &CurvePoint) -> Option<(f64, f64)> {
     sample.y.as_ref().ok().map(|&y| (sample.x, y))
 }
 
-fn label(study: &Study, curve: &Curve) -> String {
+fn label(study: &Study, curve: &PublishedCurve) -> String {
     if let Some(label) = &curve.label {
         return label.clone();
     }
@@ -126,7 +126,7 @@ fn label(study: &Study, curve: &Curve) -> String {
 }
 
 /// A published value in the figure: its id, where it lies.
-fn place(study: &Study, mark: &Mark) -> Option<(String, f64, f64)> {
+fn place(study: &Study, mark: &PublishedMark) -> Option<(String, f64, f64)> {
     let mut rows = study.published.iter().filter(|row| row.id == mark.id);
     let row = rows.nth(mark.nth)?;
     let y = row.value.or(row.at_least).or(row.at_most)?;
@@ -134,7 +134,7 @@ fn place(study: &Study, mark: &Mark) -> Option<(String, f64, f64)> {
 }
 
 /// The labels of the scales: what is typed, or what the first curve shows.
-fn labels(study: &Study, figure: &Figure) -> (String, String) {
+fn labels(study: &Study, figure: &PublishedFigure) -> (String, String) {
     let first = figure
         .curve
         .first()
@@ -164,7 +164,7 @@ fn labels(study: &Study, figure: &Figure) -> (String, String) {
 
 /// From 0, or from the typed begin, to the typed end, or to a little more than
 /// what is seen where that lies beyond it.
-fn range(scale: &Scale, seen: impl Iterator<Item = f64>) -> (f64, f64) {
+fn range(scale: &FigureScale, seen: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = seen.fold((0.0_f64, 0.0_f64), |(low, high), v| {
         (low.min(v), high.max(v))
     });
@@ -182,16 +182,16 @@ fn range(scale: &Scale, seen: impl Iterator<Item = f64>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::range;
-    use crate::study::Scale;
+    use crate::study::FigureScale;
 
     #[test]
     fn no_scale_hides_what_was_measured() {
-        let scale = |from, to| Scale {
+        let scale = |from, to| FigureScale {
             label: None,
             from,
             to,
         };
-        let of = |scale: &Scale, seen: &[f64]| range(scale, seen.iter().copied());
+        let of = |scale: &FigureScale, seen: &[f64]| range(scale, seen.iter().copied());
         assert_eq!(of(&scale(None, Some(8.0)), &[3.0, 4.0]), (0.0, 8.0));
         assert_eq!(of(&scale(None, Some(8.0)), &[3.0, 8.0]), (0.0, 8.0));
         assert_eq!(of(&scale(None, Some(8.0)), &[3.0, 50.0]), (0.0, 54.0));

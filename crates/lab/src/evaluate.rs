@@ -1,18 +1,18 @@
 //! Computes values from curves and judges their shapes.
 
-use crate::expression::{CurveName, Measured, Operand, Shape, ShapeKind};
+use crate::expression::{CurveName, ExpressionOperand, Measured, Shape, ShapeKind};
 use crate::formula;
 use crate::rounding::{at_least, at_most, close, rounding};
-use crate::sample::Sample;
+use crate::sample::CurvePoint;
 
 /// Gives the samples of a curve.
-pub(crate) type Lookup<'a> = &'a dyn Fn(&CurveName) -> Vec<Sample>;
+pub(crate) type CurveSamples<'a> = &'a dyn Fn(&CurveName) -> Vec<CurvePoint>;
 
-type Places = Vec<(f64, f64)>;
+type CurvePlaces = Vec<(f64, f64)>;
 
 /// Whether a shape holds, and what was seen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct ShapeFinding {
     /// It holds.
     pub holds: bool,
     /// How far it is from not holding, or below 0 from holding: a share.
@@ -21,7 +21,7 @@ pub struct Seen {
     pub found: String,
 }
 
-impl Seen {
+impl ShapeFinding {
     /// Of a slack that decides where `also` is so as well, which has no size.
     fn new(slack: f64, also: bool, found: String) -> Self {
         // What is typed as 3 % is not lost to the last digit of a binary fraction.
@@ -43,7 +43,7 @@ impl Seen {
 ///
 /// # Errors
 /// A point that it needs has no value, in words.
-pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
+pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
     match measured {
         Measured::At { of, x } => {
             let samples = curves(of);
@@ -100,9 +100,9 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
         }
         Measured::Formula { formula, with } => {
             formula::Formula::parse(formula)?.value(&|name| match with.get(name) {
-                Some(Operand::Number(number)) => Ok(*number),
-                Some(Operand::Value(measured)) => value(measured, curves),
-                Some(Operand::Curve(_)) => Err("a curve is no single value".into()),
+                Some(ExpressionOperand::Number(number)) => Ok(*number),
+                Some(ExpressionOperand::Value(measured)) => value(measured, curves),
+                Some(ExpressionOperand::Curve(_)) => Err("a curve is no single value".into()),
                 None => Err("`with` does not say what it is".into()),
             })
         }
@@ -117,7 +117,7 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
     }
 }
 
-fn two(of: &[Measured], curves: Lookup) -> Result<(f64, f64), String> {
+fn two(of: &[Measured], curves: CurveSamples) -> Result<(f64, f64), String> {
     match of {
         [first, second] => Ok((value(first, curves)?, value(second, curves)?)),
         _ => Err("it needs two values".into()),
@@ -125,7 +125,7 @@ fn two(of: &[Measured], curves: Lookup) -> Result<(f64, f64), String> {
 }
 
 /// All values of a curve.
-fn known(samples: Vec<Sample>) -> Result<Places, String> {
+fn known(samples: Vec<CurvePoint>) -> Result<CurvePlaces, String> {
     if samples.is_empty() {
         return Err("the curve has no points".into());
     }
@@ -138,7 +138,7 @@ fn known(samples: Vec<Sample>) -> Result<Places, String> {
         .collect()
 }
 
-fn best(places: &Places, better: fn(f64, f64) -> f64) -> Result<f64, String> {
+fn best(places: &CurvePlaces, better: fn(f64, f64) -> f64) -> Result<f64, String> {
     places
         .iter()
         .map(|(_, y)| *y)
@@ -146,7 +146,7 @@ fn best(places: &Places, better: fn(f64, f64) -> f64) -> Result<f64, String> {
         .ok_or_else(|| "the curve has no points".into())
 }
 
-fn mean(places: &Places) -> f64 {
+fn mean(places: &CurvePlaces) -> f64 {
     places.iter().map(|(_, y)| y).sum::<f64>() / places.len() as f64
 }
 
@@ -154,7 +154,7 @@ fn mean(places: &Places) -> f64 {
 ///
 /// # Errors
 /// A point that it needs has no value, or there are too few points.
-pub fn shape(shape: &Shape, curves: Lookup) -> Result<Seen, String> {
+pub fn shape(shape: &Shape, curves: CurveSamples) -> Result<ShapeFinding, String> {
     let mut all = Vec::new();
     for curve in shape.curves() {
         let samples = curves(curve).into_iter().filter(|s| shape.covers(s.x));
@@ -231,14 +231,14 @@ fn worst(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
         .unwrap_or((0.0, 0.0))
 }
 
-fn off_by(off: f64, share: f64, what: &str, x: f64) -> Seen {
+fn off_by(off: f64, share: f64, what: &str, x: f64) -> ShapeFinding {
     let found = format!("at most {:.1}% {what}, at {x}", off * 100.0);
-    Seen::new(share - off, true, found)
+    ShapeFinding::new(share - off, true, found)
 }
 
 type Pair = ((f64, f64), (f64, f64));
 
-fn together(one: &Places, other: &Places) -> Result<Vec<Pair>, String> {
+fn together(one: &CurvePlaces, other: &CurvePlaces) -> Result<Vec<Pair>, String> {
     let same = one.len() == other.len() && one.iter().zip(other).all(|(a, b)| close(a.0, b.0));
     if !same {
         return Err("the curves have points at different places".into());
@@ -246,7 +246,7 @@ fn together(one: &Places, other: &Places) -> Result<Vec<Pair>, String> {
     Ok(one.iter().copied().zip(other.iter().copied()).collect())
 }
 
-fn order(all: &[Places], margin: f64) -> Result<Seen, String> {
+fn order(all: &[CurvePlaces], margin: f64) -> Result<ShapeFinding, String> {
     let mut gaps = Vec::new();
     for (number, pair) in all.windows(2).enumerate() {
         if let [upper, lower] = pair {
@@ -271,11 +271,16 @@ fn order(all: &[Places], margin: f64) -> Result<Seen, String> {
         gap * 100.0,
         number + 2
     );
-    Ok(Seen::new(gap - margin, true, found))
+    Ok(ShapeFinding::new(gap - margin, true, found))
 }
 
 /// Whether the first curve is everywhere on one side of all others.
-fn beyond(first: &Places, rest: &[Places], margin: f64, side: ShapeKind) -> Result<Seen, String> {
+fn beyond(
+    first: &CurvePlaces,
+    rest: &[CurvePlaces],
+    margin: f64,
+    side: ShapeKind,
+) -> Result<ShapeFinding, String> {
     let sign = if side == ShapeKind::Above { 1.0 } else { -1.0 };
     let mut gaps = Vec::new();
     for (number, other) in rest.iter().enumerate() {
@@ -296,11 +301,15 @@ fn beyond(first: &Places, rest: &[Places], margin: f64, side: ShapeKind) -> Resu
         side.name(),
         number + 2
     );
-    Ok(Seen::new(gap - margin, gap > 0.0_f64.min(margin), found))
+    Ok(ShapeFinding::new(
+        gap - margin,
+        gap > 0.0_f64.min(margin),
+        found,
+    ))
 }
 
 /// Whether no value is beyond the bounds.
-fn bounded(places: &Places, shape: &Shape) -> Seen {
+fn bounded(places: &CurvePlaces, shape: &Shape) -> ShapeFinding {
     let over = |(x, y): &(f64, f64)| {
         let above = shape
             .most
@@ -319,14 +328,14 @@ fn bounded(places: &Places, shape: &Shape) -> Seen {
         .flat_map(over)
         .reduce(|a, b| if b.2 > a.2 { b } else { a });
     let Some((x, y, off, side, bound)) = worst else {
-        return Seen::new(-1.0, false, "there are no points".into());
+        return ShapeFinding::new(-1.0, false, "there are no points".into());
     };
     let found = if off > 0.0 {
         format!("{y:.3} at {x} is {:.1}% {side} {bound}", off * 100.0)
     } else {
         format!("nearest to its bound {bound} with {y:.3} at {x}")
     };
-    Seen::new(shape.share() - off, true, found)
+    ShapeFinding::new(shape.share() - off, true, found)
 }
 
 /// What a share of a bound is taken of.
@@ -351,13 +360,13 @@ fn fit(places: &[(f64, f64)]) -> (f64, f64) {
     (mid_y - slope * mid_x, slope)
 }
 
-fn linear(places: &Places, share: f64) -> Seen {
+fn linear(places: &CurvePlaces, share: f64) -> ShapeFinding {
     let (start, slope) = fit(places);
     let ends = places.first().zip(places.last());
     let rise = ends.map_or(0.0, |(first, last)| slope * (last.0 - first.0));
     if rise <= 0.0 {
         let found = format!("the best line does not rise: slope {slope:.4}");
-        return Seen::new(-1.0, false, found);
+        return ShapeFinding::new(-1.0, false, found);
     }
     let (x, off) = worst(
         places
@@ -368,10 +377,10 @@ fn linear(places: &Places, share: f64) -> Seen {
         "slope {slope:.3}, at most {:.1}% of the rise off the line, at {x}",
         off * 100.0
     );
-    Seen::new(share - off, true, found)
+    ShapeFinding::new(share - off, true, found)
 }
 
-fn convex(places: &Places, margin: f64) -> Seen {
+fn convex(places: &CurvePlaces, margin: f64) -> ShapeFinding {
     let middle = places.len() / 2;
     let (_, early) = fit(&places[..=middle]);
     let (_, late) = fit(&places[middle.min(places.len() - 2)..]);
@@ -381,10 +390,10 @@ fn convex(places: &Places, margin: f64) -> Seen {
         .is_some_and(|(a, b)| b.1 > a.1);
     let slack = (late - early) / early.abs().max(f64::MIN_POSITIVE) - margin;
     let found = format!("slope {early:.3} in the first half, {late:.3} in the second");
-    Seen::new(slack, rises && late > early, found)
+    ShapeFinding::new(slack, rises && late > early, found)
 }
 
-fn monotone(places: &Places, share: f64, sign: f64) -> Seen {
+fn monotone(places: &CurvePlaces, share: f64, sign: f64) -> ShapeFinding {
     let steps = places.windows(2).filter_map(|pair| match pair {
         [(_, before), (x, after)] => Some((
             *x,
@@ -403,7 +412,7 @@ fn monotone(places: &Places, share: f64, sign: f64) -> Seen {
     } else {
         format!("{change:+.3} in all")
     };
-    Seen::new(share - back, sign * change > 0.0, found)
+    ShapeFinding::new(share - back, sign * change > 0.0, found)
 }
 
 #[cfg(test)]

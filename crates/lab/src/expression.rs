@@ -105,7 +105,7 @@ pub enum Measured {
         formula: String,
         /// What the names stand for: numbers and values.
         #[serde(default)]
-        with: BTreeMap<String, Operand>,
+        with: BTreeMap<String, ExpressionOperand>,
     },
     /// The first value divided by the second.
     Ratio {
@@ -133,9 +133,9 @@ impl Measured {
             Self::Formula { with, .. } => with
                 .values()
                 .flat_map(|operand| match operand {
-                    Operand::Value(measured) => measured.curves(),
-                    Operand::Curve(curve) => vec![(curve, None)],
-                    Operand::Number(_) => Vec::new(),
+                    ExpressionOperand::Value(measured) => measured.curves(),
+                    ExpressionOperand::Curve(curve) => vec![(curve, None)],
+                    ExpressionOperand::Number(_) => Vec::new(),
                 })
                 .collect(),
             Self::Ratio { of } | Self::Difference { of } => {
@@ -157,7 +157,7 @@ pub struct Derived {
     pub is: String,
     /// What the names stand for.
     #[serde(default)]
-    pub with: BTreeMap<String, Operand>,
+    pub with: BTreeMap<String, ExpressionOperand>,
 }
 
 /// What a name in a formula stands for.
@@ -166,7 +166,7 @@ pub struct Derived {
     untagged,
     expecting = "a number, a curve, or a value such as { is = \"max\", of = CURVE }"
 )]
-pub enum Operand {
+pub enum ExpressionOperand {
     /// A number.
     Number(f64),
     /// A value computed from curves.
@@ -182,9 +182,9 @@ impl Derived {
         let mut behind = vec![(&self.over, place)];
         for operand in self.with.values() {
             match operand {
-                Operand::Number(_) => {}
-                Operand::Value(measured) => behind.extend(measured.curves()),
-                Operand::Curve(curve) => behind.push((curve, place)),
+                ExpressionOperand::Number(_) => {}
+                ExpressionOperand::Value(measured) => behind.extend(measured.curves()),
+                ExpressionOperand::Curve(curve) => behind.push((curve, place)),
             }
         }
         behind

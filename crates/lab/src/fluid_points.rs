@@ -5,15 +5,15 @@ use std::ops::Range;
 use npsim_chip::Cycle;
 use npsim_project::Setting;
 use npsim_project::problem::{Problem, Problems};
-use npsim_protocols::xcp::fluid::{Fluid, State};
+use npsim_protocols::xcp::fluid::{Fluid, FluidState};
 use serde_json::json;
 
 use crate::fingerprint::{hash, metrics_data};
 use crate::metric::{Measure, Metric, Utilisation};
 use crate::points::Point;
-use crate::store::Outcome;
+use crate::store::PointOutcome;
 use crate::study::{Study, Sweep};
-use crate::subject::{Execution, Inputs, Metrics, Subject, one_by_one};
+use crate::subject::{Execution, Metrics, PointInputs, Subject, one_by_one};
 use crate::windows;
 
 /// Settings of a point, which are the model's parameters.
@@ -69,7 +69,7 @@ impl Subject for FluidPoint {
         Ok(())
     }
 
-    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+    fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems> {
         let at = |message: String| point.problem(&message);
         let model = model(&point.settings).map_err(at)?;
         let window = match &point.window {
@@ -113,7 +113,7 @@ impl Subject for FluidPoint {
     fn execute(
         points: &[(Self, Metrics<'_>)],
         execution: &Execution<'_>,
-    ) -> Result<Option<Vec<Outcome>>, Problem> {
+    ) -> Result<Option<Vec<PointOutcome>>, Problem> {
         let proceed = || (execution.proceed)(0);
         one_by_one(points, |point, metrics| Ok(point.run(metrics, &proceed)))
     }
@@ -121,8 +121,8 @@ impl Subject for FluidPoint {
 
 impl FluidPoint {
     /// Runs it as long as `proceed` returns `true`; `None` if it was interrupted.
-    fn run(&self, metrics: &Metrics<'_>, proceed: &dyn Fn() -> bool) -> Option<Outcome> {
-        let mut outcome = Outcome::new(&self.key);
+    fn run(&self, metrics: &Metrics<'_>, proceed: &dyn Fn() -> bool) -> Option<PointOutcome> {
+        let mut outcome = PointOutcome::new(&self.key);
         "end of the window".clone_into(&mut outcome.ending);
         outcome.from = self.window.start;
         outcome.until = self.window.end;
@@ -183,12 +183,12 @@ fn model(settings: &[Setting]) -> Result<Fluid, String> {
     Ok(model)
 }
 
-fn value(model: &Fluid, states: &[State], metric: &Metric) -> Result<f64, String> {
+fn value(model: &Fluid, states: &[FluidState], metric: &Metric) -> Result<f64, String> {
     if states.is_empty() {
         return Err("the window is shorter than a step".into());
     }
     let mean =
-        |of: &dyn Fn(&State) -> f64| states.iter().map(of).sum::<f64>() / states.len() as f64;
+        |of: &dyn Fn(&FluidState) -> f64| states.iter().map(of).sum::<f64>() / states.len() as f64;
     match metric.measure {
         Measure::Queue { longest: true, .. } => {
             let queues = states.iter().map(|state| state.queue);
@@ -214,10 +214,10 @@ mod tests {
 
     use super::FluidPoint;
     use crate::assemblies::Assemblies;
-    use crate::places::Places;
+    use crate::places::SearchPath;
     use crate::points::points;
     use crate::study::Study;
-    use crate::subject::{Inputs, Subject as _};
+    use crate::subject::{PointInputs, Subject as _};
 
     fn study(sweep: &str) -> Result<Study, String> {
         let text = format!(
@@ -231,11 +231,11 @@ mod tests {
 
     /// The first point of the only sweep.
     fn prepare(study: &Study) -> Result<FluidPoint, String> {
-        let inputs = Inputs {
+        let inputs = PointInputs {
             study,
             sweep: &study.sweep["a"],
             quick: false,
-            places: &Places::default(),
+            places: &SearchPath::default(),
             assemblies: &Assemblies::default(),
         };
         let point = &points(study, false).unwrap()[0];

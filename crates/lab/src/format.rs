@@ -1,7 +1,7 @@
 //! How numbers, words and lines are shown in tables and in CSV.
 
-use crate::class::Class;
-use crate::verdict::{Figure, Row};
+use crate::class::RowClass;
+use crate::verdict::{Comparison, FigureValue};
 
 /// A number as tables show it: at most four digits that say something.
 #[must_use]
@@ -24,16 +24,16 @@ pub fn shown(number: f64) -> String {
 
 /// A number or words as tables show them.
 #[must_use]
-pub(crate) fn shown_figure(figure: &Figure) -> String {
+pub(crate) fn shown_figure(figure: &FigureValue) -> String {
     match figure {
-        Figure::Number(number) => shown(*number),
-        Figure::Words(words) => words.clone(),
+        FigureValue::Number(number) => shown(*number),
+        FigureValue::Words(words) => words.clone(),
     }
 }
 
 /// The difference of a row as tables show it: `-2.1%`.
 #[must_use]
-pub(crate) fn shown_difference(row: &Row) -> String {
+pub(crate) fn shown_difference(row: &Comparison) -> String {
     match (row.difference_percent, row.difference) {
         (Some(percent), _) => format!("{percent:+.1}%"),
         (None, Some(difference)) => format!("{difference:+.3}"),
@@ -43,7 +43,7 @@ pub(crate) fn shown_difference(row: &Row) -> String {
 
 /// What was measured of a row as tables show it: `0.279 +- 0.012` of several runs.
 #[must_use]
-pub(crate) fn shown_measured(row: &Row) -> String {
+pub(crate) fn shown_measured(row: &Comparison) -> String {
     let Some(figure) = &row.measured else {
         return String::new();
     };
@@ -56,13 +56,13 @@ pub(crate) fn shown_measured(row: &Row) -> String {
 
 /// The class of a row, and what was chosen or fitted: `chosen in view: LOCK_GAP`.
 #[must_use]
-pub(crate) fn shown_class(row: &Row) -> String {
+pub(crate) fn shown_class(row: &Comparison) -> String {
     let class = row.class.name();
     let by = match row.class {
-        Class::Calibrated => row.calibrated.clone(),
-        Class::Chosen => Some(row.chosen.join(", ")),
-        Class::Arithmetic => row.arithmetic.clone(),
-        Class::Predicted | Class::OwnCheck => None,
+        RowClass::Calibrated => row.calibrated.clone(),
+        RowClass::Chosen => Some(row.chosen.join(", ")),
+        RowClass::Arithmetic => row.arithmetic.clone(),
+        RowClass::Predicted | RowClass::OwnCheck => None,
     };
     by.map_or_else(|| class.to_owned(), |by| format!("{class}: {by}"))
 }

@@ -11,8 +11,8 @@ use crate::evaluate::value;
 use crate::expression::CurveName;
 use crate::format::{line, shown, shown_figure};
 use crate::results::Results;
-use crate::study::{Cell, Study, Table};
-use crate::verdict::{Figure, Verdict, compare};
+use crate::study::{PublishedCell, Study, Table};
+use crate::verdict::{FigureValue, Verdict, compare};
 
 /// A table with everything filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,9 +46,9 @@ pub struct GridCell {
     /// As it is shown: `6.71 (6.6)`.
     pub text: String,
     /// What was measured.
-    pub measured: Option<Figure>,
+    pub measured: Option<FigureValue>,
     /// What was published.
-    pub published: Option<Figure>,
+    pub published: Option<FigureValue>,
     /// How they compare.
     pub verdict: Option<Verdict>,
 }
@@ -86,22 +86,22 @@ fn fill(study: &Study, results: &Results, table: &Table) -> Grid {
     }
 }
 
-fn fill_cell(study: &Study, results: &Results, cell: &Cell) -> GridCell {
+fn fill_cell(study: &Study, results: &Results, cell: &PublishedCell) -> GridCell {
     match cell {
-        Cell::Text(text) => GridCell {
+        PublishedCell::Text(text) => GridCell {
             text: text.clone(),
             ..GridCell::default()
         },
-        Cell::Measured { measured } => {
+        PublishedCell::Measured { measured } => {
             let curves = |curve: &CurveName| named(study, results, curve);
             let measured = value(measured, &curves).ok().filter(|v| v.is_finite());
             GridCell {
                 text: measured.map_or_else(|| "-".into(), shown),
-                measured: measured.map(Figure::Number),
+                measured: measured.map(FigureValue::Number),
                 ..GridCell::default()
             }
         }
-        Cell::Published { id, nth } => {
+        PublishedCell::Published { id, nth } => {
             let mut rows = study.published.iter().filter(|row| row.id == *id);
             let Some(published) = rows.nth(*nth) else {
                 return GridCell::default();
@@ -191,9 +191,9 @@ impl Grid {
     pub fn csv(&self) -> String {
         let head = ["row", "column", "measured", "published", "verdict"];
         let mut text = line(head.map(String::from));
-        let exact = |figure: &Option<Figure>| match figure {
-            Some(Figure::Number(number)) => number.to_string(),
-            Some(Figure::Words(words)) => words.clone(),
+        let exact = |figure: &Option<FigureValue>| match figure {
+            Some(FigureValue::Number(number)) => number.to_string(),
+            Some(FigureValue::Words(words)) => words.clone(),
             None => String::new(),
         };
         for row in &self.rows {

@@ -5,7 +5,9 @@ mod keys;
 mod network;
 mod statistic;
 
-pub use network::{DropsPer, FlowNames, Interval, LossShare, Settles, Utilisation, Variation};
+pub use network::{
+    DropsPer, FlowNames, LossShare, SampleInterval, Settles, Utilisation, Variation,
+};
 pub use statistic::Statistic;
 
 use npsim_net::order::Counter;
@@ -47,14 +49,14 @@ pub enum Measure {
         /// Which of the delays.
         delay: Delay,
         /// Where it stands in the frame.
-        stamp: Stamp,
+        stamp: DelayStamp,
     },
     /// Cycles in which microengines executed, or time in which a line sent, in percent.
     Utilisation(Utilisation),
     /// The growth of counters.
-    Count(Count),
+    Count(CounterGrowth),
     /// The growth of counters over the growth of others.
-    Ratio(Ratio),
+    Ratio(CounterRatio),
     /// Instructions or commands of a program, without running it.
     Code(StaticCount),
     /// The share of the packets that a counter of their order counts, in percent.
@@ -102,7 +104,7 @@ pub enum Measure {
         /// Of each flow or of their sum.
         of: Variation,
         /// Time over which throughput is taken.
-        delta: Interval,
+        delta: SampleInterval,
     },
     /// From a flow's start until all its data was acknowledged, in seconds.
     Completion {
@@ -116,25 +118,25 @@ pub enum Measure {
         /// What settles.
         of: Settles,
         /// Time from one sample to the next.
-        delta: Interval,
+        delta: SampleInterval,
         /// How far from its end a value may be, as a share of it.
         within: f64,
     },
     /// Congestion windows, in KB.
-    Window(FlowState),
+    Window(SenderState),
     /// Smoothed round-trip times, in milliseconds.
-    RoundTrip(FlowState),
+    RoundTrip(SenderState),
 }
 
 /// What senders know of their flows: at the window's end, or sampled.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FlowState {
+pub struct SenderState {
     /// The flows.
     pub flows: FlowNames,
     /// One number for several flows and samples.
     pub statistic: Statistic,
     /// Time from one sample to the next; once at the window's end if absent.
-    pub delta: Option<Interval>,
+    pub delta: Option<SampleInterval>,
 }
 
 /// Which delays are measured, as one number.
@@ -143,12 +145,12 @@ pub struct Delay {
     /// One number for many frames.
     pub statistic: Statistic,
     /// Which frames count; all if absent.
-    pub only: Option<Only>,
+    pub only: Option<ByteFilter>,
 }
 
 /// Where the microcode writes a delay into a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct DelayStamp {
     /// First byte, from 0.
     pub at: usize,
     /// Length in bytes, 1 to 8.
@@ -157,7 +159,7 @@ pub struct Stamp {
     pub tick: u64,
 }
 
-impl Default for Stamp {
+impl Default for DelayStamp {
     /// In the Ethernet source address, in ticks of the chip's time stamp.
     fn default() -> Self {
         Self {
@@ -171,7 +173,7 @@ impl Default for Stamp {
 /// Frames whose byte has, or has not, a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Only {
+pub struct ByteFilter {
     /// The byte, from 0.
     pub byte: usize,
     /// It has this value.
@@ -180,7 +182,7 @@ pub struct Only {
     pub not: Option<u8>,
 }
 
-impl Only {
+impl ByteFilter {
     /// Whether a frame counts.
     #[must_use]
     pub fn accepts(&self, frame: &[u8]) -> bool {
@@ -202,7 +204,7 @@ pub enum LossPlace {
 
 /// Counters whose growth is summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct CounterGrowth {
     /// Paths into the `chip` object of the stats file, or into the results of a network.
     pub of: Vec<String>,
     /// The microengines below which the paths are; a stage's name, or indices.
@@ -213,7 +215,7 @@ pub struct Count {
 
 /// Counters over others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ratio {
+pub struct CounterRatio {
     /// Paths of what is divided.
     pub of: Vec<String>,
     /// Paths of what it is divided by.
@@ -238,7 +240,7 @@ pub enum Per {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticCount {
     /// What is counted.
-    pub of: Counted,
+    pub of: CountedCode,
     /// The microengines that run the program; a stage's name, or indices.
     pub me: String,
     /// The label with which the code begins; the first word if absent.
@@ -249,7 +251,7 @@ pub struct StaticCount {
 
 /// What of a program is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum CountedCode {
     /// Words of the control store.
     Instructions,
     /// Commands to one unit, or to all memories.
@@ -352,7 +354,7 @@ impl Metric {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metric, Only};
+    use super::{ByteFilter, Metric};
 
     fn metric(text: &str) -> Metric {
         toml::from_str(text).expect(text)
@@ -361,7 +363,7 @@ mod tests {
     #[test]
     fn only_accepts_frames_by_a_byte() {
         let frame = [0, 0x45];
-        let only = |is, not| Only { byte: 1, is, not };
+        let only = |is, not| ByteFilter { byte: 1, is, not };
         assert!(only(Some(0x45), None).accepts(&frame));
         assert!(!only(None, Some(0x45)).accepts(&frame));
         assert!(only(None, Some(0x46)).accepts(&frame));

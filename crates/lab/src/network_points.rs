@@ -21,9 +21,9 @@ use crate::counters::fits;
 use crate::fingerprint::{hash, metrics_data, system_data};
 use crate::metric::Metric;
 use crate::points::Point;
-use crate::store::{Outcome, Reading};
+use crate::store::{MetricReading, PointOutcome};
 use crate::study::{Study, Sweep};
-use crate::subject::{Execution, Inputs, Metrics, Subject};
+use crate::subject::{Execution, Metrics, PointInputs, Subject};
 use crate::windows;
 use probe::Probe;
 
@@ -71,7 +71,7 @@ impl Subject for NetworkPoint {
         Ok(())
     }
 
-    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+    fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems> {
         let mut file =
             NetworkFile::load(&inputs.places.find(&inputs.sweep.network)?, &point.settings)?;
         if let Some(seed) = point.seed {
@@ -139,7 +139,7 @@ impl Subject for NetworkPoint {
     fn execute(
         points: &[(Self, Metrics<'_>)],
         execution: &Execution<'_>,
-    ) -> Result<Option<Vec<Outcome>>, Problem> {
+    ) -> Result<Option<Vec<PointOutcome>>, Problem> {
         let Some((first, _)) = points.first() else {
             return Ok(Some(Vec::new()));
         };
@@ -189,7 +189,7 @@ impl Subject for NetworkPoint {
             running.outside_mut().forget_longest_queues();
         }
         let outcomes = points.iter().zip(probes).map(|((network, _), probe)| {
-            let mut outcome = Outcome::new(&network.key);
+            let mut outcome = PointOutcome::new(&network.key);
             "end of the window".clone_into(&mut outcome.ending);
             outcome.from = network.from;
             outcome.until = network.until;
@@ -201,7 +201,7 @@ impl Subject for NetworkPoint {
             for (name, value) in probe.values(fault.as_deref()) {
                 outcome
                     .metrics
-                    .insert(name.to_owned(), Reading::from(value));
+                    .insert(name.to_owned(), MetricReading::from(value));
             }
             outcome
         });
@@ -210,7 +210,11 @@ impl Subject for NetworkPoint {
 }
 
 /// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
-fn window(inputs: &Inputs<'_>, point: &Point, file: &NetworkFile) -> Result<(Time, Time), Problem> {
+fn window(
+    inputs: &PointInputs<'_>,
+    point: &Point,
+    file: &NetworkFile,
+) -> Result<(Time, Time), Problem> {
     let at = |message: String| point.problem(&message);
     if let Some(text) = &point.window {
         let window = windows::window(text).map_err(at)?;

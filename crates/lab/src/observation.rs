@@ -7,23 +7,24 @@ use serde_json::Value;
 
 use crate::counters::growth;
 use crate::metric::{
-    Count, Delay, LossPlace, LossShare, Measure, Metric, Only, Per, Ratio, Stamp, Utilisation,
+    ByteFilter, CounterGrowth, CounterRatio, Delay, DelayStamp, LossPlace, LossShare, Measure,
+    Metric, Per, Utilisation,
 };
 use crate::microengines;
 use crate::ordering::Ordering;
 
 /// A frame that left in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct DepartedFrame {
     /// From the last bit in to the last bit out; absent if it came from no frame.
     pub latency: Option<Cycle>,
     /// Its first bytes.
-    pub head: [u8; Left::HEAD],
+    pub head: [u8; DepartedFrame::HEAD],
     /// Its length without check sequence.
     pub length: u32,
 }
 
-impl Left {
+impl DepartedFrame {
     /// How many bytes are kept: all of a least frame.
     pub const HEAD: usize = 60;
 
@@ -40,7 +41,7 @@ impl Left {
         }
     }
 
-    fn counts(&self, only: Option<Only>) -> bool {
+    fn counts(&self, only: Option<ByteFilter>) -> bool {
         only.is_none_or(|only| only.accepts(self.bytes()))
     }
 
@@ -51,7 +52,7 @@ impl Left {
 
 /// Frames counted up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LossCounts {
     /// Lost at the media interface.
     pub media: u64,
     /// Counted by the microcode's drop counters.
@@ -68,13 +69,13 @@ pub struct Observation {
     /// Frames whose first bit came in the window.
     pub offered: u64,
     /// Frames whose last bit left in the window, in order.
-    pub left: Vec<Left>,
+    pub left: Vec<DepartedFrame>,
     /// In which order frames left.
     pub ordering: Ordering,
     /// Losses at its begin.
-    pub lost_before: Lost,
+    pub lost_before: LossCounts,
     /// Losses at its end.
-    pub lost_after: Lost,
+    pub lost_after: LossCounts,
     /// The chip's counts at its begin.
     pub before: Value,
     /// The chip's counts at its end.
@@ -100,7 +101,7 @@ impl Observation {
             Measure::EgressRate => self.mega_per_second(self.left.len() as u64),
             Measure::OfferedRate => self.mega_per_second(self.offered),
             Measure::EgressBitRate { fcs } => {
-                let of = |frame: &Left| {
+                let of = |frame: &DepartedFrame| {
                     let length = u64::from(frame.length);
                     if *fcs {
                         length.max(MIN_FRAME_BYTES) + FCS_BYTES
@@ -142,7 +143,7 @@ impl Observation {
         Ok(self.microseconds(cycles))
     }
 
-    fn count(&self, count: &Count) -> Result<f64, String> {
+    fn count(&self, count: &CounterGrowth) -> Result<f64, String> {
         let sent = self.left.len() as f64;
         let sum = self.growth(count.me.as_deref(), &count.of)?;
         match count.per {
@@ -156,7 +157,7 @@ impl Observation {
         }
     }
 
-    fn ratio(&self, ratio: &Ratio) -> Result<f64, String> {
+    fn ratio(&self, ratio: &CounterRatio) -> Result<f64, String> {
         let me = ratio.me.as_deref();
         let under = self.growth(me, &ratio.over)?;
         if under == 0.0 {
@@ -211,7 +212,7 @@ impl Observation {
     }
 
     /// A stamp is a time that has passed in the run; anything longer is no stamp.
-    fn stamps(&self, delay: Delay, stamp: Stamp) -> Result<f64, String> {
+    fn stamps(&self, delay: Delay, stamp: DelayStamp) -> Result<f64, String> {
         let (at, length) = (stamp.at, stamp.bytes);
         let longest = u128::from(self.run_cycles());
         let mut cycles = Vec::new();
@@ -276,7 +277,7 @@ impl Observation {
 
 #[cfg(test)]
 mod tests {
-    use super::{Left, Lost, Observation, Ordering};
+    use super::{DepartedFrame, LossCounts, Observation, Ordering};
     use crate::metric::Metric;
     use serde_json::json;
 
@@ -284,11 +285,11 @@ mod tests {
         toml::from_str(text).expect(text)
     }
 
-    fn frame(stamp: u8, version: u8, latency: Option<u64>) -> Left {
+    fn frame(stamp: u8, version: u8, latency: Option<u64>) -> DepartedFrame {
         let mut bytes = [0; 60];
         bytes[11] = stamp;
         bytes[14] = version;
-        Left::new(&bytes, latency)
+        DepartedFrame::new(&bytes, latency)
     }
 
     fn observation() -> Observation {
@@ -303,11 +304,11 @@ mod tests {
                 frame(30, 0x45, None),
                 frame(40, 0x45, Some(1800)),
             ],
-            lost_before: Lost {
+            lost_before: LossCounts {
                 media: 2,
                 microcode: 1,
             },
-            lost_after: Lost {
+            lost_after: LossCounts {
                 media: 4,
                 microcode: 4,
             },
@@ -380,7 +381,7 @@ mod tests {
     #[test]
     fn frames_without_a_stamp_are_reported() {
         let mut o = observation();
-        o.left.push(Left::new(&[2; 60], None));
+        o.left.push(DepartedFrame::new(&[2; 60], None));
         let why = o.value(&metric("measure = \"stamp-delay\"")).unwrap_err();
         assert!(why.starts_with("1 of 5 frames carry no delay"), "{why}");
         o.left.clear();

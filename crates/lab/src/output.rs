@@ -8,21 +8,21 @@ use npsim_project::problem::Problem;
 use npsim_project::whole_file::write_whole;
 use serde::Serialize;
 
-use crate::class::Class;
+use crate::class::RowClass;
 use crate::document::{About, about, document};
 use crate::drawing::{draw, figures};
 use crate::format::{shown, shown_class, shown_difference, shown_figure, shown_measured};
 use crate::grid::{Grid, grids};
 use crate::profiles;
 use crate::results::Results;
-use crate::study::{Chosen, ChosenShown, Study, SubjectKind};
+use crate::study::{ChosenShown, ModelChoice, Study, SubjectKind};
 use crate::tables::{points_csv, reproduced, rows_csv};
-use crate::verdict::{Row, Verdict};
+use crate::verdict::{Comparison, Verdict};
 
 const PAGE: &str = include_str!("page.html");
 
 #[derive(Serialize)]
-struct Drawn {
+struct DrawnFigure {
     name: String,
     title: String,
     svg: String,
@@ -30,7 +30,7 @@ struct Drawn {
 
 /// What the template shows.
 #[derive(Serialize)]
-struct Page<'a> {
+struct PageContent<'a> {
     name: &'a str,
     title: &'a str,
     about: Vec<&'a str>,
@@ -44,7 +44,7 @@ struct Page<'a> {
     one_profile: bool,
     grids: Vec<PageGrid>,
     rows: Vec<PageRow<'a>>,
-    figures: &'a [Drawn],
+    figures: &'a [DrawnFigure],
     sweeps: Vec<PageSweep>,
     metrics: Vec<About>,
 }
@@ -94,7 +94,7 @@ pub fn write(
     folder: &Path,
     study: &Study,
     results: &Results,
-    rows: &[Row],
+    rows: &[Comparison],
     quick: bool,
 ) -> Result<PathBuf, Problem> {
     let put = |name: &str, text: &str| {
@@ -133,20 +133,20 @@ pub fn write(
 #[must_use]
 pub fn is_quick(folder: &Path) -> Option<bool> {
     #[derive(serde::Deserialize)]
-    struct Written {
+    struct WrittenFile {
         quick: bool,
     }
     let text = std::fs::read_to_string(folder.join("results.json")).ok()?;
-    let written: Written = serde_json::from_str(&text).ok()?;
+    let written: WrittenFile = serde_json::from_str(&text).ok()?;
     Some(written.quick)
 }
 
-fn drawings(study: &Study, results: &Results) -> Vec<Drawn> {
+fn drawings(study: &Study, results: &Results) -> Vec<DrawnFigure> {
     let mut drawn = Vec::new();
     for figure in figures(study) {
         let svg = draw(study, results, &figure);
         if let Some(svg) = svg {
-            drawn.push(Drawn {
+            drawn.push(DrawnFigure {
                 name: figure.name,
                 title: figure.title,
                 svg,
@@ -159,9 +159,9 @@ fn drawings(study: &Study, results: &Results) -> Vec<Drawn> {
 fn page(
     study: &Study,
     results: &Results,
-    rows: &[Row],
+    rows: &[Comparison],
     quick: bool,
-    figures: &[Drawn],
+    figures: &[DrawnFigure],
 ) -> Result<String, Problem> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -186,7 +186,7 @@ fn page(
             verdict: row.verdict.name(),
             hit: row.verdict.is_hit(),
             class: shown_class(row),
-            is_counted: row.class != Class::Arithmetic,
+            is_counted: row.class != RowClass::Arithmetic,
             evidence: row.evidence.name(),
             source: &row.source,
         })
@@ -210,7 +210,7 @@ fn page(
         .filter(|p| !p.is_empty())
         .collect();
     let used = profiles::used(results);
-    let page = Page {
+    let page = PageContent {
         name: &study.name,
         title: &study.title,
         about: about_paragraphs,
@@ -219,7 +219,7 @@ fn page(
         warm_up,
         measure,
         reproduced: counted,
-        chosen: study.chosen.iter().map(Chosen::shown).collect(),
+        chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         profile: profiles::shown(&used),
         one_profile: profiles::is_one(&used),
         grids: grids(study, results).into_iter().map(page_grid).collect(),

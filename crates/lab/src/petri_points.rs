@@ -10,9 +10,9 @@ use serde_json::json;
 use crate::fingerprint::{hash, metrics_data};
 use crate::metric::{Measure, Metric, ObservedFlows};
 use crate::points::Point;
-use crate::store::Outcome;
+use crate::store::PointOutcome;
 use crate::study::{Study, Sweep};
-use crate::subject::{Execution, Inputs, Metrics, Subject, one_by_one};
+use crate::subject::{Execution, Metrics, PointInputs, Subject, one_by_one};
 
 /// A quick run sends one packet of so many.
 const QUICK: u64 = 4;
@@ -52,7 +52,7 @@ impl Subject for PetriPoint {
         Ok(())
     }
 
-    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems> {
+    fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems> {
         let at = |message: String| point.problem(&message);
         let mut parameters = Parameters::default();
         for setting in &point.settings {
@@ -92,14 +92,14 @@ impl Subject for PetriPoint {
     fn execute(
         points: &[(Self, Metrics<'_>)],
         execution: &Execution<'_>,
-    ) -> Result<Option<Vec<Outcome>>, Problem> {
+    ) -> Result<Option<Vec<PointOutcome>>, Problem> {
         let proceed = || (execution.proceed)(0);
         one_by_one(points, |point, metrics| {
             let chain = chain::run_while(&point.parameters, point.hops, &proceed);
             let Some(chain) = chain.map_err(Problem::new)? else {
                 return Ok(None);
             };
-            let mut outcome = Outcome::new(&point.key);
+            let mut outcome = PointOutcome::new(&point.key);
             "drained".clone_into(&mut outcome.ending);
             outcome.until = point.cost() / point.hops as u64;
             outcome.hertz = MEGAHERTZ * 1_000_000;

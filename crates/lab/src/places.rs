@@ -6,12 +6,12 @@ use npsim_project::problem::Problem;
 
 /// Folders that are looked through in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct SearchPath {
     folders: Vec<PathBuf>,
     named: bool,
 }
 
-impl Places {
+impl SearchPath {
     /// The study file's own folder, if it has one, and then `root`; without a
     /// root the current folder and those above it.
     #[must_use]
@@ -76,7 +76,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use super::Places;
+    use super::SearchPath;
     use std::path::Path;
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
             std::fs::create_dir(folder).unwrap();
         }
         std::fs::write(root.join("a.uc"), "").unwrap();
-        let places = Places::new(Some(&study.join("study.toml")), Some(&root));
+        let places = SearchPath::new(Some(&study.join("study.toml")), Some(&root));
         assert_eq!(places.find("a.uc").unwrap(), root.join("a.uc"));
         std::fs::write(study.join("a.uc"), "").unwrap();
         assert_eq!(places.find("a.uc").unwrap(), study.join("a.uc"));
@@ -96,9 +96,9 @@ mod tests {
             message.contains("no `b.uc`") && message.contains("--root"),
             "{message}"
         );
-        assert!(Places::new(None, None).find("no/such").is_err());
+        assert!(SearchPath::new(None, None).find("no/such").is_err());
         assert_eq!(
-            Places::new(Some(Path::new("x.toml")), None)
+            SearchPath::new(Some(Path::new("x.toml")), None)
                 .find("Cargo.toml")
                 .unwrap(),
             Path::new("Cargo.toml")

@@ -6,7 +6,7 @@ use npsim_session::session::MOST_NODES;
 use serde::Serialize;
 
 use crate::rounding::close;
-use crate::study::{Level, Study, SubjectKind, Sweep, TraceText};
+use crate::study::{AxisLevel, Study, SubjectKind, Sweep, TraceText};
 use crate::windows;
 
 /// Where a point lies on an axis.
@@ -112,9 +112,9 @@ impl Point {
 pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
     let mut points = Vec::new();
     for (name, sweep) in &study.sweep {
-        let mut choices: Vec<Vec<(&str, Level)>> = vec![Vec::new()];
+        let mut choices: Vec<Vec<(&str, AxisLevel)>> = vec![Vec::new()];
         for axis in sweep.axis.iter().rev() {
-            let places: Vec<Level> = axis
+            let places: Vec<AxisLevel> = axis
                 .levels()
                 .into_iter()
                 .filter(|place| {
@@ -148,7 +148,7 @@ fn point(
     number: usize,
     name: &str,
     sweep: &Sweep,
-    places: Vec<(&str, Level)>,
+    places: Vec<(&str, AxisLevel)>,
 ) -> Result<Point, Problem> {
     let mut point = Point {
         number,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::class::Class;
-use crate::results::{Chip, Results};
-use crate::study::Evidence;
-use crate::verdict::{Figure, Row, Verdict};
+use crate::class::RowClass;
+use crate::results::{PointChip, Results};
+use crate::study::Confidence;
+use crate::verdict::{Comparison, FigureValue, Verdict};
 
 /// The id of the row that says so.
 pub const ROW: &str = "profiles";
@@ -18,7 +18,7 @@ pub const ROW: &str = "profiles";
 pub struct Used {
     /// The chip.
     #[serde(flatten)]
-    pub chip: Chip,
+    pub chip: PointChip,
     /// How many points.
     pub points: usize,
 }
@@ -26,7 +26,7 @@ pub struct Used {
 /// The chips that the points ran on, in the order of their names.
 #[must_use]
 pub fn used(results: &Results) -> Vec<Used> {
-    let mut points: BTreeMap<&Chip, usize> = BTreeMap::new();
+    let mut points: BTreeMap<&PointChip, usize> = BTreeMap::new();
     for cached in &results.points {
         if let Some(chip) = &cached.chip {
             *points.entry(chip).or_default() += 1;
@@ -43,7 +43,7 @@ pub fn used(results: &Results) -> Vec<Used> {
 /// about another chip.
 #[must_use]
 pub fn is_one(used: &[Used]) -> bool {
-    let same: Vec<&Chip> = { used.iter().map(|used| &used.chip) }
+    let same: Vec<&PointChip> = { used.iter().map(|used| &used.chip) }
         .filter(|chip| chip.meant.is_none())
         .collect();
     let unchanged = same.iter().all(|chip| chip.changed.is_empty());
@@ -68,19 +68,19 @@ pub fn shown(used: &[Used]) -> String {
 /// The row that says whether all points of a chip ran on one profile; it is about
 /// the study itself, not about what was published.
 #[must_use]
-pub fn row(results: &Results) -> Row {
+pub fn row(results: &Results) -> Comparison {
     let used = used(results);
-    Row {
+    Comparison {
         id: ROW.into(),
         what: "all points of a chip ran on the same profile, and no setting changed it".into(),
         unit: String::new(),
-        published: Figure::Words("one profile for each chip".into()),
-        measured: Some(Figure::Words(shown(&used))),
+        published: FigureValue::Words("one profile for each chip".into()),
+        measured: Some(FigureValue::Words(shown(&used))),
         interval: None,
         runs: 1,
         tolerance: None,
         accepted: [None, None],
-        class: Class::OwnCheck,
+        class: RowClass::OwnCheck,
         chosen: Vec::new(),
         arithmetic: None,
         verdict: if is_one(&used) {
@@ -92,7 +92,7 @@ pub fn row(results: &Results) -> Row {
         difference: None,
         difference_percent: None,
         stated: None,
-        evidence: Evidence::Derived,
+        evidence: Confidence::Derived,
         source: "the study's own check".into(),
         why: None,
         own_check: true,
@@ -102,11 +102,11 @@ pub fn row(results: &Results) -> Row {
 #[cfg(test)]
 mod tests {
     use super::{Used, is_one, shown};
-    use crate::results::Chip;
+    use crate::results::PointChip;
 
     fn used(chip: &str, profile: &str, changed: &[&str]) -> Used {
         Used {
-            chip: Chip {
+            chip: PointChip {
                 chip: chip.into(),
                 profile: profile.into(),
                 changed: changed.iter().map(|&text| text.into()).collect(),

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// What is to be done, seen by all threads.
-struct Queue<R> {
+struct WorkQueue<R> {
     /// Indices of what has not begun.
     waiting: VecDeque<usize>,
     /// Threads that what has begun runs on.
@@ -15,7 +15,7 @@ struct Queue<R> {
     results: Vec<Option<R>>,
 }
 
-impl<R> Queue<R> {
+impl<R> WorkQueue<R> {
     /// The next one, and how many threads it gets: what is left of them is divided
     /// among those that wait.
     fn next(&mut self, jobs: usize) -> Option<(usize, usize)> {
@@ -37,7 +37,7 @@ pub(crate) fn run<T: Sync, R: Send>(
 ) -> Vec<R> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| Reverse(cost(&items[at])));
-    let queue = Mutex::new(Queue {
+    let queue = Mutex::new(WorkQueue {
         waiting: order.into(),
         busy: 0,
         results: items.iter().map(|_| None).collect(),
@@ -67,7 +67,7 @@ pub(crate) fn run<T: Sync, R: Send>(
     queue.results.into_iter().flatten().collect()
 }
 
-fn locked<R>(queue: &Mutex<Queue<R>>) -> MutexGuard<'_, Queue<R>> {
+fn locked<R>(queue: &Mutex<WorkQueue<R>>) -> MutexGuard<'_, WorkQueue<R>> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

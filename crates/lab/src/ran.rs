@@ -9,18 +9,18 @@ use npsim_net::load::Stamp;
 use npsim_session::links::Tap;
 use npsim_session::simulation::Ending;
 
-use crate::observation::{Left, Lost};
+use crate::observation::{DepartedFrame, LossCounts};
 
 /// A run that is over.
-pub(crate) struct Ran {
+pub(crate) struct FinishedRun {
     /// Why.
     pub ending: Ending,
     /// What was counted before the window, where its begin was known.
-    pub before: (Stats, Lost),
+    pub before: (Stats, LossCounts),
     /// What was counted up to each pause.
-    pub at_pauses: Vec<(Stats, Lost)>,
+    pub at_pauses: Vec<(Stats, LossCounts)>,
     /// What was counted up to its end.
-    pub after: (Stats, Lost),
+    pub after: (Stats, LossCounts),
     /// When the last frame had come or gone: a run that rests has ended with its
     /// last frame, not with the rest.
     pub rest: Cycle,
@@ -28,9 +28,9 @@ pub(crate) struct Ran {
 
 /// Frames after the begin of the window: when they came, when and how they left.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct FrameTimes {
     pub came: Vec<Cycle>,
-    pub left: Vec<(Cycle, Left)>,
+    pub left: Vec<(Cycle, DepartedFrame)>,
     /// When stamped frames left, of the whole run.
     pub stamps: Vec<(Cycle, Stamp)>,
 }
@@ -38,20 +38,20 @@ pub(crate) struct Seen {
 /// Notes frames from a cycle on. In a chain there is one where frames come in and
 /// one where they leave.
 #[derive(Clone)]
-pub(crate) struct Journal {
+pub(crate) struct FrameJournal {
     pub from: Cycle,
     /// Whether stamps are noted, from the begin of the run on.
     pub stamps: bool,
-    pub seen: Arc<Mutex<Seen>>,
+    pub seen: Arc<Mutex<FrameTimes>>,
 }
 
-impl Journal {
-    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+impl FrameJournal {
+    pub fn seen(&self) -> MutexGuard<'_, FrameTimes> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tap for Journal {
+impl Tap for FrameJournal {
     fn arriving(&mut self, arrival: &Arrival) {
         if arrival.start >= self.from {
             self.seen().came.push(arrival.start);
@@ -68,7 +68,7 @@ impl Tap for Journal {
             let latency = departure
                 .arrived
                 .map(|arrived| departure.end.saturating_sub(arrived));
-            let left = Left::new(departure.bytes, latency);
+            let left = DepartedFrame::new(departure.bytes, latency);
             self.seen().left.push((departure.end, left));
         }
     }

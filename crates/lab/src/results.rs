@@ -7,7 +7,7 @@ use npsim_project::Project;
 use serde::Serialize;
 
 use crate::points::Point;
-use crate::store::Outcome;
+use crate::store::PointOutcome;
 
 /// A point with its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct CachedPoint {
     /// Its key.
     pub key: String,
     /// The chip that it runs on; a Petri net runs on none.
-    pub chip: Option<Chip>,
+    pub chip: Option<PointChip>,
     /// Cycles that it simulates, of all routers, if it does not end early.
     pub cycles: Cycle,
     /// Names its run, if it can be measured in one run with others: in a network, in another
@@ -31,7 +31,7 @@ pub struct Results {
     /// Points that were asked for, by number.
     pub points: Vec<CachedPoint>,
     /// What they came to, by key.
-    pub outcomes: BTreeMap<String, Outcome>,
+    pub outcomes: BTreeMap<String, PointOutcome>,
     /// How many were run now.
     pub ran: usize,
     /// Whether it was broken off.
@@ -49,7 +49,7 @@ impl Results {
 
     /// What a point came to.
     #[must_use]
-    pub fn outcome(&self, cached: &CachedPoint) -> Option<&Outcome> {
+    pub fn outcome(&self, cached: &CachedPoint) -> Option<&PointOutcome> {
         self.outcomes.get(&cached.key)
     }
 
@@ -72,7 +72,7 @@ impl Results {
 
 /// The chip of a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Chip {
+pub struct PointChip {
     /// Its name.
     pub chip: String,
     /// Fingerprint of its numbers, without those of the board.
@@ -84,7 +84,7 @@ pub struct Chip {
     pub meant: Option<String>,
 }
 
-impl Chip {
+impl PointChip {
     /// The chip of a project.
     #[must_use]
     pub fn of(project: &Project) -> Self {

@@ -2,7 +2,7 @@
 
 /// A place of a curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct CurvePoint {
     /// Where.
     pub x: f64,
     /// The value, or why there is none.

@@ -18,8 +18,8 @@ use crate::campaign::{Campaign, Progress};
 use crate::points::{Point, points};
 use crate::results::Results;
 use crate::sensitivity::knobs::{Knob, Knobs, Move};
-use crate::sensitivity::report::{Base, Report};
-use crate::verdict::{self, Row};
+use crate::sensitivity::report::{Base, SensitivityReport};
+use crate::verdict::{self, Comparison};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ struct Variant {
 
 /// Everything that is to be run.
 #[derive(Debug)]
-pub struct Plan {
+pub struct SensitivityPlan {
     knobs: Vec<Knob>,
     points: Vec<Point>,
     base: Vec<usize>,
@@ -50,7 +50,7 @@ pub struct Plan {
     refused: Vec<String>,
 }
 
-impl Plan {
+impl SensitivityPlan {
     /// Makes the plan.
     ///
     /// # Errors
@@ -147,14 +147,14 @@ impl Plan {
         question: &Question,
         stop: &AtomicBool,
         progress: &dyn Progress,
-    ) -> Result<(Results, Option<Report>), Problems> {
+    ) -> Result<(Results, Option<SensitivityReport>), Problems> {
         let results = campaign.run(self.points.clone(), stop, progress)?;
         if results.interrupted {
             return Ok((results, None));
         }
         let study = campaign.study;
         let wanted = verdict::select(study, &question.ids)?;
-        let rows = |of: &[usize]| -> Vec<Row> {
+        let rows = |of: &[usize]| -> Vec<Comparison> {
             let part = Results {
                 points: of.iter().map(|&at| results.points[at].clone()).collect(),
                 outcomes: results.outcomes.clone(),
@@ -162,7 +162,7 @@ impl Plan {
             };
             verdict::rows(study, &part, &wanted)
         };
-        let mut report = Report::new(Base {
+        let mut report = SensitivityReport::new(Base {
             study,
             quick: campaign.quick,
             knobs: &self.knobs,

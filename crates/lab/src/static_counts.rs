@@ -5,7 +5,7 @@ use npsim_image::Image;
 use npsim_isa::{Instruction, Unit, decode_in};
 use npsim_project::assemble::Program;
 
-use crate::metric::{Counted, MemoryUnit, StaticCount};
+use crate::metric::{CountedCode, MemoryUnit, StaticCount};
 use crate::microengines::{Stages, named};
 
 /// The value of a metric of code.
@@ -64,8 +64,8 @@ fn count(image: &Image, wanted: &StaticCount) -> Result<usize, String> {
         ));
     };
     Ok(match wanted.of {
-        Counted::Instructions => words.len(),
-        Counted::References(unit) => words
+        CountedCode::Instructions => words.len(),
+        CountedCode::References(unit) => words
             .iter()
             .filter_map(|&word| decode_in(word, image.target()).ok())
             .filter_map(|instruction| unit_of(&instruction))

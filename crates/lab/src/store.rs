@@ -14,7 +14,7 @@ const SCHEMA: &str = "npsim-point-1";
 
 /// What a point came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct PointOutcome {
     /// Name of the file format.
     pub schema: String,
     /// The point's key.
@@ -34,12 +34,12 @@ pub struct Outcome {
     /// Microengine clock in hertz.
     pub hertz: u64,
     /// What was measured, by metric.
-    pub metrics: BTreeMap<String, Reading>,
+    pub metrics: BTreeMap<String, MetricReading>,
 }
 
 /// A metric's value, or why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct MetricReading {
     /// The value in the metric's unit.
     pub value: Option<f64>,
     /// Why there is none.
@@ -47,7 +47,7 @@ pub struct Reading {
     pub why: Option<String>,
 }
 
-impl From<Result<f64, String>> for Reading {
+impl From<Result<f64, String>> for MetricReading {
     fn from(value: Result<f64, String>) -> Self {
         let none = |why: String| Self {
             value: None,
@@ -64,7 +64,7 @@ impl From<Result<f64, String>> for Reading {
     }
 }
 
-impl Outcome {
+impl PointOutcome {
     /// An outcome without metrics.
     #[must_use]
     pub fn new(key: &str) -> Self {
@@ -108,9 +108,9 @@ impl Store {
     /// What the point with this key came to, if it was run. A file that says
     /// something else is not taken.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<Outcome> {
+    pub fn get(&self, key: &str) -> Option<PointOutcome> {
         let text = std::fs::read_to_string(self.path(key)).ok()?;
-        let outcome: Outcome = serde_json::from_str(&text).ok()?;
+        let outcome: PointOutcome = serde_json::from_str(&text).ok()?;
         (outcome.schema == SCHEMA && outcome.key == key).then_some(outcome)
     }
 
@@ -118,7 +118,7 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn put(&self, outcome: &Outcome) -> Result<(), Problem> {
+    pub fn put(&self, outcome: &PointOutcome) -> Result<(), Problem> {
         let path = self.path(&outcome.key);
         let text = serde_json::to_string_pretty(outcome)
             .map_err(|error| Problem::new(format!("`{}`: {error}", path.display())))?;
@@ -129,17 +129,17 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Reading, Store};
+    use super::{MetricReading, PointOutcome, Store};
 
     #[test]
     fn saved_values_are_read_to_the_last_digit() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        let mut outcome = Outcome::new("abc");
+        let mut outcome = PointOutcome::new("abc");
         let value = Some(0.1 + 0.2);
         outcome
             .metrics
-            .insert("m".into(), Reading { value, why: None });
+            .insert("m".into(), MetricReading { value, why: None });
         assert_eq!(store.get("abc"), None);
         store.put(&outcome).unwrap();
         assert_eq!(store.get("abc"), Some(outcome));
@@ -149,7 +149,7 @@ mod tests {
     fn broken_outcomes_and_those_of_another_key_are_not_taken() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        store.put(&Outcome::new("abc")).unwrap();
+        store.put(&PointOutcome::new("abc")).unwrap();
         let text = std::fs::read_to_string(store.path("abc")).unwrap();
         std::fs::write(store.path("other"), &text).unwrap();
         assert_eq!(store.get("other"), None, "its key is another");

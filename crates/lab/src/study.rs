@@ -9,9 +9,12 @@ mod chosen;
 mod published;
 
 pub use crate::setting_value::SettingValue;
-pub use axis::{Axis, Level, Step};
-pub use chosen::{Chosen, ChosenShown};
-pub use published::{Cell, Curve, Evidence, Figure, Mark, Published, Scale, Table, TableRow};
+pub use axis::{Axis, AxisLevel, AxisStep};
+pub use chosen::{ChosenShown, ModelChoice};
+pub use published::{
+    Confidence, FigureScale, Published, PublishedCell, PublishedCurve, PublishedFigure,
+    PublishedMark, Table, TableRow,
+};
 
 use std::collections::BTreeMap;
 
@@ -53,13 +56,13 @@ pub struct Study {
     pub table: Vec<Table>,
     /// Figures in their order.
     #[serde(default)]
-    pub figure: Vec<Figure>,
+    pub figure: Vec<PublishedFigure>,
     /// Published values and shapes in their order.
     #[serde(default)]
     pub published: Vec<Published>,
     /// Constants that were chosen with published values in view.
     #[serde(default)]
-    pub chosen: Vec<Chosen>,
+    pub chosen: Vec<ModelChoice>,
 }
 
 /// When a point is measured.

@@ -8,10 +8,10 @@ use npsim_project::problem::{Problem, Problems};
 use crate::assemblies::Assemblies;
 use crate::metric::Metric;
 use crate::observed::PointFiles;
-use crate::places::Places;
+use crate::places::SearchPath;
 use crate::points::Point;
-use crate::results::Chip;
-use crate::store::{Outcome, Reading};
+use crate::results::PointChip;
+use crate::store::{MetricReading, PointOutcome};
 use crate::study::{Study, Sweep};
 
 /// What a sweep measures, by name.
@@ -19,15 +19,15 @@ pub(crate) type Metrics<'a> = BTreeMap<&'a str, &'a Metric>;
 
 /// What points of a sweep are made ready from.
 #[derive(Clone, Copy)]
-pub(crate) struct Inputs<'a> {
+pub(crate) struct PointInputs<'a> {
     pub study: &'a Study,
     pub sweep: &'a Sweep,
     pub quick: bool,
-    pub places: &'a Places,
+    pub places: &'a SearchPath,
     pub assemblies: &'a Assemblies,
 }
 
-impl<'a> Inputs<'a> {
+impl<'a> PointInputs<'a> {
     pub fn metrics(&self) -> Metrics<'a> {
         self.study.metrics_of(self.sweep)
     }
@@ -56,7 +56,7 @@ pub(crate) trait Subject: Sized {
     ///
     /// # Errors
     /// A file is not there or wrong, or a setting leads nowhere or has a wrong value.
-    fn prepare(inputs: &Inputs<'_>, point: &Point) -> Result<Self, Problems>;
+    fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems>;
 
     /// The name of its outcome: points with equal inputs have equal keys.
     fn key(&self) -> &str;
@@ -67,7 +67,7 @@ pub(crate) trait Subject: Sized {
     }
 
     /// The chip that it runs on, if it runs on one.
-    fn chip(&self) -> Option<Chip> {
+    fn chip(&self) -> Option<PointChip> {
         None
     }
 
@@ -82,21 +82,21 @@ pub(crate) trait Subject: Sized {
     fn execute(
         points: &[(Self, Metrics<'_>)],
         execution: &Execution<'_>,
-    ) -> Result<Option<Vec<Outcome>>, Problem>;
+    ) -> Result<Option<Vec<PointOutcome>>, Problem>;
 }
 
 /// Runs points one by one that share no run; `None` if one was interrupted.
 pub(crate) fn one_by_one<S>(
     points: &[(S, Metrics<'_>)],
-    execute: impl Fn(&S, &Metrics<'_>) -> Result<Option<Outcome>, Problem>,
-) -> Result<Option<Vec<Outcome>>, Problem> {
+    execute: impl Fn(&S, &Metrics<'_>) -> Result<Option<PointOutcome>, Problem>,
+) -> Result<Option<Vec<PointOutcome>>, Problem> {
     let outcomes = points
         .iter()
         .map(|(subject, metrics)| execute(subject, metrics));
     outcomes.collect()
 }
 
-impl Outcome {
+impl PointOutcome {
     /// Takes in the value of each metric, or why it has none.
     pub(crate) fn measure(
         &mut self,
@@ -104,7 +104,7 @@ impl Outcome {
         value: impl Fn(&Metric) -> Result<f64, String>,
     ) {
         for (&name, metric) in metrics {
-            let reading = Reading::from(value(metric));
+            let reading = MetricReading::from(value(metric));
             self.metrics.insert(name.to_owned(), reading);
         }
     }

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_session::text_table::TextTable;
 
-use crate::counts::Counts;
+use crate::counts::ClassCounts;
 use crate::curves::reading;
 use crate::format::{line, shown, shown_difference, shown_figure, shown_measured};
 use crate::results::{CachedPoint, Results};
 use crate::study::Study;
-use crate::verdict::{Figure, Row};
+use crate::verdict::{Comparison, FigureValue};
 
 /// Published beside measured, for a terminal of so many columns.
 #[must_use]
-pub fn comparison(rows: &[Row], width: usize) -> String {
+pub fn comparison(rows: &[Comparison], width: usize) -> String {
     // Few columns, for each that has no place stands far below: units go with what they are of,
     // and who reads a verdict reads the class with it.
     let heads = [
@@ -51,8 +51,8 @@ pub fn comparison(rows: &[Row], width: usize) -> String {
 
 /// `9 of 10 reproduced: ...`, without the study's own checks and what cannot fail.
 #[must_use]
-pub fn reproduced(rows: &[Row]) -> String {
-    Counts::of(rows).shown()
+pub fn reproduced(rows: &[Comparison]) -> String {
+    ClassCounts::of(rows).shown()
 }
 
 /// Why metrics have no value at points that ran, a line for each metric and reason;
@@ -132,7 +132,7 @@ pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
 
 /// `rows.csv`.
 #[must_use]
-pub(crate) fn rows_csv(rows: &[Row]) -> String {
+pub(crate) fn rows_csv(rows: &[Comparison]) -> String {
     let mut text = line(
         [
             "id",
@@ -158,9 +158,9 @@ pub(crate) fn rows_csv(rows: &[Row]) -> String {
         ]
         .map(String::from),
     );
-    let exact = |figure: &Figure| match figure {
-        Figure::Number(number) => number.to_string(),
-        Figure::Words(words) => words.clone(),
+    let exact = |figure: &FigureValue| match figure {
+        FigureValue::Number(number) => number.to_string(),
+        FigureValue::Words(words) => words.clone(),
     };
     let number = |number: Option<f64>| number.map(|n| n.to_string()).unwrap_or_default();
     for row in rows {

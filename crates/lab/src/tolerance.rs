@@ -8,7 +8,7 @@ use crate::rounding::rounding;
 
 /// `5%` of the published value, or a number in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(try_from = "Typed", into = "String")]
+#[serde(try_from = "TypedTolerance", into = "String")]
 pub enum Tolerance {
     /// A share of the published value, 0.05 for 5 %.
     Relative(f64),
@@ -18,18 +18,18 @@ pub enum Tolerance {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number or a percentage such as \"5%\"")]
-enum Typed {
+enum TypedTolerance {
     Number(f64),
     Text(String),
 }
 
-impl TryFrom<Typed> for Tolerance {
+impl TryFrom<TypedTolerance> for Tolerance {
     type Error = String;
 
-    fn try_from(typed: Typed) -> Result<Self, String> {
+    fn try_from(typed: TypedTolerance) -> Result<Self, String> {
         let tolerance = match typed {
-            Typed::Number(number) => Self::Absolute(number),
-            Typed::Text(text) => {
+            TypedTolerance::Number(number) => Self::Absolute(number),
+            TypedTolerance::Text(text) => {
                 let number = text.strip_suffix('%').map(|n| n.trim().parse::<f64>());
                 let Some(Ok(percent)) = number else {
                     return Err(format!(

@@ -6,7 +6,7 @@ use npsim_asm::spelling::closest;
 use npsim_project::problem::Problem;
 use serde::Serialize;
 
-use crate::class::Class;
+use crate::class::RowClass;
 use crate::curves::{lies_on, named, of_run};
 use crate::estimate::Estimate;
 use crate::evaluate::{shape, value};
@@ -14,12 +14,12 @@ use crate::expression::{CurveName, Shape};
 use crate::points::Point;
 use crate::results::Results;
 use crate::rounding::close;
-use crate::study::{Evidence, Figure as FigureText, Published, Study};
+use crate::study::{Confidence, Published, PublishedFigure as FigureText, Study};
 
 /// A number, or words where there is no number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Figure {
+pub enum FigureValue {
     /// A number in the row's unit.
     Number(f64),
     /// Words.
@@ -72,7 +72,7 @@ impl Verdict {
 
 /// A published value or shape beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct Comparison {
     /// Its number in the list of published values.
     pub id: String,
     /// What it is.
@@ -80,9 +80,9 @@ pub struct Row {
     /// Its unit.
     pub unit: String,
     /// What was published.
-    pub published: Figure,
+    pub published: FigureValue,
     /// What was measured, the mean of several runs; absent if nothing was.
-    pub measured: Option<Figure>,
+    pub measured: Option<FigureValue>,
     /// In which 95 % of such means would have the true one, if points were run several
     /// times.
     pub interval: Option<[f64; 2]>,
@@ -96,7 +96,7 @@ pub struct Row {
     /// How they compare.
     pub verdict: Verdict,
     /// What a hit is worth.
-    pub class: Class,
+    pub class: RowClass,
     /// The constants that were chosen with it in view.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
@@ -112,7 +112,7 @@ pub struct Row {
     /// What the source says.
     pub stated: Option<String>,
     /// How sure it is.
-    pub evidence: Evidence,
+    pub evidence: Confidence,
     /// Where it is published.
     pub source: String,
     /// Why nothing was measured.
@@ -124,7 +124,7 @@ pub struct Row {
 
 /// The rows of the published values that were asked for.
 #[must_use]
-pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Row> {
+pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Comparison> {
     wanted
         .iter()
         .map(|row| compare(study, results, row))
@@ -132,8 +132,8 @@ pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Row>
 }
 
 /// A published value beside what was measured of it.
-pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Row {
-    let (class, chosen) = Class::of(study, published);
+pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Comparison {
+    let (class, chosen) = RowClass::of(study, published);
     let runs = results
         .points
         .iter()
@@ -142,11 +142,11 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
         .map(|point| point.run + 1)
         .max()
         .unwrap_or(1);
-    let mut row = Row {
+    let mut row = Comparison {
         id: published.id.clone(),
         what: published.what.clone(),
         unit: published.unit.clone(),
-        published: Figure::Words(published.stated.clone().unwrap_or_default()),
+        published: FigureValue::Words(published.stated.clone().unwrap_or_default()),
         measured: None,
         interval: None,
         runs,
@@ -178,7 +178,7 @@ fn compare_shape(
     study: &Study,
     results: &Results,
     expected: &Shape,
-    row: &mut Row,
+    row: &mut Comparison,
 ) -> Result<(), String> {
     row.tolerance = (expected.share() > 0.0).then(|| {
         // Shares are typed with few digits; the product has more.
@@ -196,7 +196,7 @@ fn compare_shape(
         found = format!("{found}; so in {held} of {} runs", row.runs);
         Estimate::of(&each.iter().map(|seen| seen.slack).collect::<Vec<_>>())
     };
-    row.measured = Some(Figure::Words(found));
+    row.measured = Some(FigureValue::Words(found));
     row.verdict = match slack.at_least(0.0) {
         Some(true) => Verdict::ShapeHit,
         Some(false) => Verdict::ShapeMiss,
@@ -210,7 +210,7 @@ fn compare_value(
     study: &Study,
     results: &Results,
     published: &Published,
-    row: &mut Row,
+    row: &mut Comparison,
 ) -> Result<(), String> {
     let bound = [
         published
@@ -221,9 +221,9 @@ fn compare_value(
             .map(|most| (format!("at most {most}"), most)),
     ];
     if let Some(number) = published.value {
-        row.published = Figure::Number(number);
+        row.published = FigureValue::Number(number);
     } else if let Some((words, _)) = bound.iter().flatten().next() {
-        row.published = Figure::Words(words.clone());
+        row.published = FigureValue::Words(words.clone());
     }
     let measured = { published.measured.as_ref() }
         .ok_or_else(|| "the study does not say what is measured".to_owned())?;
@@ -239,7 +239,7 @@ fn compare_value(
         })
         .collect::<Result<Vec<_>, _>>()?;
     let estimate = Estimate::of(&each);
-    row.measured = Some(Figure::Number(estimate.mean));
+    row.measured = Some(FigureValue::Number(estimate.mean));
     row.interval = (row.runs > 1).then(|| estimate.interval());
     let hit = if let Some(expected) = published.value {
         row.difference = Some(estimate.mean - expected);
@@ -363,10 +363,10 @@ pub fn needs(study: &Study, published: &Published, point: &Point) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Verdict, needs, rows, select};
+    use super::{FigureValue, Verdict, needs, rows, select};
     use crate::points::points;
     use crate::results::{CachedPoint, Results};
-    use crate::store::{Outcome, Reading};
+    use crate::store::{MetricReading, PointOutcome};
     use crate::study::Study;
 
     const TEXT: &str = r#"
@@ -423,11 +423,11 @@ curve = [{ of = "a.rate" }]
         let mut results = Results::default();
         for (point, value) in points(study, false).unwrap().into_iter().zip(values) {
             let key = point.number.to_string();
-            let mut outcome = Outcome::new(&key);
+            let mut outcome = PointOutcome::new(&key);
             let why = value.is_none().then(|| "it was stopped".to_owned());
             outcome
                 .metrics
-                .insert("rate".into(), Reading { value, why });
+                .insert("rate".into(), MetricReading { value, why });
             results.outcomes.insert(key.clone(), outcome);
             results.points.push(CachedPoint {
                 point,
@@ -453,8 +453,11 @@ curve = [{ of = "a.rate" }]
         assert_eq!(rows[0].calibrated.as_deref(), Some("dram.x"));
         assert_eq!(rows[1].difference, Some(-0.75));
         assert_eq!(rows[1].difference_percent, Some(-18.75));
-        assert_eq!(rows[2].published, Figure::Words("at most 3.5".into()));
-        assert_eq!(rows[3].published, Figure::Words("follows the load".into()));
+        assert_eq!(rows[2].published, FigureValue::Words("at most 3.5".into()));
+        assert_eq!(
+            rows[3].published,
+            FigureValue::Words("follows the load".into())
+        );
         assert_eq!(rows[3].tolerance.as_deref(), Some("7%"));
         let json = serde_json::to_value(&rows[0]).unwrap();
         for key in [
@@ -473,7 +476,7 @@ curve = [{ of = "a.rate" }]
     }
 
     /// Three runs of each point, with these values at 2.
-    fn replicated(values: [f64; 3]) -> Vec<super::Row> {
+    fn replicated(values: [f64; 3]) -> Vec<super::Comparison> {
         let text = TEXT.replacen(
             "[sweep.a]",
             "[replication]\nruns = 3\n[sweep.a]\nreplicate = true",
@@ -486,9 +489,9 @@ curve = [{ of = "a.rate" }]
             let x = point.coordinates.first().map_or(0.0, |place| place.x);
             let is_second = (x - 2.0).abs() < 1e-9;
             let value = if is_second { values[point.run] } else { x };
-            let mut outcome = Outcome::new(&key);
+            let mut outcome = PointOutcome::new(&key);
             let value = Some(value);
-            let reading = Reading { value, why: None };
+            let reading = MetricReading { value, why: None };
             outcome.metrics.insert("rate".into(), reading);
             results.outcomes.insert(key.clone(), outcome);
             results.points.push(CachedPoint {

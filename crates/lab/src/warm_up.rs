@@ -9,14 +9,14 @@
 
 use npsim_chip::Cycle;
 
-use crate::observation::Left;
+use crate::observation::DepartedFrame;
 
 /// Batches that the longest warm-up has.
 const BATCHES: u64 = 40;
 
 /// When a point is measured, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct MeasureWindow {
     /// Before it nothing is counted; the longest time that may be so if it is detected.
     pub warm_up: u64,
     /// Whether the warm-up is as long as the run shows it to be.
@@ -39,7 +39,7 @@ pub(crate) struct Begin {
 /// The cycles at which a window may begin; none if its begin is given. Not at once: the
 /// first frames take their time to come through.
 #[must_use]
-pub(crate) fn pauses(window: Window) -> Vec<Cycle> {
+pub(crate) fn pauses(window: MeasureWindow) -> Vec<Cycle> {
     if !window.detected {
         return Vec::new();
     }
@@ -50,7 +50,7 @@ pub(crate) fn pauses(window: Window) -> Vec<Cycle> {
 
 /// Where the window of a run begins that ended at `until`, from the frames that left
 /// and when.
-pub(crate) fn detect(left: &[(Cycle, Left)], until: Cycle, pauses: &[Cycle]) -> Begin {
+pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cycle]) -> Begin {
     let (Some(&batch), Some(&most)) = (pauses.first(), pauses.last()) else {
         return Begin {
             pause: 0,
@@ -126,8 +126,8 @@ fn truncation(series: &[f64], resolution: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Window, detect, pauses, truncation};
-    use crate::observation::Left;
+    use super::{MeasureWindow, detect, pauses, truncation};
+    use crate::observation::DepartedFrame;
 
     #[test]
     fn truncation_drops_what_is_unlike_the_rest() {
@@ -150,13 +150,13 @@ mod tests {
     }
 
     /// Frames of which one leaves every ten cycles; latencies grow to 500.
-    fn run(settles: u64, until: u64) -> Vec<(u64, Left)> {
+    fn run(settles: u64, until: u64) -> Vec<(u64, DepartedFrame)> {
         (1..=until / 10)
             .map(|n| {
                 let end = n * 10;
                 (
                     end,
-                    Left::new(&[0; 60], Some(end.min(settles) * 500 / settles)),
+                    DepartedFrame::new(&[0; 60], Some(end.min(settles) * 500 / settles)),
                 )
             })
             .collect()
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_window_begins_where_frames_take_as_long_as_they_will() {
-        let window = Window {
+        let window = MeasureWindow {
             warm_up: 40_000,
             detected: true,
             measure: Some(60_000),
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((at_once.cycle, at_once.settled), (1_000, true));
         let never = detect(&run(100_000, 100_000), 100_000, &pauses);
         assert_eq!((never.cycle, never.settled), (40_000, false));
-        let given = Window {
+        let given = MeasureWindow {
             detected: false,
             ..window
         };

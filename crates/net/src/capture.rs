@@ -1,10 +1,10 @@
-//! Captures: classic pcap and pcapng, also gzipped, frame by frame ([`Reader`]) or as a whole in memory
+//! Captures: classic pcap and pcapng, also gzipped, frame by frame ([`CaptureReader`]) or as a whole in memory
 //! ([`Capture`]).
 //!
 //! Read are both byte orders, microsecond and nanosecond files, pcapng with any number of sections
 //! and interfaces, resolutions down to the nanosecond in powers of ten and of two, time offsets, and
 //! enhanced, simple and the old packet blocks. Only Ethernet is accepted, unless packets of other link
-//! types are to be framed ([`Links`]). Where a capture says that its frames end with an FCS, the FCS is
+//! types are to be framed ([`LinkTypes`]). Where a capture says that its frames end with an FCS, the FCS is
 //! removed.
 
 mod assembly;
@@ -18,8 +18,8 @@ mod reader;
 use std::path::Path;
 
 pub use error::CaptureError;
-pub use link::Links;
-pub use reader::Reader;
+pub use link::LinkTypes;
+pub use reader::CaptureReader;
 
 use crate::Frame;
 
@@ -49,7 +49,7 @@ impl Capture {
     /// # Errors
     /// If the file cannot be read, is no capture, is not Ethernet, ends inside a frame, or is damaged.
     pub fn open(path: &Path) -> Result<Capture, CaptureError> {
-        Self::collect(Reader::open(path)?)
+        Self::collect(CaptureReader::open(path)?)
     }
 
     /// Reads a capture from memory; `name` stands for the path in errors.
@@ -57,10 +57,10 @@ impl Capture {
     /// # Errors
     /// As [`Capture::open`].
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Capture, CaptureError> {
-        Self::collect(Reader::from_bytes(name, bytes.to_vec())?)
+        Self::collect(CaptureReader::from_bytes(name, bytes.to_vec())?)
     }
 
-    fn collect(mut reader: Reader) -> Result<Capture, CaptureError> {
+    fn collect(mut reader: CaptureReader) -> Result<Capture, CaptureError> {
         let frames = reader.by_ref().collect::<Result<_, _>>()?;
         Ok(Capture {
             frames,

@@ -24,11 +24,11 @@ use pcap_file::{DataLink, Endianness};
 
 pub use resume::KeptFile;
 pub use tally::Position;
-pub use trace_sink::{Form, Interface, TraceSink};
+pub use trace_sink::{CaptureForm, CapturePort, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
 use crate::standard_output::{self, is_standard_output};
-use tally::Tally;
+use tally::CountedFile;
 
 /// Of the times in the file.
 const RESOLUTION: PcapTsResolution = PcapTsResolution::NanoSecond;
@@ -48,8 +48,8 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 /// [`resume`](PcapSink::resume) can go on with it.
 #[derive(Debug)]
 pub struct PcapSink {
-    file: Tally,
-    target: Target,
+    file: CountedFile,
+    target: OutputFile,
     frames: u64,
 }
 
@@ -72,16 +72,16 @@ impl Drop for Temporary {
 
 /// Where a file is written: beside the place that it is to have, or straight to what is no regular file.
 #[derive(Debug)]
-struct Target {
+struct OutputFile {
     temporary: Option<Temporary>,
     /// The file, while it has no name at all, not even a temporary one.
     nameless: Option<File>,
 }
 
-impl Target {
-    fn create(path: &Path) -> io::Result<(File, Target)> {
+impl OutputFile {
+    fn create(path: &Path) -> io::Result<(File, OutputFile)> {
         if is_standard_output(path) {
-            return Ok((standard_output::open()?, Target::direct()));
+            return Ok((standard_output::open()?, OutputFile::direct()));
         }
         // A link keeps pointing where it does: what it points at is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -92,7 +92,7 @@ impl Target {
             )),
             Ok(existing) if !existing.is_file() => {
                 let file = OpenOptions::new().write(true).open(&target)?;
-                Ok((file, Target::direct()))
+                Ok((file, OutputFile::direct()))
             }
             _ => {
                 let temporary = Temporary {
@@ -103,7 +103,7 @@ impl Target {
                 if let Some(file) = nameless::create(&temporary.path) {
                     let nameless = Some(file.try_clone()?);
                     let temporary = Some(temporary);
-                    let target = Target {
+                    let target = OutputFile {
                         temporary,
                         nameless,
                     };
@@ -113,7 +113,7 @@ impl Target {
                     .write(true)
                     .create_new(true)
                     .open(&temporary.path)?;
-                Ok((file, Target::named(temporary)))
+                Ok((file, OutputFile::named(temporary)))
             }
         }
     }
@@ -185,12 +185,12 @@ impl PcapSink {
     /// # Errors
     /// If no file can be made beside `path`, or `path` is a directory.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let (file, target) = Target::create(path)?;
-        Self::begin(Tally::new(file, Crc::new(), 0), target)
+        let (file, target) = OutputFile::create(path)?;
+        Self::begin(CountedFile::new(file, Crc::new(), 0), target)
     }
 
     /// Writes the header.
-    fn begin(mut file: Tally, target: Target) -> io::Result<Self> {
+    fn begin(mut file: CountedFile, target: OutputFile) -> io::Result<Self> {
         classic_header().write_to(&mut file).map_err(into_io)?;
         Ok(PcapSink {
             file,

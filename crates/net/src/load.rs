@@ -42,9 +42,9 @@ pub use generator::Generator;
 pub use kind::FrameKind;
 pub use phase::Phase;
 pub use prefix::{Prefix, PrefixError};
-pub use rate::{Amount, Rate, RateError};
+pub use rate::{Amount, LoadRate, RateError};
 pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
-pub use span::{Span, SpanError};
+pub use span::{SpanError, TimeSpan};
 pub use special::{OptionBytes, OptionError, Share, ShareError, Special};
 pub use stamp::Stamp;
 pub use turns::Interleave;
@@ -55,7 +55,7 @@ pub use turns::Interleave;
 pub struct Load {
     /// How much; without it nothing can come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
+    pub rate: Option<LoadRate>,
     /// How frames follow each other.
     pub arrivals: Arrivals,
     /// Mean frames of a burst, with [`Arrivals::Bursts`].
@@ -85,7 +85,7 @@ pub struct Load {
     /// Frames that are not plain datagrams.
     pub special: Special,
     /// Frames that would begin after this time do not come any more.
-    pub time: Span,
+    pub time: TimeSpan,
     /// Another seed is other traffic of the same kind.
     pub seed: u64,
 }
@@ -106,7 +106,7 @@ impl Default for Load {
             spread: Vec::new(),
             ttl: 64,
             special: Special::default(),
-            time: Span::from_picoseconds(1_000_000_000),
+            time: TimeSpan::from_picoseconds(1_000_000_000),
             seed: 0,
         }
     }
@@ -139,9 +139,11 @@ impl fmt::Display for Load {
     /// In one line: `0.33 of the line rate, poisson arrivals, 64-byte frames, 120 flows, seed 0`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rate {
-            Some(rate @ Rate::Total(Amount::Line(_))) => write!(out, "{rate} of the line rate")?,
-            Some(rate @ Rate::Total(_)) => rate.fmt(out)?,
-            Some(rate @ Rate::PerPort(_)) => write!(out, "{rate} by port")?,
+            Some(rate @ LoadRate::Total(Amount::Line(_))) => {
+                write!(out, "{rate} of the line rate")?
+            }
+            Some(rate @ LoadRate::Total(_)) => rate.fmt(out)?,
+            Some(rate @ LoadRate::PerPort(_)) => write!(out, "{rate} by port")?,
             None => out.write_str("no rate")?,
         }
         match self.arrivals {

@@ -30,7 +30,7 @@ mod overtaken;
 
 use std::collections::BTreeMap;
 
-pub use measures::{Counter, Extents, Order};
+pub use measures::{Counter, Extents, OrderMeasures};
 
 /// The displacement threshold of the reorder density if nothing else is said: one packet for each context
 /// of a chip with eight microengines.
@@ -39,13 +39,13 @@ pub const THRESHOLD: u64 = 64;
 /// The packets that left, flow by flow in their order.
 #[derive(Clone, Debug)]
 pub struct Sequences<F> {
-    flows: BTreeMap<F, Trail>,
+    flows: BTreeMap<F, DepartedPackets>,
     counted: bool,
 }
 
 /// The packets of one flow that left.
 #[derive(Clone, Debug, Default)]
-struct Trail {
+struct DepartedPackets {
     /// Their sequence numbers.
     numbers: Vec<u64>,
     /// How many of them, from the first, are not counted.
@@ -103,7 +103,7 @@ impl<F: Ord> Sequences<F> {
 
     /// The order of each flow, by flow. `threshold` is the displacement from which on the reorder density
     /// takes a packet for lost.
-    pub fn by_flow(&self, threshold: u64) -> impl Iterator<Item = (&F, Order)> {
+    pub fn by_flow(&self, threshold: u64) -> impl Iterator<Item = (&F, OrderMeasures)> {
         let counted = self.counted;
         let flows = self.flows.iter();
         flows.map(move |(flow, trail)| (flow, trail.order(counted, threshold)))
@@ -111,16 +111,16 @@ impl<F: Ord> Sequences<F> {
 
     /// The orders of all flows together.
     #[must_use]
-    pub fn total(&self, threshold: u64) -> Order {
+    pub fn total(&self, threshold: u64) -> OrderMeasures {
         self.total_of(threshold, |_| true)
     }
 
     /// The orders of some flows together.
     #[must_use]
-    pub fn total_of(&self, threshold: u64, mut chosen: impl FnMut(&F) -> bool) -> Order {
-        let mut total = Order {
+    pub fn total_of(&self, threshold: u64, mut chosen: impl FnMut(&F) -> bool) -> OrderMeasures {
+        let mut total = OrderMeasures {
             missing: self.counted.then_some(0),
-            ..Order::default()
+            ..OrderMeasures::default()
         };
         for (flow, trail) in &self.flows {
             if chosen(flow) {
@@ -131,16 +131,16 @@ impl<F: Ord> Sequences<F> {
     }
 }
 
-impl Trail {
-    fn order(&self, counted: bool, threshold: u64) -> Order {
+impl DepartedPackets {
+    fn order(&self, counted: bool, threshold: u64) -> OrderMeasures {
         let (ranks, duplicates, first) = self.ranks();
         let packets = (ranks.len() - first) as u64;
-        let mut order = Order {
+        let mut order = OrderMeasures {
             flows: u64::from(packets > 0),
             packets,
             duplicates,
             missing: counted.then(|| self.missing(ranks.len() as u64)),
-            ..Order::default()
+            ..OrderMeasures::default()
         };
         acknowledged::count(&ranks, first, &mut order);
         overtaken::count(&ranks, first, &mut order);

@@ -1,7 +1,7 @@
 //! When frames arrive at ports.
 //!
 //! A capture says what came; a [`Pace`] says when it is to come, a [`PortAssignment`] where. [`schedule`]
-//! turns both into [`Arrival`]s on wires that obey Ethernet: a frame takes the time of its bits, including
+//! turns both into [`FrameArrival`]s on wires that obey Ethernet: a frame takes the time of its bits, including
 //! preamble, padding and FCS, and the next one on the same port waits for it and the gap. The arithmetic
 //! is exact; picoseconds are rounded down only when they are put into an arrival. A [`Replay`] does the
 //! same for a file of any length, without holding it in memory.
@@ -16,7 +16,7 @@ pub use assignment::PortAssignment;
 pub(crate) use assignment::flow_hash;
 pub use placing::schedule;
 pub use replay::{Replay, ReplayError, ReplayFrames, Survey};
-pub use schedule::{Arrival, PortLoad, Schedule};
+pub use schedule::{ArrivalSchedule, FrameArrival, PortLoad};
 pub use speed::Pace;
 
 use crate::RatioError;

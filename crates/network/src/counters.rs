@@ -1,6 +1,6 @@
 //! What was counted, and what happened between two times.
 
-use npsim_protocols::icmp::message::{Said, Trouble};
+use npsim_protocols::icmp::message::{IcmpContent, Trouble};
 use npsim_transport::time::{SECOND, Time};
 use npsim_transport::{ReceiverCounters, SenderCounters};
 use serde::{Deserialize, Serialize};
@@ -174,12 +174,12 @@ pub struct MessageCounters {
 
 impl MessageCounters {
     /// A message of ICMP.
-    pub(crate) fn count(&mut self, said: Option<Said>, bytes: u32) {
+    pub(crate) fn count(&mut self, said: Option<IcmpContent>, bytes: u32) {
         let tally = match said {
-            Some(Said::Trouble(Trouble::TimeExceeded)) => &mut self.time_exceeded,
-            Some(Said::Trouble(Trouble::TooBig { .. })) => &mut self.too_big,
-            Some(Said::Trouble(_)) => &mut self.unreachable,
-            Some(Said::EchoReply) => &mut self.echo_replies,
+            Some(IcmpContent::Trouble(Trouble::TimeExceeded)) => &mut self.time_exceeded,
+            Some(IcmpContent::Trouble(Trouble::TooBig { .. })) => &mut self.too_big,
+            Some(IcmpContent::Trouble(_)) => &mut self.unreachable,
+            Some(IcmpContent::EchoReply) => &mut self.echo_replies,
             None => &mut self.others,
         };
         tally.add(bytes.into());

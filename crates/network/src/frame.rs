@@ -39,7 +39,7 @@ pub enum Content {
     /// A message of ARP, which no router passes on.
     Arp {
         /// What it says.
-        message: arp::message::Message,
+        message: arp::message::ArpMessage,
         /// The node that has sent it.
         from: u32,
     },

@@ -3,9 +3,9 @@
 use npsim_net::Random;
 use npsim_transport::rcp::{RcpReceiver, RcpSender, RcpSenderParameters};
 use npsim_transport::time::Time;
-use npsim_transport::wire::{Ends, Packet};
+use npsim_transport::wire::{FlowEnds, Packet};
 use npsim_transport::{
-    Phase, Receiver, ReceiverCounters, ReceiverParameters, Sender, SenderCounters,
+    ConnectionPhase, Receiver, ReceiverCounters, ReceiverParameters, Sender, SenderCounters,
     SenderParameters, SenderView, Supply,
 };
 use serde::{Deserialize, Serialize};
@@ -94,11 +94,11 @@ impl FlowState {
 
     fn of(view: &SenderView) -> Option<Self> {
         match (view.phase, view.slow_start) {
-            (Phase::SynSent, _) => Some(Self::Opening),
-            (Phase::Open, _) if view.recovering => Some(Self::Recovery),
-            (Phase::Open, Some(true)) => Some(Self::SlowStart),
-            (Phase::Open, Some(false)) => Some(Self::Avoidance),
-            (Phase::Open, None) => Some(Self::Open),
+            (ConnectionPhase::SynSent, _) => Some(Self::Opening),
+            (ConnectionPhase::Open, _) if view.recovering => Some(Self::Recovery),
+            (ConnectionPhase::Open, Some(true)) => Some(Self::SlowStart),
+            (ConnectionPhase::Open, Some(false)) => Some(Self::Avoidance),
+            (ConnectionPhase::Open, None) => Some(Self::Open),
             _ => None,
         }
     }
@@ -116,7 +116,7 @@ pub struct Output {
 impl Endpoint {
     /// Both ends of a flow, which is the `number`th, between two addresses.
     pub fn of(flow: &Flow, number: usize, ends: [std::net::Ipv4Addr; 2], seed: u64) -> [Self; 2] {
-        let ends = Ends {
+        let ends = FlowEnds {
             source: ends[0],
             destination: ends[1],
             source_port: FIRST_PORT.wrapping_add(number as u16),

@@ -4,7 +4,7 @@ mod check;
 mod run;
 mod state;
 
-use npsim_transport::pacing::Cpu;
+use npsim_transport::pacing::HostCpu;
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct Simulation {
     /// What has begun to go to chips and was not taken yet.
     to_chips: Vec<ToChip>,
     /// The CPU of each node that has one.
-    cpus: Vec<Option<Cpu>>,
+    cpus: Vec<Option<HostCpu>>,
     /// Messages that have reached hosts.
     messages: MessageCounters,
     #[serde(skip)]
@@ -116,7 +116,7 @@ impl Simulation {
         };
         it.connect()?;
         for cpu in &it.topology.cpus {
-            it.cpus[cpu.node] = Some(Cpu::new(cpu.cores, cpu.cost));
+            it.cpus[cpu.node] = Some(HostCpu::new(cpu.cores, cpu.cost));
         }
         for (number, flow) in it.topology.flows.iter().enumerate() {
             let nodes = [flow.from, flow.to];
@@ -285,7 +285,7 @@ impl Simulation {
             counted
         });
         let cpus = { self.topology.cpus.iter() }.map(|cpu| {
-            let busy = self.cpus[cpu.node].as_ref().map_or(0, Cpu::busy);
+            let busy = self.cpus[cpu.node].as_ref().map_or(0, HostCpu::busy);
             CpuCounters {
                 cores: cpu.cores as u64,
                 time: self.now,

@@ -121,7 +121,7 @@ pub enum Law {
     /// XCP.
     Xcp {
         /// What an operator sets; the capacity is that of each line unless one is given.
-        parameters: xcp::control::Parameters,
+        parameters: xcp::control::XcpSettings,
         /// A capacity in bytes per second in place of the line's.
         capacity: Option<u64>,
         /// Where feedback is given.
@@ -130,7 +130,7 @@ pub enum Law {
     /// XCP as a TCP option, in packets; feedback is given behind the queue.
     XcpOption {
         /// What an operator sets; the capacity is that of each line unless one is given.
-        parameters: xcp::control::Parameters,
+        parameters: xcp::control::XcpSettings,
         /// A capacity in bytes per second in place of the line's.
         capacity: Option<u64>,
         /// How windows and feedback stand in the option.
@@ -141,7 +141,7 @@ pub enum Law {
     /// RCP; parameters that depend on the capacity follow from that of each line.
     Rcp {
         /// What an operator sets; capacity, target and first rate are scaled to the line's.
-        parameters: rcp::rate::Parameters,
+        parameters: rcp::rate::RcpSettings,
     },
     /// Quick-Start.
     QuickStart {

@@ -9,7 +9,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Fault;
 use npsim_chip::kernel::port_io::Departure;
 use npsim_engine::ENGINE;
-use npsim_net::order::identify::{Flow, stamped};
+use npsim_net::order::identify::{FlowId, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};
 use npsim_observe::races::Race;
 use npsim_observe::set::ObserverConfig;
@@ -118,7 +118,7 @@ fn quantity(measure: &Measure, figure: u64) -> String {
 
 /// Notes the order in which stamped frames leave.
 #[derive(Clone, Default)]
-struct Departures(Arc<Mutex<Vec<(Cycle, Flow, u64)>>>);
+struct Departures(Arc<Mutex<Vec<(Cycle, FlowId, u64)>>>);
 
 impl Tap for Departures {
     fn departed(&mut self, departure: &Departure<'_>) {

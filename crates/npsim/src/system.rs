@@ -32,7 +32,7 @@ use npsim_chip::kernel::port_io::Departure;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
 use npsim_net::Ratio;
-use npsim_net::capture::Links;
+use npsim_net::capture::LinkTypes;
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Replay};
 use npsim_observe::set::{Observations, ObserverConfig, ObserverSet};
@@ -247,7 +247,7 @@ impl Traffic {
                     .collect();
                 let pace = Pace::Trace { speed: Ratio::ONE };
                 let ports = PortAssignment::ByInterface;
-                let replay = Replay::open_with(&path, &lines, ports, pace, Links::Ethernet)
+                let replay = Replay::open_with(&path, &lines, ports, pace, LinkTypes::Ethernet)
                     .map_err(|error| failed(&error))?;
                 Ok(Endpoints {
                     origin_ns: replay.survey().first_timestamp_ns,

@@ -6,7 +6,7 @@ use npsim_chip::gpp::{Access, LoadError, Place, Start};
 use serde::{Deserialize, Serialize};
 
 /// What a thread counts of one group. Each counter only grows, modulo its width.
-pub trait Counts<const WORDS: usize>: Copy + Default {
+pub trait ThreadRecord<const WORDS: usize>: Copy + Default {
     /// Bytes from one record to the next.
     const STRIDE: u32 = 4 * WORDS.next_power_of_two() as u32;
 
@@ -46,7 +46,7 @@ impl ThreadCounters {
 
 /// What the threads counted of one group, as far as their records were read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Arrivals<C, const WORDS: usize> {
+pub(crate) struct GroupCounters<C, const WORDS: usize> {
     /// The group, and out of how many.
     group: (usize, usize),
     /// Each thread's record when it was read last.
@@ -55,7 +55,7 @@ pub(crate) struct Arrivals<C, const WORDS: usize> {
     arrived: C,
 }
 
-impl<C: Counts<WORDS>, const WORDS: usize> Arrivals<C, WORDS> {
+impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
     /// Nothing has been read of `group`, one of `groups`.
     pub fn new(threads: usize, group: usize, groups: usize) -> Self {
         Self {

@@ -19,7 +19,7 @@ use npsim_net::capture::CaptureError;
 use npsim_net::egress::PcapSink;
 use npsim_net::ethernet::MIN_FRAME_BYTES;
 use npsim_net::load::Generator;
-use npsim_net::pace::Schedule;
+use npsim_net::pace::ArrivalSchedule;
 use npsim_net::{Frame, LineFrame};
 
 use crate::histogram::Histogram;
@@ -43,7 +43,10 @@ pub type Frames = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + Sen
 
 /// Frames in memory as a schedule puts them on lines.
 #[must_use]
-pub fn captured(frames: impl Into<Arc<[Frame]>>, schedule: impl Into<Arc<Schedule>>) -> Frames {
+pub fn captured(
+    frames: impl Into<Arc<[Frame]>>,
+    schedule: impl Into<Arc<ArrivalSchedule>>,
+) -> Frames {
     let (frames, schedule) = (frames.into(), schedule.into());
     let arrivals = 0..schedule.arrivals.len();
     Box::new(arrivals.map(move |number| {

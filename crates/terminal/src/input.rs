@@ -7,7 +7,7 @@ const REMEMBERED: usize = 1000;
 
 /// A line with a cursor, and those that were typed before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Input {
+pub struct LineEditor {
     text: String,
     /// In bytes.
     cursor: usize,
@@ -16,7 +16,7 @@ pub struct Input {
     shown: Option<(usize, String)>,
 }
 
-impl Input {
+impl LineEditor {
     /// What was typed.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -134,10 +134,10 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
-    use super::Input;
+    use super::LineEditor;
     use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-    fn press(input: &mut Input, codes: &[KeyCode]) {
+    fn press(input: &mut LineEditor, codes: &[KeyCode]) {
         for code in codes {
             assert!(input.key(&KeyEvent::from(*code)));
         }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn lines_come_back_and_what_was_typed_is_kept() {
-        let mut input = Input::default();
+        let mut input = LineEditor::default();
         for line in ["next", "where", "where"] {
             input.set(line);
             input.take();
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn letters_of_several_bytes_are_edited_whole() {
-        let mut input = Input::default();
+        let mut input = LineEditor::default();
         input.set("aéb");
         press(&mut input, &[KeyCode::Left, KeyCode::Backspace]);
         assert_eq!((input.text(), input.cursor()), ("ab", 1));

@@ -6,20 +6,20 @@ use npsim_chip::Cycle;
 use npsim_debug::breakpoints::Breakpoint;
 use npsim_debug::console::{Sources, completions, execute};
 use npsim_debug::history::History;
-use npsim_debug::search::Place;
+use npsim_debug::search::CodePoint;
 use npsim_debug::timeline::TimePoint;
-use npsim_debug::{Debugger, Reason, Thread};
+use npsim_debug::{Debugger, StopCause, Thread};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
 use crate::keys::{Action, Motion, action, interrupts};
 use crate::layout::{LEAST, Layout, Pane};
-use crate::panes::{Choice, PaneContext, contexts, items, source};
-use crate::progress::Progress;
+use crate::panes::{ItemAction, PaneContext, contexts, items, source};
+use crate::progress::CommandProgress;
 use crate::screen;
 use crate::theme::Theme;
-use crate::view::{Kind, Mode, SCALES, View};
+use crate::view::{ConsoleLine, Mode, SCALES, View};
 
 /// A debugger, how it is looked at, and what keys do to both.
 pub struct Interface<'s> {
@@ -30,7 +30,7 @@ pub struct Interface<'s> {
     /// What was on the screen last.
     area: Rect,
     past: Option<(Cycle, History)>,
-    progress: Option<Arc<Progress>>,
+    progress: Option<Arc<CommandProgress>>,
     quits: bool,
 }
 
@@ -60,7 +60,7 @@ impl<'s> Interface<'s> {
     }
 
     /// Lets what takes long be broken off, and shows how far it is.
-    pub(crate) fn report(&mut self, progress: Arc<Progress>) {
+    pub(crate) fn report(&mut self, progress: Arc<CommandProgress>) {
         let asked = Arc::clone(&progress);
         self.debugger.ask(move |cycle| asked.ask(cycle));
         self.progress = Some(progress);
@@ -211,7 +211,7 @@ impl<'s> Interface<'s> {
 
     /// Does what a line says, and shows the answer.
     fn command(&mut self, line: &str) {
-        self.view.tell(Kind::Command, [line.to_owned()]);
+        self.view.tell(ConsoleLine::Command, [line.to_owned()]);
         let before = self.debugger.thread();
         let stood = self.stands();
         if let Some(progress) = &self.progress {
@@ -227,13 +227,13 @@ impl<'s> Interface<'s> {
                 if answer.stop.is_some() || self.debugger.thread() != before {
                     self.view.line = None;
                 }
-                let jumped = { answer.stop }.is_some_and(|it| it.reason != Reason::Step);
+                let jumped = { answer.stop }.is_some_and(|it| it.reason != StopCause::Step);
                 if jumped && self.stands().0 != stood.0 {
                     self.view.places.truncate(self.view.place);
                     self.view.places.push(stood);
                     self.view.place = self.view.places.len();
                 }
-                self.view.tell(Kind::Answer, answer.lines);
+                self.view.tell(ConsoleLine::Answer, answer.lines);
             }
             Err(complaint) => self.mistake(complaint.to_string()),
         }
@@ -241,10 +241,13 @@ impl<'s> Interface<'s> {
         self.past = None;
     }
 
-    fn stands(&self) -> (TimePoint, Place) {
+    fn stands(&self) -> (TimePoint, CodePoint) {
         let Thread { me, context } = self.debugger.thread();
         let pc = self.debugger.pc(self.debugger.thread());
-        (self.debugger.timeline().moment(), Place { me, context, pc })
+        (
+            self.debugger.timeline().moment(),
+            CodePoint { me, context, pc },
+        )
     }
 
     /// To where one stood before a jump, or forth again.
@@ -271,7 +274,7 @@ impl<'s> Interface<'s> {
     }
 
     fn mistake(&mut self, text: String) {
-        self.view.tell(Kind::Mistake, [text]);
+        self.view.tell(ConsoleLine::Mistake, [text]);
     }
 
     fn command_key(&mut self, event: &KeyEvent) {
@@ -320,7 +323,7 @@ impl<'s> Interface<'s> {
             let common = common.to_owned();
             input.replace(from, &common);
         } else {
-            self.view.tell(Kind::Answer, [words.join("  ")]);
+            self.view.tell(ConsoleLine::Answer, [words.join("  ")]);
         }
     }
 
@@ -384,7 +387,7 @@ impl<'s> Interface<'s> {
     }
 
     /// The rows of the source, and that of the context.
-    fn rows(&self) -> (Vec<source::Row>, usize) {
+    fn rows(&self) -> (Vec<source::SourceRow>, usize) {
         source::rows(&self.debugger, self.sources, self.view.folded)
     }
 
@@ -395,13 +398,13 @@ impl<'s> Interface<'s> {
         };
         // It may stand on the next line that has code.
         let (line, asked) = match &row.place {
-            source::Place::Line(file, line) => {
+            source::RowPlace::Line(file, line) => {
                 let resolved = self.debugger.line(file, *line).ok();
                 let resolved = resolved.map(|(_, file, line)| (file, line));
                 let (file, line) = resolved.clone().unwrap_or((file.clone(), *line));
                 (resolved, format!("{file}:{line}"))
             }
-            source::Place::Word(pc) => (None, format!("*{pc}")),
+            source::RowPlace::Word(pc) => (None, format!("*{pc}")),
         };
         let mut points = self.debugger.breakpoints().iter();
         let same = |point: &&Breakpoint| {
@@ -446,8 +449,8 @@ impl<'s> Interface<'s> {
             items.into_iter().nth(chosen)?.choice
         });
         match choice {
-            Some(Choice::Do(command)) => self.command(&command),
-            Some(Choice::Packet(number)) => self.packet(number),
+            Some(ItemAction::Do(command)) => self.command(&command),
+            Some(ItemAction::Packet(number)) => self.packet(number),
             None => {}
         }
     }

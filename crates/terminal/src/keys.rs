@@ -66,7 +66,7 @@ pub enum Action {
 
 /// Keys that belong together.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct KeyGroup {
     /// Each with what it does; a step stands before its reverse.
     pub keys: &'static [(KeyCode, Action)],
     /// In a word.
@@ -85,8 +85,8 @@ const fn key(
     short: &'static str,
     help: &'static str,
     footer: bool,
-) -> Key {
-    Key {
+) -> KeyGroup {
+    KeyGroup {
         keys,
         short,
         help,
@@ -95,7 +95,7 @@ const fn key(
 }
 
 /// All keys but those of a line that is typed, in the order in which they are shown.
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[KeyGroup] = &[
     key(
         &[(Char('n'), Do("next")), (Char('N'), Do("back next"))],
         "line",
@@ -282,7 +282,7 @@ pub const KEYS: &[Key] = &[
     ),
 ];
 
-impl Key {
+impl KeyGroup {
     /// The keys as they are shown: `n/N`.
     #[must_use]
     pub fn label(&self) -> String {

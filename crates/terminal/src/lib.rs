@@ -17,7 +17,7 @@ mod theme;
 mod view;
 
 pub use interface::Interface;
-pub use keys::{Action, KEYS, Key, Motion};
+pub use keys::{Action, KEYS, KeyGroup, Motion};
 pub use layout::Pane;
 pub use run::run;
 pub use theme::Theme;

@@ -20,21 +20,21 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const OFTEN: Duration = Duration::from_millis(100);
 
 /// Something that is in progress.
-pub(crate) struct Progress {
+pub(crate) struct CommandProgress {
     /// The process was asked to end.
     stop: Arc<AtomicBool>,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     begun: Option<Instant>,
     shown: Option<Instant>,
     /// What was typed meanwhile.
     typed: VecDeque<Event>,
 }
 
-impl Progress {
+impl CommandProgress {
     pub fn new(stop: Arc<AtomicBool>) -> Self {
         Self {
             stop,
@@ -42,7 +42,7 @@ impl Progress {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -11,7 +11,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::interface::Interface;
-use crate::progress::Progress;
+use crate::progress::CommandProgress;
 use crate::theme::Theme;
 
 /// How often it is looked whether the process has to end.
@@ -29,7 +29,7 @@ pub fn run(
     stop: Arc<AtomicBool>,
 ) -> io::Result<()> {
     let mut interface = Interface::new(debugger, sources, theme);
-    let progress = Arc::new(Progress::new(stop));
+    let progress = Arc::new(CommandProgress::new(stop));
     interface.report(Arc::clone(&progress));
     // It puts the terminal right where something panics.
     let mut terminal = ratatui::try_init()?;
@@ -41,7 +41,7 @@ pub fn run(
 fn serve(
     interface: &mut Interface<'_>,
     terminal: &mut DefaultTerminal,
-    progress: &Progress,
+    progress: &CommandProgress,
 ) -> io::Result<()> {
     while !interface.quits() {
         if progress.wrote() {
@@ -61,7 +61,7 @@ fn serve(
 }
 
 /// What the user does next; nothing where the process has to end.
-fn next(progress: &Progress) -> io::Result<Option<Event>> {
+fn next(progress: &CommandProgress) -> io::Result<Option<Event>> {
     if let Some(event) = progress.typed() {
         return Ok(Some(event));
     }

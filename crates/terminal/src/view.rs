@@ -1,10 +1,10 @@
 //! How the debugger is looked at.
 
 use npsim_debug::questions::Trail;
-use npsim_debug::search::Place;
+use npsim_debug::search::CodePoint;
 use npsim_debug::timeline::TimePoint;
 
-use crate::input::Input;
+use crate::input::LineEditor;
 use crate::layout::Pane;
 
 /// Cycles in a column of the contexts.
@@ -27,7 +27,7 @@ pub(crate) enum Mode {
 
 /// What a line of the console is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ConsoleLine {
     Command,
     Answer,
     Mistake,
@@ -48,15 +48,15 @@ pub struct View {
     pub(crate) chosen: [usize; Pane::ALL.len()],
     /// Index into [`SCALES`].
     pub(crate) scale: usize,
-    pub(crate) command: Input,
-    pub(crate) search: Input,
-    pub(crate) lines: Vec<(Kind, String)>,
+    pub(crate) command: LineEditor,
+    pub(crate) search: LineEditor,
+    pub(crate) lines: Vec<(ConsoleLine, String)>,
     /// How many lines of the console or the help lie behind the last one that is shown.
     pub(crate) back: usize,
     /// The packet that is looked at.
     pub(crate) trail: Option<Trail>,
     /// Where one stood before jumps, and which of these one has come back to.
-    pub(crate) places: Vec<(TimePoint, Place)>,
+    pub(crate) places: Vec<(TimePoint, CodePoint)>,
     pub(crate) place: usize,
     /// Ctrl-C was pressed where nothing was in progress.
     pub(crate) leaving: bool,
@@ -73,8 +73,8 @@ impl Default for View {
             line: None,
             chosen: [0; Pane::ALL.len()],
             scale: 3,
-            command: Input::default(),
-            search: Input::default(),
+            command: LineEditor::default(),
+            search: LineEditor::default(),
             lines: Vec::new(),
             back: 0,
             trail: None,
@@ -104,7 +104,7 @@ impl View {
     }
 
     /// Adds lines to the console.
-    pub(crate) fn tell(&mut self, kind: Kind, lines: impl IntoIterator<Item = String>) {
+    pub(crate) fn tell(&mut self, kind: ConsoleLine, lines: impl IntoIterator<Item = String>) {
         self.lines.extend(lines.into_iter().map(|it| (kind, it)));
         let over = self.lines.len().saturating_sub(MOST_LINES);
         self.lines.drain(..over);

@@ -15,17 +15,17 @@ use crate::wire::Packet;
 use npsim_protocols::time::Time;
 
 pub use cubic::{Cubic, CubicParameters};
-pub use quick_start::{QuickStart, QuickStartParameters};
+pub use quick_start::{QuickStartControl, QuickStartParameters};
 pub use reno::Reno;
-pub use scheme::{Control, Scheme};
-pub use srp::{Srp, SrpParameters};
+pub use scheme::{AnyController, Scheme};
+pub use srp::{SrpControl, SrpParameters};
 pub(crate) use xcp::empty_header;
-pub use xcp::{Xcp, XcpLoss, XcpParameters};
+pub use xcp::{XcpControl, XcpLoss, XcpParameters};
 pub use xcp_option::{XcpOptionControl, XcpOptionParameters};
 
 /// What ends sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Limit {
+pub enum SendLimit {
     /// The window of the controller, or its rate.
     Window,
     /// The window of the peer, or the host's limit.
@@ -36,7 +36,7 @@ pub enum Limit {
 
 /// What a controller may know of its sender. Sizes are in bytes of payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct ControlInputs {
     /// Now.
     pub now: Time,
     /// Payload of a full segment.
@@ -56,7 +56,7 @@ pub struct Moment {
     /// The timeout as it is.
     pub timeout: Time,
     /// What ended sending the last time.
-    pub limit: Limit,
+    pub limit: SendLimit,
     /// Whether a fast recovery goes on.
     pub recovering: bool,
     /// The most that peer and host allow in flight.
@@ -93,46 +93,46 @@ pub trait Controller {
     }
 
     /// The handshake is done; `lost` tells that the SYN had to be sent again.
-    fn opened(&mut self, moment: &Moment, lost: bool);
+    fn opened(&mut self, moment: &ControlInputs, lost: bool);
 
     /// `bytes` of new data were acknowledged.
-    fn acknowledged(&mut self, moment: &Moment, bytes: u64);
+    fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64);
 
     /// Duplicate ACKs or SACK blocks told a loss: fast recovery begins.
-    fn lost(&mut self, moment: &Moment);
+    fn lost(&mut self, moment: &ControlInputs);
 
     /// SACK blocks told a loss of what was sent after the last one was told, while that is still being
     /// repaired.
-    fn lost_more(&mut self, moment: &Moment) {
+    fn lost_more(&mut self, moment: &ControlInputs) {
         let _ = moment;
     }
 
     /// `bytes` of data were found to have arrived: by an acknowledgement, or before it by SACK blocks.
-    fn arrived(&mut self, moment: &Moment, bytes: u64) {
+    fn arrived(&mut self, moment: &ControlInputs, bytes: u64) {
         let _ = (moment, bytes);
     }
 
     /// All that was out when fast recovery began has arrived; told without SACK only, where the window
     /// was inflated meanwhile.
-    fn recovered(&mut self, moment: &Moment);
+    fn recovered(&mut self, moment: &ControlInputs);
 
     /// The retransmission timer expired, `again` for the same data.
-    fn timed_out(&mut self, moment: &Moment, again: bool);
+    fn timed_out(&mut self, moment: &ControlInputs, again: bool);
 
     /// There is something to send after more than a timeout in which nothing was.
-    fn idle(&mut self, moment: &Moment) {
+    fn idle(&mut self, moment: &ControlInputs) {
         let _ = moment;
     }
 
     /// A packet is about to leave: marks it. `first` tells that its data, or its SYN, is sent the first
     /// time.
-    fn mark(&mut self, moment: &Moment, packet: &mut Packet, first: bool) {
+    fn mark(&mut self, moment: &ControlInputs, packet: &mut Packet, first: bool) {
         let _ = (moment, packet, first);
     }
 
     /// A packet came from the peer, before anything is done with it. `new` tells that it acknowledges
     /// new data.
-    fn read(&mut self, moment: &Moment, packet: &Packet, new: bool) {
+    fn read(&mut self, moment: &ControlInputs, packet: &Packet, new: bool) {
         let _ = (moment, packet, new);
     }
 }

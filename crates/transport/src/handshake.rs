@@ -1,7 +1,7 @@
 //! What both ends say in their SYN.
 
 use crate::host::HostParameters;
-use crate::wire::{Options, Timestamps};
+use crate::wire::{TcpOptions, Timestamps};
 use npsim_protocols::time::Time;
 
 /// The shift with which a receive buffer fits the 16 bits of a window (RFC 7323).
@@ -15,19 +15,19 @@ pub(crate) fn window_shift(host: &HostParameters) -> u8 {
 
 /// The options of a SYN, or of the answer to the SYN with options `asked`: what was not asked for is
 /// not offered back.
-pub(crate) fn options(host: &HostParameters, now: Time, asked: Option<&Options>) -> Options {
-    let agreed = |wanted: bool, theirs: fn(&Options) -> bool| wanted && asked.is_none_or(theirs);
+pub(crate) fn options(host: &HostParameters, now: Time, asked: Option<&TcpOptions>) -> TcpOptions {
+    let agreed = |wanted: bool, theirs: fn(&TcpOptions) -> bool| wanted && asked.is_none_or(theirs);
     let scale = agreed(host.window_scale, |asked| asked.window_scale.is_some());
     let echo = match asked {
         None => Some(0),
         Some(asked) => asked.timestamps.map(|timestamps| timestamps.value),
     };
-    Options {
+    TcpOptions {
         mss: Some(host.mss),
         window_scale: scale.then(|| window_shift(host)),
         sack_permitted: agreed(host.sack, |asked| asked.sack_permitted),
         timestamps: timestamps(host, now, echo),
-        ..Options::default()
+        ..TcpOptions::default()
     }
 }
 

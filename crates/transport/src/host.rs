@@ -3,7 +3,7 @@
 use npsim_protocols::round_trip::RtoParameters;
 use serde::{Deserialize, Serialize};
 
-use crate::pacing::Clock;
+use crate::pacing::TimerClock;
 use crate::scaling::{ScaleError, divided};
 use npsim_protocols::time::{MICROSECOND, SECOND, Time};
 
@@ -67,7 +67,7 @@ pub struct HostParameters {
     /// How long an endpoint that has closed answers, and how long it waits for the peer's FIN.
     pub time_wait: Time,
     /// What timers of pacing go by.
-    pub clock: Clock,
+    pub clock: TimerClock,
 }
 
 impl Default for HostParameters {
@@ -93,7 +93,7 @@ impl Default for HostParameters {
             rto: RtoParameters::LINUX,
             most_retransmissions: 15,
             time_wait: SECOND,
-            clock: Clock::Exact,
+            clock: TimerClock::Exact,
         }
     }
 }
@@ -138,7 +138,7 @@ mod tests {
         let host = HostParameters {
             timestamps: Some(MILLISECOND),
             delayed_ack: Some(40 * MILLISECOND),
-            clock: Clock::jiffies(250),
+            clock: TimerClock::jiffies(250),
             ..HostParameters::default()
         };
         let scaled = host.scaled(20).unwrap();
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(scaled.rto.granularity, 50 * MICROSECOND);
         assert_eq!(
             scaled.clock,
-            Clock::Jiffies {
+            TimerClock::Jiffies {
                 tick: 200 * MICROSECOND
             }
         );

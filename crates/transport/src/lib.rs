@@ -74,4 +74,4 @@ pub use npsim_protocols::round_trip::RtoParameters;
 pub use npsim_protocols::time;
 pub use receiver::{Receiver, ReceiverCounters, ReceiverParameters, ReceiverPhase, XcpAnswer};
 pub use scaling::ScaleError;
-pub use sender::{Phase, Sender, SenderCounters, SenderParameters, SenderView, Supply};
+pub use sender::{ConnectionPhase, Sender, SenderCounters, SenderParameters, SenderView, Supply};

@@ -11,7 +11,7 @@ mod sender;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pacing::Clock;
+use crate::pacing::TimerClock;
 use crate::scaling::{ScaleError, divided};
 use npsim_protocols::time::{MILLISECOND, SECOND, Time};
 
@@ -36,7 +36,7 @@ pub struct RcpParameters {
     /// Unit of the 32-bit clock in packets.
     pub stamp_unit: Time,
     /// What timers of pacing go by.
-    pub clock: Clock,
+    pub clock: TimerClock,
 }
 
 impl Default for RcpParameters {
@@ -48,7 +48,7 @@ impl Default for RcpParameters {
             least_rate: 1500,
             most_attempts: 60,
             stamp_unit: MILLISECOND / 1_000_000,
-            clock: Clock::Exact,
+            clock: TimerClock::Exact,
         }
     }
 }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::handshake;
 use crate::host::HostParameters;
 use crate::sequence;
-use crate::wire::{Ends, Flags, Options, Packet, PacketFormat, Segment};
-use assembly::Assembly;
+use crate::wire::{Flags, FlowEnds, Packet, PacketFormat, Segment, TcpOptions};
+use assembly::StreamAssembly;
 use echo::Echo;
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::time::Time;
@@ -37,7 +37,7 @@ pub struct ReceiverParameters {
     /// The host.
     pub host: HostParameters,
     /// Its addresses and ports.
-    pub ends: Ends,
+    pub ends: FlowEnds,
     /// Whether the application takes data as it comes; if not, [`Receiver::read`] does.
     pub reads_at_once: bool,
     /// Whether XCP as a TCP option is agreed to.
@@ -84,10 +84,10 @@ pub struct ReceiverCounters {
 
 /// The sender as its SYN showed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Peer {
+struct SenderPeer {
     initial: u32,
     /// What its SYN offered.
-    options: Options,
+    options: TcpOptions,
     sack: bool,
     /// Its timestamp that is echoed next, if both send them.
     timestamp: Option<u32>,
@@ -97,14 +97,14 @@ struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receiver {
     host: HostParameters,
-    ends: Ends,
+    ends: FlowEnds,
     reads_at_once: bool,
     xcp_option: Option<XcpAnswer>,
     phase: ReceiverPhase,
     initial: u32,
-    peer: Option<Peer>,
+    peer: Option<SenderPeer>,
     /// What has come; offset 1 is the first byte.
-    assembly: Assembly,
+    assembly: StreamAssembly,
     /// The offset of the sender's FIN, once it is known.
     fin: Option<u64>,
     /// Bytes that the application has not taken.
@@ -139,7 +139,7 @@ impl Receiver {
             phase: ReceiverPhase::Listen,
             initial: Random::new(parameters.seed, STREAM).next() as u32,
             peer: None,
-            assembly: Assembly::default(),
+            assembly: StreamAssembly::default(),
             fin: None,
             unread: 0,
             granted: u64::from(first.unwrap_or(u32::MAX)),
@@ -232,7 +232,7 @@ impl Receiver {
         }
         let options = segment.options;
         let echoes = self.host.timestamps.is_some();
-        self.peer = Some(Peer {
+        self.peer = Some(SenderPeer {
             initial: segment.sequence,
             options,
             sack: self.host.sack && options.sack_permitted,
@@ -427,9 +427,9 @@ impl Receiver {
         let mut options = if syn {
             handshake::options(&self.host, now, Some(&peer.options))
         } else {
-            Options {
+            TcpOptions {
                 timestamps: handshake::timestamps(&self.host, now, peer.timestamp),
-                ..Options::default()
+                ..TcpOptions::default()
             }
         };
         let feedback = self.echo.mark(&mut options, syn);

@@ -13,13 +13,13 @@ mod timers;
 use npsim_net::Random;
 use serde::{Deserialize, Serialize};
 
-use crate::control::{Control, Limit, Moment, Scheme};
+use crate::control::{AnyController, ControlInputs, Scheme, SendLimit};
 use crate::host::HostParameters;
 use crate::pacing::Pacer;
-use crate::wire::{Ends, Packet};
+use crate::wire::{FlowEnds, Packet};
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::time::Time;
-use scoreboard::Scoreboard;
+use scoreboard::SackScoreboard;
 
 /// The random stream of a sender under its seed.
 const STREAM: u64 = 0x7463_7000;
@@ -45,7 +45,7 @@ pub struct SenderParameters {
     /// The law.
     pub scheme: Scheme,
     /// Its addresses and ports.
-    pub ends: Ends,
+    pub ends: FlowEnds,
     /// What there is to send.
     pub supply: Supply,
     /// Draws the first sequence number, and nonces.
@@ -54,7 +54,7 @@ pub struct SenderParameters {
 
 /// Where a connection is, as its sender sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Phase {
+pub enum ConnectionPhase {
     /// Not opened.
     New,
     /// The SYN is out.
@@ -94,7 +94,7 @@ pub struct SenderCounters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderView {
     /// Where the connection is.
-    pub phase: Phase,
+    pub phase: ConnectionPhase,
     /// Whether it is in fast recovery.
     pub recovering: bool,
     /// Whether it is in slow start, where its law has one.
@@ -126,7 +126,7 @@ enum Recovery {
 
 /// The peer as the handshake showed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Peer {
+struct ReceiverPeer {
     /// Its first sequence number.
     initial: u32,
     /// The next offset expected of it: 1, and 2 after its FIN.
@@ -146,9 +146,9 @@ struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
     host: HostParameters,
-    ends: Ends,
-    control: Control,
-    phase: Phase,
+    ends: FlowEnds,
+    control: AnyController,
+    phase: ConnectionPhase,
     /// First sequence number.
     initial: u32,
     /// The offset after the last byte that there is to send.
@@ -162,7 +162,7 @@ pub struct Sender {
     highest: u64,
     /// The offset that the peer's window ends at.
     edge: u64,
-    peer: Option<Peer>,
+    peer: Option<ReceiverPeer>,
     /// Payload of a full segment.
     mss: u64,
     rtt: RoundTrip,
@@ -181,9 +181,9 @@ pub struct Sender {
     extra: u64,
     /// The first hole is to be sent, whatever the window.
     repair: bool,
-    scoreboard: Scoreboard,
+    scoreboard: SackScoreboard,
     retries: u8,
-    limit: Limit,
+    limit: SendLimit,
     last_sent: Time,
     pacer: Pacer,
     /// When the retransmission timer expires.
@@ -215,7 +215,7 @@ impl Sender {
             host,
             ends: parameters.ends,
             control: parameters.scheme.controller(&host, random),
-            phase: Phase::New,
+            phase: ConnectionPhase::New,
             initial,
             data_end,
             closing,
@@ -235,9 +235,9 @@ impl Sender {
             inflation: 0,
             extra: 0,
             repair: false,
-            scoreboard: Scoreboard::default(),
+            scoreboard: SackScoreboard::default(),
             retries: 0,
-            limit: Limit::Window,
+            limit: SendLimit::Window,
             last_sent: 0,
             pacer: Pacer::default(),
             expires_at: None,
@@ -303,7 +303,7 @@ impl Sender {
 
     /// The controller, for what is special to it.
     #[must_use]
-    pub fn control(&self) -> &Control {
+    pub fn control(&self) -> &AnyController {
         &self.control
     }
 
@@ -343,10 +343,10 @@ impl Sender {
         window.max(self.mss).min(limit.max(self.mss))
     }
 
-    fn moment(&self, now: Time) -> Moment {
+    fn moment(&self, now: Time) -> ControlInputs {
         let room = self.edge.saturating_sub(self.acknowledged);
         let headers = u64::from(40 + self.taken());
-        Moment {
+        ControlInputs {
             now,
             mss: self.mss,
             packet: self.mss + headers,

@@ -1,7 +1,7 @@
 //! Packets as they stand on the wire, and as values.
 //!
 //! [`Packet`] is what endpoints exchange: IPv4 with at most a Quick-Start option, the congestion header
-//! of XCP if the flow has one, and TCP; or IPv4, the congestion header of RCP and its [`Datagram`].
+//! of XCP if the flow has one, and TCP; or IPv4, the congestion header of RCP and its [`RcpDatagram`].
 //! A simulation may carry packets as values; [`Packet::to_bytes`] and [`Packet::from_bytes`] are for
 //! chips and captures.
 
@@ -14,9 +14,9 @@ mod segment;
 mod xcp_option;
 
 pub use error::WireError;
-pub use options::{Options, QuickStartResponse, SackBlocks, Timestamps};
+pub use options::{QuickStartResponse, SackBlocks, TcpOptions, Timestamps};
 pub(crate) use packet::DATAGRAM_PROTOCOL;
-pub use packet::{Body, Datagram, Ends, Packet};
+pub use packet::{FlowEnds, Packet, PacketBody, RcpDatagram};
 pub use payload::{first_difference, pattern};
 pub use segment::{Flags, Segment};
 pub use xcp_option::{FRACTION_BITS, PacketFormat, XcpOption};

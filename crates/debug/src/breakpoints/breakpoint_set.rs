@@ -12,9 +12,9 @@ use npsim_image::Point;
 use super::{Access, Breakpoint, What};
 use crate::access::touches;
 use crate::error::DebugError;
-use crate::expression::{Location, Scope};
-use crate::names::Names;
-use crate::search::{Candidate, Condition, Direction, Place};
+use crate::expression::{EvaluationScope, Lvalue};
+use crate::names::ProjectNames;
+use crate::search::{Candidate, CodePoint, Condition, Direction};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -22,7 +22,7 @@ use crate::timeline::TimePoint;
 #[derive(Debug, Default)]
 pub struct BreakpointSet {
     points: Vec<Breakpoint>,
-    names: Names,
+    names: ProjectNames,
     last_id: u32,
     /// Microengine, address and place of a breakpoint, sorted.
     code: Vec<(u8, u16, usize)>,
@@ -44,7 +44,7 @@ pub struct LogOutput {
     /// When.
     pub moment: TimePoint,
     /// By whom.
-    pub place: Option<Place>,
+    pub place: Option<CodePoint>,
     /// The text.
     pub text: String,
 }
@@ -52,7 +52,7 @@ pub struct LogOutput {
 impl BreakpointSet {
     /// None yet.
     #[must_use]
-    pub fn new(names: Names) -> Self {
+    pub fn new(names: ProjectNames) -> Self {
         Self {
             names,
             ..Self::default()
@@ -172,8 +172,8 @@ impl BreakpointSet {
         cycle: Cycle,
         thread: Thread,
         point: Point,
-    ) -> Scope<'s> {
-        Scope {
+    ) -> EvaluationScope<'s> {
+        EvaluationScope {
             chip,
             names: &self.names,
             cycle,
@@ -197,7 +197,7 @@ impl BreakpointSet {
         })
     }
 
-    fn accesses(&self) -> impl Iterator<Item = (usize, &Location, Access)> {
+    fn accesses(&self) -> impl Iterator<Item = (usize, &Lvalue, Access)> {
         let points = self.points.iter().enumerate();
         points.filter_map(|(at, point)| match &point.what {
             What::Watch {
@@ -226,7 +226,7 @@ impl BreakpointSet {
                 out.push(Candidate {
                     moment: TimePoint::of(at + Cycle::from(pc - first), thread.me),
                     mark,
-                    place: Some(Place {
+                    place: Some(CodePoint {
                         me: thread.me,
                         context: thread.context,
                         pc,
@@ -238,7 +238,7 @@ impl BreakpointSet {
 
     fn done(&self, at: Cycle, command: &BusCommand, out: &mut Vec<Candidate>) {
         for (mark, location, access) in self.accesses() {
-            let Location::Word(memory, address) = location else {
+            let Lvalue::Word(memory, address) = location else {
                 continue;
             };
             let Some(it) = touches(command, *memory, *address) else {
@@ -258,7 +258,7 @@ impl BreakpointSet {
                     // It has happened then.
                     moment: TimePoint::before(at + 1),
                     mark,
-                    place: Some(Place {
+                    place: Some(CodePoint {
                         me: command.me,
                         context: command.context,
                         pc: command.pc,
@@ -357,7 +357,7 @@ impl Condition for BreakpointSet {
         };
         let (thread, looked_up) = match (&point.what, candidate.place) {
             (What::Watch { thread, point, .. }, _) => (*thread, *point),
-            (What::Code(_), Some(Place { me, context, pc })) => {
+            (What::Code(_), Some(CodePoint { me, context, pc })) => {
                 (Thread { me, context }, Point::before(pc))
             }
             (What::Code(_), None) => return false,

@@ -70,13 +70,13 @@ impl std::fmt::Display for Hits {
 
 /// The hits of the run from its beginning up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct HitCount {
     hits: Vec<TimePoint>,
     /// All at or before this moment are known.
     through: TimePoint,
 }
 
-impl Counted {
+impl HitCount {
     pub fn through(&self) -> TimePoint {
         self.through
     }

@@ -3,17 +3,17 @@
 use std::str::FromStr;
 
 use crate::error::DebugError;
-use crate::expression::{Expression, Scope};
+use crate::expression::{EvaluationScope, Expression};
 
 /// Text with expressions: `got {bytes} bytes at {buffer:x}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<LogPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum LogPart {
     Text(String),
     /// An expression, and whether it is shown in hexadecimal.
     Value(Expression, bool),
@@ -33,11 +33,11 @@ impl FromStr for Template {
                 Some(expression) => (expression, true),
                 None => (inside, false),
             };
-            parts.push(Part::Text(before.to_owned()));
-            parts.push(Part::Value(expression.parse()?, hex));
+            parts.push(LogPart::Text(before.to_owned()));
+            parts.push(LogPart::Value(expression.parse()?, hex));
             rest = after;
         }
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(LogPart::Text(rest.to_owned()));
         Ok(Self {
             text: text.to_owned(),
             parts,
@@ -55,17 +55,17 @@ impl Template {
     /// The expressions in it.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Value(expression, _) => Some(expression),
-            Part::Text(_) => None,
+            LogPart::Value(expression, _) => Some(expression),
+            LogPart::Text(_) => None,
         })
     }
 
     /// The text with values; what names nothing here says so.
     #[must_use]
-    pub fn filled(&self, scope: &Scope<'_>) -> String {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Value(expression, hex) => match expression.value(scope) {
+    pub fn filled(&self, scope: &EvaluationScope<'_>) -> String {
+        let text = |part: &LogPart| match part {
+            LogPart::Text(text) => text.clone(),
+            LogPart::Value(expression, hex) => match expression.value(scope) {
                 Ok(value) if *hex => format!("{value:#x}"),
                 Ok(value) => value.to_string(),
                 Err(complaint) => format!("<{}>", complaint.message),

@@ -13,7 +13,7 @@ pub use log::Template;
 
 use npsim_image::Point;
 
-use crate::expression::{Expression, Location};
+use crate::expression::{Expression, Lvalue};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -40,7 +40,7 @@ pub enum What {
         /// It, with its names bound.
         value: Expression,
         /// The longword, for accesses.
-        location: Option<Location>,
+        location: Option<Lvalue>,
         /// What is to happen to it.
         access: Access,
         /// The context whose registers are meant.
@@ -73,7 +73,7 @@ pub struct Breakpoint {
     /// Whether it is in force.
     pub enabled: bool,
     /// Hits from the beginning of the run on, as far as they are known.
-    counted: hits::Counted,
+    counted: hits::HitCount,
     /// Moments for which the line was said.
     said: BTreeSet<TimePoint>,
 }
@@ -92,7 +92,7 @@ impl Breakpoint {
             hits: None,
             log: None,
             enabled: true,
-            counted: hits::Counted::default(),
+            counted: hits::HitCount::default(),
             said: BTreeSet::new(),
         }
     }

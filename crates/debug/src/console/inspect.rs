@@ -7,10 +7,10 @@ use npsim_inspect::QueueView;
 use npsim_isa::{Bank, Operand, Unit};
 
 use super::table::Verb;
-use super::{Answer, Call, last_count, show};
+use super::{Call, Reply, last_count, show};
 use crate::error::DebugError;
-use crate::expression::{Expression, Location};
-use crate::names::{Named, Ring, live_at, owner_text};
+use crate::expression::{Expression, Lvalue};
+use crate::names::{NamedRegister, Ring, live_at, owner_text};
 
 /// Longwords of a line.
 const PER_LINE: usize = 4;
@@ -18,15 +18,15 @@ const PER_LINE: usize = 4;
 const MOST_WORDS: u32 = 4096;
 
 /// What makes a register of a file by its number.
-type Make = fn(u8) -> Operand;
+type RegisterOfFile = fn(u8) -> Operand;
 
 fn value(value: u32) -> String {
     format!("{value} ({value:#x})")
 }
 
 impl Call<'_, '_> {
-    pub(super) fn look(&mut self, verb: Verb) -> Result<Answer, DebugError> {
-        Ok(Answer::lines(match verb {
+    pub(super) fn look(&mut self, verb: Verb) -> Result<Reply, DebugError> {
+        Ok(Reply::lines(match verb {
             Verb::Where => show::where_text(self.debugger, self.thread()?),
             Verb::Contexts => {
                 let me = match self.rest {
@@ -142,7 +142,7 @@ impl Call<'_, '_> {
         let mut lines = Vec::new();
         for named in live_at(image, self.debugger.point(thread)) {
             match named {
-                Named::Register(symbol, side) => {
+                NamedRegister::Register(symbol, side) => {
                     let Some(it) = view.register(symbol.operand, side, thread.context) else {
                         continue;
                     };
@@ -164,7 +164,7 @@ impl Call<'_, '_> {
                     }
                     lines.push(text);
                 }
-                Named::Signal(symbol) => {
+                NamedRegister::Signal(symbol) => {
                     let has = come >> symbol.number & 1 == 1;
                     let state = if has { "has come" } else { "has not come" };
                     lines.push(format!(
@@ -187,7 +187,7 @@ impl Call<'_, '_> {
             return Vec::new();
         };
         let each = view.registers_each();
-        let files: [(&str, Make, Side); 6] = [
+        let files: [(&str, RegisterOfFile, Side); 6] = [
             ("a", |n| Operand::Gpr(Bank::A, n), Side::Both),
             ("b", |n| Operand::Gpr(Bank::B, n), Side::Both),
             ("$ in", Operand::STransfer, Side::Read),
@@ -240,7 +240,7 @@ impl Call<'_, '_> {
         let thread = self.debugger.thread();
         let scope = self.debugger.scope(thread);
         let expression: Expression = text.parse()?;
-        let Location::Word(memory, first) = expression.location(&scope)? else {
+        let Lvalue::Word(memory, first) = expression.location(&scope)? else {
             return Err(
                 DebugError::new(format!("`{text}` is no longword of a memory"))
                     .help("write `scratch[0x100]`, `sram0[64]`, `dram[0]` or `lm[0]`"),

@@ -7,9 +7,9 @@ mod show;
 mod table;
 
 pub use complete::completions;
-pub use place::Asked;
+pub use place::BreakpointText;
 pub use show::{holder_text, source_lines, stop_text, time_text};
-pub use table::{COMMANDS, CommandInfo, Completes, Group};
+pub use table::{COMMANDS, CommandGroup, Completes, ConsoleCommand};
 
 use npsim_chip::kernel::check::Check;
 use npsim_project::quantity::Time;
@@ -25,7 +25,7 @@ use table::{Verb, find, reversed};
 
 /// What a command gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct Reply {
     /// Lines to show.
     pub lines: Vec<String>,
     /// Where the run stands now, if the command went anywhere.
@@ -36,7 +36,7 @@ pub struct Answer {
     pub quits: bool,
 }
 
-impl Answer {
+impl Reply {
     fn lines(lines: Vec<String>) -> Self {
         Self {
             lines,
@@ -63,10 +63,10 @@ pub fn execute(
     debugger: &mut Debugger,
     sources: Sources<'_>,
     line: &str,
-) -> Result<Answer, DebugError> {
+) -> Result<Reply, DebugError> {
     let line = line.trim();
     if line.is_empty() || line.starts_with(';') || line.starts_with("//") {
-        return Ok(Answer::default());
+        return Ok(Reply::default());
     }
     let (word, rest) = first_word(line);
     match find(word) {
@@ -131,7 +131,7 @@ struct Call<'c, 's> {
 }
 
 impl Call<'_, '_> {
-    fn verb(&mut self, verb: Verb) -> Result<Answer, DebugError> {
+    fn verb(&mut self, verb: Verb) -> Result<Reply, DebugError> {
         match verb {
             verb if verb.goes() => self.go(verb, Direction::Forward),
             Verb::Back => self.back(),
@@ -149,7 +149,7 @@ impl Call<'_, '_> {
             Verb::Context => self.context(),
             Verb::Why => {
                 let thread = self.thread()?;
-                Ok(Answer::lines(self.debugger.why(thread)))
+                Ok(Reply::lines(self.debugger.why(thread)))
             }
             Verb::Wake => self.wake(),
             Verb::Who => self.who(2, false),
@@ -158,9 +158,9 @@ impl Call<'_, '_> {
             Verb::Buffer => self.buffer(),
             Verb::Set => self.set(),
             Verb::Help => self.help(),
-            Verb::Quit => Ok(Answer {
+            Verb::Quit => Ok(Reply {
                 quits: true,
-                ..Answer::default()
+                ..Reply::default()
             }),
             verb => self.look(verb),
         }
@@ -192,15 +192,15 @@ impl Call<'_, '_> {
         }
     }
 
-    fn arrived(&self, stop: Stop) -> Answer {
-        Answer {
+    fn arrived(&self, stop: Stop) -> Reply {
+        Reply {
             lines: stop_text(self.debugger, &stop, self.sources),
             stop: Some(stop),
-            ..Answer::default()
+            ..Reply::default()
         }
     }
 
-    fn back(&mut self) -> Result<Answer, DebugError> {
+    fn back(&mut self) -> Result<Reply, DebugError> {
         let (word, rest) = first_word(self.rest);
         let info = find(word).ok().filter(|it| it.verb.goes());
         let info = info.ok_or_else(|| {
@@ -211,7 +211,7 @@ impl Call<'_, '_> {
         self.go(info.verb, Direction::Back)
     }
 
-    fn go(&mut self, verb: Verb, direction: Direction) -> Result<Answer, DebugError> {
+    fn go(&mut self, verb: Verb, direction: Direction) -> Result<Reply, DebugError> {
         let step = match verb {
             Verb::Next => Step::Line,
             Verb::Step => Step::Into,
@@ -243,7 +243,7 @@ impl Call<'_, '_> {
         let mut said = Vec::new();
         for _ in 1..count {
             let stop = self.debugger.step(step, direction);
-            let ends = stop.reason != crate::Reason::Step;
+            let ends = stop.reason != crate::StopCause::Step;
             said.extend(stop.said.clone());
             if ends {
                 let stop = Stop { said, ..stop };
@@ -256,7 +256,7 @@ impl Call<'_, '_> {
         Ok(self.arrived(stop))
     }
 
-    fn goto(&mut self) -> Result<Answer, DebugError> {
+    fn goto(&mut self) -> Result<Reply, DebugError> {
         let (word, rest) = first_word(self.rest);
         if word == "packet" {
             self.rest = rest;
@@ -291,7 +291,7 @@ impl Call<'_, '_> {
         Ok(self.arrived(stop))
     }
 
-    fn goto_packet(&mut self) -> Result<Answer, DebugError> {
+    fn goto_packet(&mut self) -> Result<Reply, DebugError> {
         let (number, station) = self.rest.split_once('@').unwrap_or((self.rest, "0"));
         let wrong =
             || DebugError::new("which packet and which station?").help("write `goto packet 17 @3`");
@@ -315,13 +315,13 @@ impl Call<'_, '_> {
         Ok(self.arrived(stop))
     }
 
-    fn context(&mut self) -> Result<Answer, DebugError> {
+    fn context(&mut self) -> Result<Reply, DebugError> {
         let thread = self.rest.parse()?;
         self.debugger.select(thread)?;
-        Ok(Answer::lines(show::where_text(self.debugger, thread)))
+        Ok(Reply::lines(show::where_text(self.debugger, thread)))
     }
 
-    fn check(&mut self, passes: bool) -> Result<Answer, DebugError> {
+    fn check(&mut self, passes: bool) -> Result<Reply, DebugError> {
         let check: Check = self.rest.parse().map_err(DebugError::new)?;
         let mut allowed = self.debugger.allowed().to_vec();
         allowed.retain(|it| *it != check);
@@ -330,10 +330,10 @@ impl Call<'_, '_> {
         }
         self.debugger.allow(&allowed);
         let does = if passes { "passes" } else { "stops the run" };
-        Ok(Answer::line(format!("{check} {does}")))
+        Ok(Reply::line(format!("{check} {does}")))
     }
 
-    fn by_number(&mut self, verb: Verb) -> Result<Answer, DebugError> {
+    fn by_number(&mut self, verb: Verb) -> Result<Reply, DebugError> {
         let id = self.rest.parse().map_err(|_| {
             DebugError::new(format!("`{}` is no number", self.rest))
                 .help("`breakpoints` lists them with their numbers")
@@ -343,37 +343,37 @@ impl Call<'_, '_> {
             Verb::Enable => self.debugger.enable(id, true).map(|()| "is in force"),
             _ => self.debugger.enable(id, false).map(|()| "is out of force"),
         }?;
-        Ok(Answer {
+        Ok(Reply {
             breakpoints: true,
-            ..Answer::line(format!("{id} {done}"))
+            ..Reply::line(format!("{id} {done}"))
         })
     }
 
-    fn breakpoints(&self) -> Answer {
+    fn breakpoints(&self) -> Reply {
         let points = self.debugger.breakpoints();
         if points.is_empty() {
-            return Answer::line("there are none");
+            return Reply::line("there are none");
         }
-        Answer::lines(points.iter().map(show::breakpoint_text).collect())
+        Reply::lines(points.iter().map(show::breakpoint_text).collect())
     }
 
-    fn added(&mut self, point: Breakpoint) -> Result<Answer, DebugError> {
+    fn added(&mut self, point: Breakpoint) -> Result<Reply, DebugError> {
         let id = self.debugger.add(point)?;
         let points = self.debugger.breakpoints();
         let point = points.iter().find(|it| it.id == id);
-        Ok(Answer {
+        Ok(Reply {
             breakpoints: true,
-            ..Answer::lines(point.map(show::breakpoint_text).into_iter().collect())
+            ..Reply::lines(point.map(show::breakpoint_text).into_iter().collect())
         })
     }
 
-    fn set_break(&mut self, say: Option<&str>) -> Result<Answer, DebugError> {
-        let asked: Asked = self.rest.parse()?;
+    fn set_break(&mut self, say: Option<&str>) -> Result<Reply, DebugError> {
+        let asked: BreakpointText = self.rest.parse()?;
         let point = asked.breakpoint(self.debugger, say)?;
         self.added(point)
     }
 
-    fn log(&mut self) -> Result<Answer, DebugError> {
+    fn log(&mut self) -> Result<Reply, DebugError> {
         let (before, say) = self.rest.split_once(" say ").ok_or_else(|| {
             DebugError::new("what is to be said?").help("write `log 46 say got {bytes} bytes`")
         })?;
@@ -381,13 +381,13 @@ impl Call<'_, '_> {
         self.set_break(Some(say))
     }
 
-    fn watch(&mut self, access: Access) -> Result<Answer, DebugError> {
-        let asked = Asked::of(self.rest, access == Access::Change)?;
+    fn watch(&mut self, access: Access) -> Result<Reply, DebugError> {
+        let asked = BreakpointText::of(self.rest, access == Access::Change)?;
         let point = asked.watchpoint(self.debugger, access)?;
         self.added(point)
     }
 
-    fn wake(&mut self) -> Result<Answer, DebugError> {
+    fn wake(&mut self) -> Result<Reply, DebugError> {
         let thread = self.thread()?;
         let (woken, stop) = self.debugger.wake(thread)?;
         let mut lines = match &woken {
@@ -396,10 +396,10 @@ impl Call<'_, '_> {
         };
         let answer = self.arrived(stop);
         lines.extend(answer.lines.clone());
-        Ok(Answer { lines, ..answer })
+        Ok(Reply { lines, ..answer })
     }
 
-    fn who(&mut self, default: u32, oldest_first: bool) -> Result<Answer, DebugError> {
+    fn who(&mut self, default: u32, oldest_first: bool) -> Result<Reply, DebugError> {
         let (text, count) = last_count(self.rest, default);
         if text.is_empty() {
             return Err(DebugError::new("who did what?")
@@ -408,7 +408,7 @@ impl Call<'_, '_> {
         let thread = self.debugger.thread();
         let mut deeds = self.debugger.who(text, thread, count as usize)?;
         if deeds.is_empty() {
-            return Ok(Answer::line(format!(
+            return Ok(Reply::line(format!(
                 "no instruction and no command wrote or raised `{text}` before cycle {}",
                 self.debugger.cycle()
             )));
@@ -419,26 +419,26 @@ impl Call<'_, '_> {
         let lines = deeds
             .iter()
             .map(|deed| show::deed_text(self.debugger, deed));
-        Ok(Answer::lines(lines.collect()))
+        Ok(Reply::lines(lines.collect()))
     }
 
-    fn packet(&mut self) -> Result<Answer, DebugError> {
+    fn packet(&mut self) -> Result<Reply, DebugError> {
         let number = self.rest.parse().map_err(|_| {
             DebugError::new(format!("`{}` is no packet's number", self.rest))
                 .help("packets are numbered from 0 as they arrive")
         })?;
         let trail = self.debugger.packet(number)?;
-        Ok(Answer::lines(show::trail_text(self.debugger, &trail)))
+        Ok(Reply::lines(show::trail_text(self.debugger, &trail)))
     }
 
-    fn buffer(&mut self) -> Result<Answer, DebugError> {
+    fn buffer(&mut self) -> Result<Reply, DebugError> {
         let thread = self.debugger.thread();
         let handle = self.debugger.evaluate(self.rest, thread)? as u32;
         let view = self.debugger.buffer(handle, 2);
-        Ok(Answer::lines(show::buffer_text(self.debugger, &view)))
+        Ok(Reply::lines(show::buffer_text(self.debugger, &view)))
     }
 
-    fn set(&mut self) -> Result<Answer, DebugError> {
+    fn set(&mut self) -> Result<Reply, DebugError> {
         let (what, value) = self
             .rest
             .split_once('=')
@@ -446,19 +446,19 @@ impl Call<'_, '_> {
         let thread = self.debugger.thread();
         let value = self.debugger.evaluate(value, thread)? as u32;
         self.debugger.set(what.trim(), value, thread)?;
-        Ok(Answer::line(format!(
+        Ok(Reply::line(format!(
             "{} = {value} ({value:#x}); from cycle {} on the run is another one",
             what.trim(),
             self.debugger.cycle()
         )))
     }
 
-    fn help(&self) -> Result<Answer, DebugError> {
+    fn help(&self) -> Result<Reply, DebugError> {
         match self.rest {
-            "" => Ok(Answer::lines(show::help_text())),
-            "expressions" => Ok(Answer::lines(show::expressions_text())),
+            "" => Ok(Reply::lines(show::help_text())),
+            "expressions" => Ok(Reply::lines(show::expressions_text())),
             word => find(word)
-                .map(|info| Answer::lines(show::command_text(info)))
+                .map(|info| Reply::lines(show::command_text(info)))
                 .map_err(|_| {
                     let names = COMMANDS.iter().map(|it| it.name);
                     DebugError::new(format!("there is no command `{word}`")).or_similar(word, names)

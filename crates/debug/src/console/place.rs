@@ -10,7 +10,7 @@ use crate::thread::Thread;
 
 /// A breakpoint as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct BreakpointText {
     /// The place or the expression.
     what: String,
     /// Microengines, each with one context or all.
@@ -19,7 +19,7 @@ pub struct Asked {
     condition: Option<Expression>,
 }
 
-impl FromStr for Asked {
+impl FromStr for BreakpointText {
     type Err = DebugError;
 
     fn from_str(text: &str) -> Result<Self, DebugError> {
@@ -28,7 +28,7 @@ impl FromStr for Asked {
 }
 
 /// Microengines and addresses, a title, and the line.
-type Found = (Vec<(u8, u16)>, String, Option<(String, u32)>);
+type ResolvedPlace = (Vec<(u8, u16)>, String, Option<(String, u32)>);
 
 /// What stands before and after a word between blanks.
 fn around<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
@@ -44,7 +44,7 @@ fn around<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     (text.trim(), None)
 }
 
-impl Asked {
+impl BreakpointText {
     /// The parts of a text; a value is not asked for of contexts.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Asked {
     }
 
     /// The words, how the place is called, and the line if it is one.
-    fn places(&self, debugger: &Debugger) -> Result<Found, DebugError> {
+    fn places(&self, debugger: &Debugger) -> Result<ResolvedPlace, DebugError> {
         let what = self.what.as_str();
         let thread = debugger.thread();
         if let Some(address) = what.strip_prefix('*') {
@@ -180,7 +180,7 @@ impl Asked {
         debugger: &Debugger,
         address: &str,
         thread: Thread,
-    ) -> Result<Found, DebugError> {
+    ) -> Result<ResolvedPlace, DebugError> {
         let address = debugger.evaluate(address, thread)?;
         let named: Vec<_> = self.only.iter().map(|it| it.0).collect();
         let mes = if named.is_empty() {

@@ -8,11 +8,11 @@ use npsim_inspect::BufferHolder;
 use npsim_inspect::Inspect;
 
 use super::Sources;
-use super::table::{COMMANDS, CommandInfo, Group};
+use super::table::{COMMANDS, CommandGroup, ConsoleCommand};
 use crate::breakpoints::{Breakpoint, What};
 use crate::debugger::{Debugger, Stop};
 use crate::questions::{BufferView, Deed, Trail, Woken};
-use crate::source::Frame;
+use crate::source::SourceFrame;
 use crate::thread::Thread;
 use crate::view::{self, ContextActivity, StopReason};
 
@@ -153,7 +153,7 @@ pub(super) fn listed(sources: Sources<'_>, file: &str, line: u32) -> Vec<String>
     source_lines(sources, file, line, AROUND)
 }
 
-fn frame_text(frame: &Frame) -> String {
+fn frame_text(frame: &SourceFrame) -> String {
     let arguments: Vec<_> = frame
         .arguments
         .iter()
@@ -352,7 +352,7 @@ pub(super) fn buffer_text(debugger: &Debugger, view: &BufferView) -> Vec<String>
 
 pub(super) fn help_text() -> Vec<String> {
     let mut lines = Vec::new();
-    for group in Group::ALL {
+    for group in CommandGroup::ALL {
         lines.push(format!("{}:", group.title()));
         for info in COMMANDS.iter().filter(|it| it.group == group) {
             let short = info.aliases.first().map(|it| format!(" ({it})"));
@@ -367,7 +367,7 @@ pub(super) fn help_text() -> Vec<String> {
     lines
 }
 
-pub(super) fn command_text(info: &CommandInfo) -> Vec<String> {
+pub(super) fn command_text(info: &ConsoleCommand) -> Vec<String> {
     let mut lines = vec![
         format!("{} {}", info.name, info.arguments)
             .trim_end()

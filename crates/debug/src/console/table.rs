@@ -21,7 +21,7 @@ pub enum Completes {
 
 /// A command.
 #[derive(Clone, Copy, Debug)]
-pub struct CommandInfo {
+pub struct ConsoleCommand {
     /// Its name.
     pub name: &'static str,
     /// Shorter ones.
@@ -33,7 +33,7 @@ pub struct CommandInfo {
     /// How it is used.
     pub example: &'static str,
     /// The group under which it is listed.
-    pub group: Group,
+    pub group: CommandGroup,
     /// What its argument may be.
     pub completes: Completes,
     /// What it is in the program.
@@ -42,7 +42,7 @@ pub struct CommandInfo {
 
 /// What commands are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum CommandGroup {
     /// Going through time.
     Time,
     /// Where the run stops.
@@ -55,7 +55,7 @@ pub enum Group {
     Other,
 }
 
-impl Group {
+impl CommandGroup {
     /// All, in the order in which they are listed.
     pub const ALL: [Self; 5] = [
         Self::Time,
@@ -137,13 +137,13 @@ pub(super) enum Verb {
 macro_rules! commands {
     ($($group:ident: $($name:literal $aliases:expr, $arguments:literal, $completes:ident, $verb:ident, $help:literal, $example:literal;)+)+) => {
         /// All commands, in the order in which they are listed.
-        pub const COMMANDS: &[CommandInfo] = &[$($(CommandInfo {
+        pub const COMMANDS: &[ConsoleCommand] = &[$($(ConsoleCommand {
             name: $name,
             aliases: &$aliases,
             arguments: $arguments,
             help: $help,
             example: $example,
-            group: Group::$group,
+            group: CommandGroup::$group,
             completes: Completes::$completes,
             verb: Verb::$verb,
         },)+)+];
@@ -224,8 +224,8 @@ Other:
 }
 
 /// A command by its name, an alias, or the only beginning of a name that it can be.
-pub(super) fn find(word: &str) -> Result<&'static CommandInfo, Vec<&'static str>> {
-    let exact = |it: &&CommandInfo| it.name == word || it.aliases.contains(&word);
+pub(super) fn find(word: &str) -> Result<&'static ConsoleCommand, Vec<&'static str>> {
+    let exact = |it: &&ConsoleCommand| it.name == word || it.aliases.contains(&word);
     if let Some(found) = COMMANDS.iter().find(exact) {
         return Ok(found);
     }
@@ -240,7 +240,7 @@ pub(super) fn find(word: &str) -> Result<&'static CommandInfo, Vec<&'static str>
 }
 
 /// A command that goes the other way, by `r` and the letter of the one that it reverses.
-pub(super) fn reversed(word: &str) -> Option<&'static CommandInfo> {
+pub(super) fn reversed(word: &str) -> Option<&'static ConsoleCommand> {
     let letter = word.strip_prefix('r')?;
     COMMANDS
         .iter()

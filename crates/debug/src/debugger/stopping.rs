@@ -7,7 +7,7 @@ use super::{Debugger, WordsOfLine};
 use crate::breakpoints::{Access, Breakpoint, Template, What};
 use crate::error::DebugError;
 use crate::expression::Expression;
-use crate::source::{self, Line};
+use crate::source::{self, SourceLine};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -77,7 +77,7 @@ impl Debugger {
         for (_, image) in programs() {
             for file in source::files(image, file) {
                 known = true;
-                if let Some(next) = source::next_line(image, Line { file, line })
+                if let Some(next) = source::next_line(image, SourceLine { file, line })
                     && best.as_ref().is_none_or(|it| next.line < it.0)
                 {
                     best = Some((next.line, image.files[file as usize].clone()));
@@ -95,7 +95,7 @@ impl Debugger {
         let mut places = Vec::new();
         for (me, image) in programs() {
             for file in source::files(image, file) {
-                let found = source::addresses(image, Line { file, line });
+                let found = source::addresses(image, SourceLine { file, line });
                 places.extend(found.into_iter().map(|pc| (me, pc)));
             }
         }
@@ -112,7 +112,7 @@ impl Debugger {
         let location = match access {
             Access::Change => None,
             _ => match value.location(&scope)? {
-                word @ crate::expression::Location::Word(memory, _)
+                word @ crate::expression::Lvalue::Word(memory, _)
                     if memory != crate::names::Memory::Local =>
                 {
                     Some(word)

@@ -5,12 +5,12 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
-use super::{Debugger, MOST_MADE, Made, Reason, Selection, Stop, image_of};
+use super::{Debugger, MOST_MADE, Made, Selection, Stop, StopCause, image_of};
 use crate::breakpoints::{Breakpoint, BreakpointSet, What};
 use crate::error::DebugError;
-use crate::search::{Candidate, Condition, Direction, Found, Place};
-use crate::source::{self, Frame, Stand};
-use crate::step::{Ahead, Behind, Both, STEP, Step, Turns};
+use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
+use crate::source::{self, SourceFrame, Stand};
+use crate::step::{Ahead, Behind, Both, PipelineTurns, STEP, Step};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -21,17 +21,17 @@ impl Debugger {
     }
 
     /// Goes to a moment at which a context is at an instruction.
-    pub fn go(&mut self, moment: TimePoint, place: Option<Place>) -> Stop {
+    pub fn go(&mut self, moment: TimePoint, place: Option<CodePoint>) -> Stop {
         if !self.approach(moment.cycle) {
             self.land(None);
-            return self.stopped(Reason::Interrupted);
+            return self.stopped(StopCause::Interrupted);
         }
         self.timeline.goto_point(moment);
         let come = self.timeline.moment() == moment;
         self.land(place.filter(|_| come));
         let reason = match self.ended() {
             Some(reason) => reason,
-            None => Reason::Goto,
+            None => StopCause::Goto,
         };
         self.stopped(reason)
     }
@@ -85,8 +85,8 @@ impl Debugger {
         let stop = self.run(direction);
         self.stops = kept;
         match stop.reason {
-            Reason::Breakpoint(_) => Ok(self.stopped(Reason::Goto)),
-            Reason::Interrupted => Ok(stop),
+            StopCause::Breakpoint(_) => Ok(self.stopped(StopCause::Goto)),
+            StopCause::Interrupted => Ok(stop),
             _ => {
                 self.timeline.goto_point(start.moment);
                 self.look = start;
@@ -110,7 +110,7 @@ impl Debugger {
                 self.made.pop();
                 self.timeline.goto_point(made.from.moment);
                 self.look = made.from;
-                return self.stopped(Reason::Step);
+                return self.stopped(StopCause::Step);
             }
             if made.to != from {
                 self.made.clear();
@@ -120,7 +120,7 @@ impl Debugger {
             Direction::Forward => self.step_on(step),
             Direction::Back => self.step_back(step),
         };
-        if stop.reason == Reason::Step {
+        if stop.reason == StopCause::Step {
             if self.made.len() == MOST_MADE {
                 self.made.drain(..MOST_MADE / 2);
             }
@@ -145,11 +145,11 @@ impl Debugger {
         let thread = self.look.thread;
         let (pc, level) = (self.pc(thread), self.look.level);
         let Some(image) = self.image(thread.me) else {
-            return self.stopped(Reason::Step);
+            return self.stopped(StopCause::Step);
         };
         if step == Step::Into && source::depth(image, pc) > level {
             self.look.level += 1;
-            return self.stopped(Reason::Step);
+            return self.stopped(StopCause::Step);
         }
         let mut ahead = match step {
             Step::Instruction => Ahead::instruction(thread, image),
@@ -161,7 +161,7 @@ impl Debugger {
         let before = Stand::of(image, pc, level);
         let found = self.seek(&mut ahead, Direction::Forward);
         let mut stop = self.arrived(&found, Direction::Forward);
-        if stop.reason == Reason::Step && step != Step::Instruction {
+        if stop.reason == StopCause::Step && step != Step::Instruction {
             self.close(&before, level);
             stop.thread = self.look.thread;
         }
@@ -200,7 +200,7 @@ impl Debugger {
         let (pc, level) = (self.pc(thread), self.look.level);
         let moment = self.timeline.moment();
         let Some(image) = self.image(thread.me) else {
-            return self.stopped(Reason::Step);
+            return self.stopped(StopCause::Step);
         };
         let (mut behind, level) = match step {
             Step::Instruction => (Behind::instruction(thread, moment), level),
@@ -229,7 +229,7 @@ impl Debugger {
         let before = Stand::of(image_of(&self.timeline, thread), pc, level);
         let found = self.seek(&mut behind, Direction::Back);
         let stop = self.arrived(&found, Direction::Back);
-        if stop.reason != Reason::Step {
+        if stop.reason != StopCause::Step {
             return stop;
         }
         match step {
@@ -240,7 +240,7 @@ impl Debugger {
             Step::Out => self.look.level = level,
             _ => {}
         }
-        self.stopped(Reason::Step)
+        self.stopped(StopCause::Step)
     }
 
     /// Goes back to where the line begins, if a macro was left backwards by its end.
@@ -262,7 +262,7 @@ impl Debugger {
         self.timeline.goto_point(later);
         let image = image_of(&self.timeline, thread);
         let mut behind = Behind::line(thread, later, image, now);
-        if let Found::Hit(hits) = self.seek(&mut behind, Direction::Back) {
+        if let SearchResult::Hit(hits) = self.seek(&mut behind, Direction::Back) {
             self.land(hits[0].place);
         } else {
             self.timeline.goto_point(moment);
@@ -272,12 +272,12 @@ impl Debugger {
     }
 
     fn turn(&mut self, me: u8, context: Option<u8>, direction: Direction) -> Stop {
-        let found = self.seek(&mut Turns { me, context }, direction);
+        let found = self.seek(&mut PipelineTurns { me, context }, direction);
         self.arrived(&found, direction)
     }
 
     /// Searches for a step's end; breakpoints that this context meets come before it.
-    fn seek(&mut self, step: &mut dyn Condition, direction: Direction) -> Found {
+    fn seek(&mut self, step: &mut dyn Condition, direction: Direction) -> SearchResult {
         self.count_hits();
         self.stops.begin(direction, Some(self.look.thread));
         let mut asked = self.stop.take();
@@ -297,7 +297,7 @@ impl Debugger {
         condition: &mut dyn Condition,
         direction: Direction,
         limit: Option<TimePoint>,
-    ) -> Found {
+    ) -> SearchResult {
         let mut asked = self.stop.take();
         let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
         let found = self.timeline.search(direction, condition, limit, stop);
@@ -323,24 +323,24 @@ impl Debugger {
     }
 
     /// What a search came to, as a stop.
-    pub(crate) fn arrived(&mut self, found: &Found, direction: Direction) -> Stop {
+    pub(crate) fn arrived(&mut self, found: &SearchResult, direction: Direction) -> Stop {
         let reason = match found {
-            Found::Hit(hits) => {
+            SearchResult::Hit(hits) => {
                 let place = hits.iter().find_map(|it| it.place);
                 self.land(place);
                 self.close_to_line(hits);
                 self.reason_of(hits)
             }
-            Found::Nothing => {
+            SearchResult::Nothing => {
                 self.land(None);
                 match self.ended() {
                     Some(reason) if direction == Direction::Forward => reason,
-                    _ => Reason::Beginning,
+                    _ => StopCause::Beginning,
                 }
             }
-            Found::Interrupted => {
+            SearchResult::Interrupted => {
                 self.land(None);
-                Reason::Interrupted
+                StopCause::Interrupted
             }
         };
         self.stopped(reason)
@@ -358,25 +358,25 @@ impl Debugger {
             return;
         };
         let frames = source::frames(image, self.pc(thread));
-        let of_line = |frame: &Frame| frame.file == file && frame.line == line;
+        let of_line = |frame: &SourceFrame| frame.file == file && frame.line == line;
         if let Some(outside) = frames.iter().rev().position(of_line) {
             self.look.level = outside;
         }
     }
 
-    fn reason_of(&self, hits: &[Candidate]) -> Reason {
+    fn reason_of(&self, hits: &[Candidate]) -> StopCause {
         let points = hits.iter().filter(|it| it.mark != STEP);
         let points = points.filter_map(|it| self.stops.hit(it));
         let points: Vec<_> = points.map(|(point, change)| (point.id, change)).collect();
         if points.is_empty() {
-            Reason::Step
+            StopCause::Step
         } else {
-            Reason::Breakpoint(points)
+            StopCause::Breakpoint(points)
         }
     }
 
     /// Why the run ends here, if it does; the context at fault is looked at then.
-    fn ended(&mut self) -> Option<Reason> {
+    fn ended(&mut self) -> Option<StopCause> {
         match self.timeline.ending()?.clone() {
             Ending::Fault(fault) => {
                 if let (Some(me), Some(context)) = (fault.me, fault.context) {
@@ -386,19 +386,19 @@ impl Debugger {
                     let sleeps =
                         core.is_some_and(|it| it.context(context).phase == ContextPhase::Sleeping);
                     let pc = fault.pc.filter(|_| !sleeps);
-                    let place = pc.map(|pc| Place { me, context, pc });
+                    let place = pc.map(|pc| CodePoint { me, context, pc });
                     self.look.thread = Thread { me, context };
                     self.look.place = place;
                     self.open_all();
                 }
-                Some(Reason::Fault(fault))
+                Some(StopCause::Fault(fault))
             }
-            ending => Some(Reason::End(ending)),
+            ending => Some(StopCause::End(ending)),
         }
     }
 
     /// Looks at whatever context is at a place.
-    fn land(&mut self, place: Option<Place>) {
+    fn land(&mut self, place: Option<CodePoint>) {
         self.look.moment = self.timeline.moment();
         self.look.place = place;
         if let Some(place) = place {
@@ -410,7 +410,7 @@ impl Debugger {
         self.open_all();
     }
 
-    pub(crate) fn stopped(&mut self, reason: Reason) -> Stop {
+    pub(crate) fn stopped(&mut self, reason: StopCause) -> Stop {
         self.reason = reason.clone();
         self.look.moment = self.timeline.moment();
         Stop {

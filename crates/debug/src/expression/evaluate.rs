@@ -10,17 +10,17 @@ use npsim_inspect::Inspect;
 use npsim_isa::{Operand, absolute_register};
 
 use super::parse::{relative, whole};
-use super::{Binary, Expression, Location, Node, Number, Of, Unary};
+use super::{Binary, Expression, ExpressionNode, Lvalue, RingField, RunNumber, Unary};
 use crate::error::DebugError;
-use crate::names::{Memory, Named, Names, Ring, argument, named};
+use crate::names::{Memory, NamedRegister, ProjectNames, Ring, argument, named};
 
 /// Where an expression is looked at: a chip, and a context of it at an instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Scope<'a> {
+pub struct EvaluationScope<'a> {
     /// The chip.
     pub chip: &'a Chip,
     /// What the project calls things.
-    pub names: &'a Names,
+    pub names: &'a ProjectNames,
     /// The cycle before which everything has happened.
     pub cycle: Cycle,
     /// Microengine.
@@ -37,7 +37,7 @@ impl Expression {
     ///
     /// # Errors
     /// It names something that is not there.
-    pub fn value(&self, scope: &Scope<'_>) -> Result<u64, DebugError> {
+    pub fn value(&self, scope: &EvaluationScope<'_>) -> Result<u64, DebugError> {
         scope.value(&self.node)
     }
 
@@ -46,7 +46,7 @@ impl Expression {
     ///
     /// # Errors
     /// It names something that is not there.
-    pub fn bound(&self, scope: &Scope<'_>) -> Result<Self, DebugError> {
+    pub fn bound(&self, scope: &EvaluationScope<'_>) -> Result<Self, DebugError> {
         scope.value(&self.node)?;
         Ok(Self {
             text: self.text.clone(),
@@ -58,17 +58,17 @@ impl Expression {
     ///
     /// # Errors
     /// It is more than that, or names something that is not there.
-    pub fn location(&self, scope: &Scope<'_>) -> Result<Location, DebugError> {
+    pub fn location(&self, scope: &EvaluationScope<'_>) -> Result<Lvalue, DebugError> {
         scope.value(&self.node)?;
         match scope.bound(&self.node)? {
-            Node::Register(operand, side) => Ok(Location::Register(operand, side)),
-            Node::Word(memory, address) => {
+            ExpressionNode::Register(operand, side) => Ok(Lvalue::Register(operand, side)),
+            ExpressionNode::Word(memory, address) => {
                 let address = scope.value(&address)? as u32 & !3;
-                Ok(Location::Word(memory, address))
+                Ok(Lvalue::Word(memory, address))
             }
-            Node::Signal(number) => {
+            ExpressionNode::Signal(number) => {
                 let number = number.parse().unwrap_or_default();
-                Ok(Location::Signal(number))
+                Ok(Lvalue::Signal(number))
             }
             _ => Err(
                 DebugError::new(format!("`{self}` is computed and has no place of its own"))
@@ -81,41 +81,56 @@ impl Expression {
     ///
     /// # Errors
     /// One cannot.
-    pub fn check(&self, image: &Image, names: &Names, point: Point) -> Result<(), DebugError> {
+    pub fn check(
+        &self,
+        image: &Image,
+        names: &ProjectNames,
+        point: Point,
+    ) -> Result<(), DebugError> {
         check(&self.node, image, names, point)
     }
 }
 
-fn check(node: &Node, image: &Image, names: &Names, point: Point) -> Result<(), DebugError> {
-    let inner = |node: &Node| check(node, image, names, point);
+fn check(
+    node: &ExpressionNode,
+    image: &Image,
+    names: &ProjectNames,
+    point: Point,
+) -> Result<(), DebugError> {
+    let inner = |node: &ExpressionNode| check(node, image, names, point);
     match node {
-        Node::Constant(_) | Node::Own(_) | Node::Register(..) | Node::Csr(_) => Ok(()),
-        Node::Name(name) if names.memory(name).is_some() => Ok(()),
-        Node::Name(name) => match named(image, name, point) {
+        ExpressionNode::Constant(_)
+        | ExpressionNode::Own(_)
+        | ExpressionNode::Register(..)
+        | ExpressionNode::Csr(_) => Ok(()),
+        ExpressionNode::Name(name) if names.memory(name).is_some() => Ok(()),
+        ExpressionNode::Name(name) => match named(image, name, point) {
             Err(_) if constant(image, name, point).is_some() => Ok(()),
             Err(_) if relative(name).is_some() => Ok(()),
             found => found.map(|_| ()),
         },
-        Node::Out(name) => named(image, name, point).map(|_| ()),
-        Node::Signal(name) => signal(image, name, point).map(|_| ()),
-        Node::Ring(name, _) => names.ring(name).map(|_| ()),
-        Node::Named(name, address) => {
+        ExpressionNode::Out(name) => named(image, name, point).map(|_| ()),
+        ExpressionNode::Signal(name) => signal(image, name, point).map(|_| ()),
+        ExpressionNode::Ring(name, _) => names.ring(name).map(|_| ()),
+        ExpressionNode::Named(name, address) => {
             memory(names, name)?;
             inner(address)
         }
-        Node::Word(_, node) | Node::Cam(node, _) | Node::Unary(_, node) => inner(node),
-        Node::Binary(_, a, b) => inner(a).and_then(|()| inner(b)),
-        Node::Choice(a, b, c) => inner(a).and_then(|()| inner(b)).and_then(|()| inner(c)),
+        ExpressionNode::Word(_, node)
+        | ExpressionNode::Cam(node, _)
+        | ExpressionNode::Unary(_, node) => inner(node),
+        ExpressionNode::Binary(_, a, b) => inner(a).and_then(|()| inner(b)),
+        ExpressionNode::Choice(a, b, c) => inner(a).and_then(|()| inner(b)).and_then(|()| inner(c)),
     }
 }
 
 /// The number that a macro's parameter stands for.
-fn constant(image: &Image, name: &str, point: Point) -> Option<Node> {
+fn constant(image: &Image, name: &str, point: Point) -> Option<ExpressionNode> {
     let node = whole(argument(image, name, point)?).ok()?;
-    matches!(node, Node::Constant(_)).then_some(node)
+    matches!(node, ExpressionNode::Constant(_)).then_some(node)
 }
 
-fn memory(names: &Names, name: &str) -> Result<(Memory, u32, u32), DebugError> {
+fn memory(names: &ProjectNames, name: &str) -> Result<(Memory, u32, u32), DebugError> {
     names.memory(name).ok_or_else(|| {
         let known = names.memories().iter().map(|it| it.0.as_str());
         let known = known.chain(["scratch", "sram0", "sram1", "dram", "lm"]);
@@ -131,14 +146,14 @@ fn signal(image: &Image, name: &str, point: Point) -> Result<u8, DebugError> {
         return Ok(number);
     }
     match named(image, name, point)? {
-        Named::Signal(symbol) => Ok(symbol.number),
-        Named::Register(..) => Err(DebugError::new(format!(
+        NamedRegister::Signal(symbol) => Ok(symbol.number),
+        NamedRegister::Register(..) => Err(DebugError::new(format!(
             "`{name}` is a register and no signal"
         ))),
     }
 }
 
-impl Scope<'_> {
+impl EvaluationScope<'_> {
     fn core(&self) -> Result<&dyn Core, DebugError> {
         let cores = self.chip.microengines();
         let core = cores.get(usize::from(self.me)).map(|core| &**core);
@@ -230,41 +245,49 @@ impl Scope<'_> {
         }
     }
 
-    fn bound(&self, node: &Node) -> Result<Node, DebugError> {
+    fn bound(&self, node: &ExpressionNode) -> Result<ExpressionNode, DebugError> {
         Ok(match node {
-            Node::Name(name) => self.of_name(name)?,
-            Node::Out(name) => match named(self.image()?, name, self.point)? {
-                Named::Register(symbol, _) => Node::Register(symbol.operand, Direction::Write),
-                Named::Signal(_) => {
+            ExpressionNode::Name(name) => self.of_name(name)?,
+            ExpressionNode::Out(name) => match named(self.image()?, name, self.point)? {
+                NamedRegister::Register(symbol, _) => {
+                    ExpressionNode::Register(symbol.operand, Direction::Write)
+                }
+                NamedRegister::Signal(_) => {
                     return Err(DebugError::new(format!(
                         "`{name}` is a signal and no register"
                     )));
                 }
             },
-            Node::Signal(name) => {
-                Node::Signal(signal(self.image()?, name, self.point)?.to_string())
+            ExpressionNode::Signal(name) => {
+                ExpressionNode::Signal(signal(self.image()?, name, self.point)?.to_string())
             }
-            Node::Named(name, address) => {
+            ExpressionNode::Named(name, address) => {
                 let (memory, first, bytes) = memory(self.names, name)?;
                 let offset = self.bound(address)?;
-                if let Node::Constant(offset) = offset
+                if let ExpressionNode::Constant(offset) = offset
                     && offset >= u64::from(bytes)
                 {
                     return Err(DebugError::new(format!(
                         "`{name}` has {bytes} bytes, and {offset} lies behind them"
                     )));
                 }
-                let first = Node::Constant(first.into());
-                let address = Node::Binary(Binary::Plus, first.into(), offset.into());
-                Node::Word(memory, address.into())
+                let first = ExpressionNode::Constant(first.into());
+                let address = ExpressionNode::Binary(Binary::Plus, first.into(), offset.into());
+                ExpressionNode::Word(memory, address.into())
             }
-            Node::Word(memory, address) => Node::Word(*memory, self.bound(address)?.into()),
-            Node::Cam(entry, state) => Node::Cam(self.bound(entry)?.into(), *state),
-            Node::Unary(operator, inner) => Node::Unary(*operator, self.bound(inner)?.into()),
-            Node::Binary(operator, a, b) => {
-                Node::Binary(*operator, self.bound(a)?.into(), self.bound(b)?.into())
+            ExpressionNode::Word(memory, address) => {
+                ExpressionNode::Word(*memory, self.bound(address)?.into())
             }
-            Node::Choice(a, b, c) => Node::Choice(
+            ExpressionNode::Cam(entry, state) => {
+                ExpressionNode::Cam(self.bound(entry)?.into(), *state)
+            }
+            ExpressionNode::Unary(operator, inner) => {
+                ExpressionNode::Unary(*operator, self.bound(inner)?.into())
+            }
+            ExpressionNode::Binary(operator, a, b) => {
+                ExpressionNode::Binary(*operator, self.bound(a)?.into(), self.bound(b)?.into())
+            }
+            ExpressionNode::Choice(a, b, c) => ExpressionNode::Choice(
                 self.bound(a)?.into(),
                 self.bound(b)?.into(),
                 self.bound(c)?.into(),
@@ -274,52 +297,58 @@ impl Scope<'_> {
     }
 
     /// A name of the program, of the project, or a register by number.
-    fn of_name(&self, name: &str) -> Result<Node, DebugError> {
+    fn of_name(&self, name: &str) -> Result<ExpressionNode, DebugError> {
         match named(self.image()?, name, self.point) {
-            Ok(Named::Register(symbol, side)) => Ok(Node::Register(symbol.operand, side)),
-            Ok(Named::Signal(symbol)) => Ok(Node::Signal(symbol.number.to_string())),
+            Ok(NamedRegister::Register(symbol, side)) => {
+                Ok(ExpressionNode::Register(symbol.operand, side))
+            }
+            Ok(NamedRegister::Signal(symbol)) => {
+                Ok(ExpressionNode::Signal(symbol.number.to_string()))
+            }
             Err(complaint) => {
                 if let Some(number) = constant(self.image()?, name, self.point) {
                     return Ok(number);
                 }
                 if let Some((_, first, _)) = self.names.memory(name) {
-                    return Ok(Node::Constant(first.into()));
+                    return Ok(ExpressionNode::Constant(first.into()));
                 }
                 match relative(name) {
-                    Some(operand) => Ok(Node::Register(operand, Direction::Both)),
+                    Some(operand) => Ok(ExpressionNode::Register(operand, Direction::Both)),
                     None => Err(complaint),
                 }
             }
         }
     }
 
-    fn value(&self, node: &Node) -> Result<u64, DebugError> {
+    fn value(&self, node: &ExpressionNode) -> Result<u64, DebugError> {
         Ok(match node {
-            Node::Constant(value) => *value,
-            Node::Own(Number::Cycle) => self.cycle,
-            Node::Own(Number::Packet) => self.packet()?,
-            Node::Own(Number::Me) => self.me.into(),
-            Node::Own(Number::Context) => self.context.into(),
-            Node::Own(Number::Pc) => self.point.address.into(),
-            Node::Register(operand, side) => self.register(*operand, *side)?.into(),
-            Node::Name(_) | Node::Out(_) | Node::Named(..) => self.value(&self.bound(node)?)?,
-            Node::Signal(name) => {
+            ExpressionNode::Constant(value) => *value,
+            ExpressionNode::Own(RunNumber::Cycle) => self.cycle,
+            ExpressionNode::Own(RunNumber::Packet) => self.packet()?,
+            ExpressionNode::Own(RunNumber::Me) => self.me.into(),
+            ExpressionNode::Own(RunNumber::Context) => self.context.into(),
+            ExpressionNode::Own(RunNumber::Pc) => self.point.address.into(),
+            ExpressionNode::Register(operand, side) => self.register(*operand, *side)?.into(),
+            ExpressionNode::Name(_) | ExpressionNode::Out(_) | ExpressionNode::Named(..) => {
+                self.value(&self.bound(node)?)?
+            }
+            ExpressionNode::Signal(name) => {
                 let number = signal(self.image()?, name, self.point)?;
                 let come = self.core()?.context(self.context).signals;
                 u64::from(come >> number & 1)
             }
-            Node::Word(memory, address) => {
+            ExpressionNode::Word(memory, address) => {
                 let address = self.value(address)? as u32;
                 self.word(*memory, address)?.into()
             }
-            Node::Ring(name, of) => {
+            ExpressionNode::Ring(name, of) => {
                 let ring = self.names.ring(name)?;
                 match of {
-                    Of::Fill => self.fill(ring).into(),
-                    Of::Size => self.size(ring)?.into(),
+                    RingField::Fill => self.fill(ring).into(),
+                    RingField::Size => self.size(ring)?.into(),
                 }
             }
-            Node::Cam(entry, state) => {
+            ExpressionNode::Cam(entry, state) => {
                 let entry = self.value(entry)?;
                 if entry > 15 {
                     return Err(DebugError::new("the CAM has entries 0 to 15"));
@@ -327,8 +356,8 @@ impl Scope<'_> {
                 let (tag, its) = self.core()?.cam_entry(entry as u8);
                 if *state { its.into() } else { tag.into() }
             }
-            Node::Csr(address) => self.csr(*address)?.into(),
-            Node::Unary(operator, inner) => {
+            ExpressionNode::Csr(address) => self.csr(*address)?.into(),
+            ExpressionNode::Unary(operator, inner) => {
                 let value = self.value(inner)?;
                 match operator {
                     Unary::Minus => (value as u32).wrapping_neg().into(),
@@ -336,8 +365,8 @@ impl Scope<'_> {
                     Unary::Complement => (!(value as u32)).into(),
                 }
             }
-            Node::Binary(operator, a, b) => self.binary(*operator, a, b)?,
-            Node::Choice(condition, yes, no) => {
+            ExpressionNode::Binary(operator, a, b) => self.binary(*operator, a, b)?,
+            ExpressionNode::Choice(condition, yes, no) => {
                 if self.value(condition)? != 0 {
                     self.value(yes)?
                 } else {
@@ -347,7 +376,12 @@ impl Scope<'_> {
         })
     }
 
-    fn binary(&self, operator: Binary, a: &Node, b: &Node) -> Result<u64, DebugError> {
+    fn binary(
+        &self,
+        operator: Binary,
+        a: &ExpressionNode,
+        b: &ExpressionNode,
+    ) -> Result<u64, DebugError> {
         let a = self.value(a)?;
         match operator {
             Binary::And if a == 0 => return Ok(0),

@@ -15,7 +15,7 @@
 mod evaluate;
 mod parse;
 
-pub use evaluate::Scope;
+pub use evaluate::EvaluationScope;
 
 use crate::error::DebugError;
 use crate::names::Memory;
@@ -25,7 +25,7 @@ use crate::names::Memory;
 pub struct Expression {
     /// As it was written.
     pub text: String,
-    node: Node,
+    node: ExpressionNode,
 }
 
 impl std::str::FromStr for Expression {
@@ -47,7 +47,7 @@ impl std::fmt::Display for Expression {
 
 /// What an expression names that has a place of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Location {
+pub enum Lvalue {
     /// A longword: the memory and the address of its first byte.
     Word(Memory, u32),
     /// A register of a context.
@@ -58,7 +58,7 @@ pub enum Location {
 
 /// A number of the run or of the context that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
+enum RunNumber {
     Cycle,
     Packet,
     Me,
@@ -97,7 +97,7 @@ enum Binary {
 
 /// What is written as `name(argument).field`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum RingField {
     /// `ring(NAME).fill`
     Fill,
     /// `ring(NAME).size`
@@ -105,19 +105,23 @@ enum Of {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Node {
+enum ExpressionNode {
     Constant(u64),
-    Own(Number),
+    Own(RunNumber),
     Name(String),
     Register(npsim_isa::Operand, npsim_image::Direction),
     Out(String),
-    Word(Memory, Box<Node>),
-    Named(String, Box<Node>),
-    Ring(String, Of),
+    Word(Memory, Box<ExpressionNode>),
+    Named(String, Box<ExpressionNode>),
+    Ring(String, RingField),
     Signal(String),
-    Cam(Box<Node>, bool),
+    Cam(Box<ExpressionNode>, bool),
     Csr(u16),
-    Unary(Unary, Box<Node>),
-    Binary(Binary, Box<Node>, Box<Node>),
-    Choice(Box<Node>, Box<Node>, Box<Node>),
+    Unary(Unary, Box<ExpressionNode>),
+    Binary(Binary, Box<ExpressionNode>, Box<ExpressionNode>),
+    Choice(
+        Box<ExpressionNode>,
+        Box<ExpressionNode>,
+        Box<ExpressionNode>,
+    ),
 }

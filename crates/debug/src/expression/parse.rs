@@ -3,7 +3,7 @@
 use npsim_image::Direction;
 use npsim_isa::{Bank, Operand, csr as local_csr};
 
-use super::{Binary, Node, Number, Of, Unary};
+use super::{Binary, ExpressionNode, RingField, RunNumber, Unary};
 use crate::error::DebugError;
 use crate::names::Memory;
 
@@ -14,7 +14,7 @@ const DEEPEST: usize = 64;
 const LONGEST: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+enum ExpressionToken {
     Number(u64),
     /// With its `$`, `$$` or `@`.
     Name(String),
@@ -50,7 +50,7 @@ const BINDING: &[&[(&str, Binary)]] = &[
 ];
 
 /// A whole text.
-pub(super) fn whole(text: &str) -> Result<Node, DebugError> {
+pub(super) fn whole(text: &str) -> Result<ExpressionNode, DebugError> {
     let tokens = tokens(text)?;
     if tokens.is_empty() {
         return Err(DebugError::new("there is no expression"));
@@ -62,7 +62,7 @@ pub(super) fn whole(text: &str) -> Result<Node, DebugError> {
         ))
         .help("look at parts of it one after the other"));
     }
-    let mut parser = Parser {
+    let mut parser = ExpressionParser {
         text,
         tokens,
         next: 0,
@@ -79,7 +79,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-fn tokens(text: &str) -> Result<Vec<(usize, Token)>, DebugError> {
+fn tokens(text: &str) -> Result<Vec<(usize, ExpressionToken)>, DebugError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -97,7 +97,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, DebugError> {
                 DebugError::new(format!("`{word}` is no number"))
                     .help("write 255, 0xff or 0b11111111")
             })?;
-            tokens.push((at, Token::Number(value)));
+            tokens.push((at, ExpressionToken::Number(value)));
             at += word.len();
         } else if sigil > 0 || is_name(c) {
             let word = &rest[..end(sigil)];
@@ -106,7 +106,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, DebugError> {
                     "there is no name or number after `{word}`"
                 )));
             }
-            tokens.push((at, Token::Name(word.to_owned())));
+            tokens.push((at, ExpressionToken::Name(word.to_owned())));
             at += word.len();
         } else {
             let mark = MARKS.iter().find(|mark| rest.starts_with(**mark));
@@ -114,7 +114,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, DebugError> {
                 DebugError::new(format!("`{c}` means nothing in an expression"))
                     .help("`help expressions` says what does")
             })?;
-            tokens.push((at, Token::Mark(mark)));
+            tokens.push((at, ExpressionToken::Mark(mark)));
             at += mark.len();
         }
     }
@@ -131,20 +131,20 @@ fn number(word: &str) -> Option<u64> {
     }
 }
 
-struct Parser<'a> {
+struct ExpressionParser<'a> {
     text: &'a str,
-    tokens: Vec<(usize, Token)>,
+    tokens: Vec<(usize, ExpressionToken)>,
     next: usize,
     depth: usize,
 }
 
-impl Parser<'_> {
-    fn peek(&self) -> Option<&Token> {
+impl ExpressionParser<'_> {
+    fn peek(&self) -> Option<&ExpressionToken> {
         self.tokens.get(self.next).map(|it| &it.1)
     }
 
     fn takes(&mut self, mark: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Mark(it)) if *it == mark);
+        let found = matches!(self.peek(), Some(ExpressionToken::Mark(it)) if *it == mark);
         self.next += usize::from(found);
         found
     }
@@ -181,7 +181,7 @@ impl Parser<'_> {
         done
     }
 
-    fn choice(&mut self) -> Result<Node, DebugError> {
+    fn choice(&mut self) -> Result<ExpressionNode, DebugError> {
         self.deeper(|it| {
             let condition = it.binary(0)?;
             if !it.takes("?") {
@@ -190,11 +190,15 @@ impl Parser<'_> {
             let yes = it.choice()?;
             it.expect(":")?;
             let no = it.choice()?;
-            Ok(Node::Choice(condition.into(), yes.into(), no.into()))
+            Ok(ExpressionNode::Choice(
+                condition.into(),
+                yes.into(),
+                no.into(),
+            ))
         })
     }
 
-    fn binary(&mut self, level: usize) -> Result<Node, DebugError> {
+    fn binary(&mut self, level: usize) -> Result<ExpressionNode, DebugError> {
         let Some(operators) = BINDING.get(level) else {
             return self.unary();
         };
@@ -205,11 +209,11 @@ impl Parser<'_> {
                 return Ok(left);
             };
             let right = self.binary(level + 1)?;
-            left = Node::Binary(*operator, left.into(), right.into());
+            left = ExpressionNode::Binary(*operator, left.into(), right.into());
         }
     }
 
-    fn unary(&mut self) -> Result<Node, DebugError> {
+    fn unary(&mut self) -> Result<ExpressionNode, DebugError> {
         for (mark, operator) in [
             ("-", Unary::Minus),
             ("!", Unary::Not),
@@ -217,24 +221,24 @@ impl Parser<'_> {
         ] {
             if self.takes(mark) {
                 let inner = self.deeper(Self::unary)?;
-                return Ok(Node::Unary(operator, inner.into()));
+                return Ok(ExpressionNode::Unary(operator, inner.into()));
             }
         }
         self.primary()
     }
 
-    fn primary(&mut self) -> Result<Node, DebugError> {
+    fn primary(&mut self) -> Result<ExpressionNode, DebugError> {
         if self.takes("(") {
             let inner = self.choice()?;
             self.expect(")")?;
             return Ok(inner);
         }
         match self.peek().cloned() {
-            Some(Token::Number(value)) => {
+            Some(ExpressionToken::Number(value)) => {
                 self.next += 1;
-                Ok(Node::Constant(value))
+                Ok(ExpressionNode::Constant(value))
             }
-            Some(Token::Name(name)) => {
+            Some(ExpressionToken::Name(name)) => {
                 self.next += 1;
                 self.name(name)
             }
@@ -242,37 +246,39 @@ impl Parser<'_> {
         }
     }
 
-    fn name(&mut self, name: String) -> Result<Node, DebugError> {
+    fn name(&mut self, name: String) -> Result<ExpressionNode, DebugError> {
         if self.takes("[") {
             let address = self.choice()?;
             self.expect("]")?;
             return Ok(match Memory::named(&name) {
-                Some(memory) => Node::Word(memory, address.into()),
-                None => Node::Named(name, address.into()),
+                Some(memory) => ExpressionNode::Word(memory, address.into()),
+                None => ExpressionNode::Named(name, address.into()),
             });
         }
         if self.takes("(") {
             return self.call(&name);
         }
         let own = match name.as_str() {
-            "cycle" => Some(Number::Cycle),
-            "packet" => Some(Number::Packet),
-            "me" => Some(Number::Me),
-            "context" => Some(Number::Context),
-            "pc" => Some(Number::Pc),
+            "cycle" => Some(RunNumber::Cycle),
+            "packet" => Some(RunNumber::Packet),
+            "me" => Some(RunNumber::Me),
+            "context" => Some(RunNumber::Context),
+            "pc" => Some(RunNumber::Pc),
             _ => None,
         };
         Ok(match (own, numbered(&name)) {
-            (Some(own), _) => Node::Own(own),
-            (None, Some(operand)) => Node::Register(operand, side_in(operand)),
-            (None, None) => Node::Name(name),
+            (Some(own), _) => ExpressionNode::Own(own),
+            (None, Some(operand)) => ExpressionNode::Register(operand, side_in(operand)),
+            (None, None) => ExpressionNode::Name(name),
         })
     }
 
     /// The text of one name or number between parentheses.
     fn argument(&mut self) -> Result<String, DebugError> {
         let from = self.tokens.get(self.next).map(|it| it.0);
-        while self.next < self.tokens.len() && !matches!(self.peek(), Some(Token::Mark(")"))) {
+        while self.next < self.tokens.len()
+            && !matches!(self.peek(), Some(ExpressionToken::Mark(")")))
+        {
             self.next += 1;
         }
         let to = self.tokens.get(self.next).map(|it| it.0);
@@ -286,7 +292,7 @@ impl Parser<'_> {
     fn field(&mut self, of: &str, known: &[&str]) -> Result<String, DebugError> {
         let found = self.takes(".");
         match self.peek().cloned() {
-            Some(Token::Name(field)) if found && known.contains(&field.as_str()) => {
+            Some(ExpressionToken::Name(field)) if found && known.contains(&field.as_str()) => {
                 self.next += 1;
                 Ok(field)
             }
@@ -294,35 +300,41 @@ impl Parser<'_> {
         }
     }
 
-    fn call(&mut self, function: &str) -> Result<Node, DebugError> {
+    fn call(&mut self, function: &str) -> Result<ExpressionNode, DebugError> {
         match function {
             "ring" | "queue" => {
                 let name = self.argument()?;
                 let field = self.field("a ring", &["fill", "count", "size"])?;
-                let of = if field == "size" { Of::Size } else { Of::Fill };
-                Ok(Node::Ring(name, of))
+                let of = if field == "size" {
+                    RingField::Size
+                } else {
+                    RingField::Fill
+                };
+                Ok(ExpressionNode::Ring(name, of))
             }
-            "signal" => Ok(Node::Signal(self.argument()?)),
+            "signal" => Ok(ExpressionNode::Signal(self.argument()?)),
             "out" => {
                 let name = self.argument()?;
                 Ok(match numbered(&name) {
-                    Some(operand) => Node::Register(operand, Direction::Write),
-                    None => Node::Out(name),
+                    Some(operand) => ExpressionNode::Register(operand, Direction::Write),
+                    None => ExpressionNode::Out(name),
                 })
             }
             "cam" => {
                 let entry = self.choice()?;
                 self.expect(")")?;
                 let field = self.field("an entry", &["tag", "state"])?;
-                Ok(Node::Cam(entry.into(), field == "state"))
+                Ok(ExpressionNode::Cam(entry.into(), field == "state"))
             }
             "csr" => {
                 let name = self.argument()?;
-                local_csr::by_name(&name).map(Node::Csr).ok_or_else(|| {
-                    let names = local_csr::all().iter().map(|it| it.name);
-                    DebugError::new(format!("no local CSR is called `{name}`"))
-                        .or_similar(&name.to_uppercase(), names)
-                })
+                local_csr::by_name(&name)
+                    .map(ExpressionNode::Csr)
+                    .ok_or_else(|| {
+                        let names = local_csr::all().iter().map(|it| it.name);
+                        DebugError::new(format!("no local CSR is called `{name}`"))
+                            .or_similar(&name.to_uppercase(), names)
+                    })
             }
             other => Err(
                 DebugError::new(format!("there is no function `{other}`")).or_similar(

@@ -9,9 +9,9 @@ use npsim_isa::CommandOp;
 use npsim_observe::names;
 
 use crate::debugger::Debugger;
-use crate::names::{Named, Ring, live_at};
+use crate::names::{NamedRegister, Ring, live_at};
 use crate::questions::Deed;
-use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::timeline::TimePoint;
 
 /// Bits of a handle: the longword address of the buffer's descriptor.
@@ -23,7 +23,7 @@ pub struct Holding {
     /// What has it, in words.
     pub what: String,
     /// The context, if one has it in a register.
-    pub place: Option<Place>,
+    pub place: Option<CodePoint>,
 }
 
 /// Where a buffer is, and who had it.
@@ -71,7 +71,7 @@ impl Condition for Carries {
             candidates.push(Candidate {
                 moment,
                 mark: slot.0 as usize,
-                place: Some(Place {
+                place: Some(CodePoint {
                     me: command.me,
                     context: command.context,
                     pc: command.pc,
@@ -111,7 +111,7 @@ impl Debugger {
             seen: Vec::new(),
         };
         while carried.len() < most {
-            let Found::Hit(hits) = self.find(&mut carries, Direction::Back, None) else {
+            let SearchResult::Hit(hits) = self.find(&mut carries, Direction::Back, None) else {
                 break;
             };
             let hit = hits[hits.len() - 1];
@@ -167,7 +167,7 @@ impl Debugger {
             let address = enqueue && flight.command.address & HANDLE == handle;
             if address || flight.data.iter().any(is) {
                 let command = &flight.command;
-                let place = Place {
+                let place = CodePoint {
                     me: command.me,
                     context: command.context,
                     pc: command.pc,
@@ -182,11 +182,11 @@ impl Debugger {
             };
             let scope = self.scope(it.thread);
             for named in live_at(image, scope.point) {
-                if let Named::Register(symbol, side) = named
+                if let NamedRegister::Register(symbol, side) = named
                     && let Ok(value) = scope.register(symbol.operand, side)
                     && is(&value)
                 {
-                    let place = Place {
+                    let place = CodePoint {
                         me: it.thread.me,
                         context: it.thread.context,
                         pc: it.pc,

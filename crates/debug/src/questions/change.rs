@@ -6,7 +6,7 @@ use npsim_isa::Operand;
 
 use crate::debugger::Debugger;
 use crate::error::DebugError;
-use crate::expression::{Expression, Location};
+use crate::expression::{Expression, Lvalue};
 use crate::names::Memory;
 use crate::thread::Thread;
 
@@ -21,9 +21,9 @@ impl Debugger {
         let scope = self.scope(thread);
         let refused = |what: &str| Err(DebugError::new(format!("{what} cannot be written")));
         match expression.location(&scope)? {
-            Location::Signal(_) => refused("signals"),
-            Location::Register(_, Side::Write) => refused("OUT transfer registers"),
-            Location::Register(
+            Lvalue::Signal(_) => refused("signals"),
+            Lvalue::Register(_, Side::Write) => refused("OUT transfer registers"),
+            Lvalue::Register(
                 operand @ (Operand::Gpr(..)
                 | Operand::GprAbsolute(..)
                 | Operand::STransfer(_)
@@ -38,8 +38,8 @@ impl Debugger {
                 });
                 Ok(())
             }
-            Location::Register(..) => refused("this register"),
-            Location::Word(memory, address) => {
+            Lvalue::Register(..) => refused("this register"),
+            Lvalue::Word(memory, address) => {
                 self.change(|chip| put(chip, memory, address, value, thread.me));
                 Ok(())
             }

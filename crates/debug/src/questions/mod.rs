@@ -15,13 +15,13 @@ use npsim_chip::kernel::trace_event::Cause;
 use npsim_inspect::Inspect;
 
 use crate::debugger::Debugger;
-use crate::search::Place;
+use crate::search::CodePoint;
 
 impl Debugger {
     /// `4.3 at ring.uc:12 (in ring_put, main.uc:40)`.
     #[must_use]
-    pub fn place_text(&self, place: Place) -> String {
-        let Place { me, context, pc } = place;
+    pub fn place_text(&self, place: CodePoint) -> String {
+        let CodePoint { me, context, pc } = place;
         let at = self
             .image(me)
             .map_or_else(|| pc.to_string(), |image| image.place(pc));
@@ -34,7 +34,10 @@ impl Debugger {
         let what = npsim_observe::names::cause(cause);
         match cause.place() {
             Some((me, context, pc)) => {
-                format!("{what} of {}", self.place_text(Place { me, context, pc }))
+                format!(
+                    "{what} of {}",
+                    self.place_text(CodePoint { me, context, pc })
+                )
             }
             None => what,
         }

@@ -10,7 +10,7 @@ use npsim_observe::names;
 
 use crate::debugger::Debugger;
 use crate::error::DebugError;
-use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::step::STEP;
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
@@ -28,7 +28,7 @@ pub struct Station {
     /// What.
     pub what: String,
     /// The context that does it, if one does, and its instruction.
-    pub place: Option<Place>,
+    pub place: Option<CodePoint>,
 }
 
 /// The stations of a packet.
@@ -45,9 +45,9 @@ pub struct Trail {
 }
 
 /// Microengine, context, and the unit to which it has sent a command that does it.
-type By = (u8, u8, Option<Unit>);
+type CommandIssuer = (u8, u8, Option<Unit>);
 
-struct Follow {
+struct PacketFollower {
     packet: u64,
     stations: Vec<Station>,
     /// Where contexts are.
@@ -56,20 +56,20 @@ struct Follow {
     commands: BTreeMap<(Thread, Unit), BusCommand>,
 }
 
-impl Follow {
+impl PacketFollower {
     /// Where a context is, or the command is with which it does something in a unit.
-    fn place(&self, (me, context, unit): By) -> Place {
+    fn place(&self, (me, context, unit): CommandIssuer) -> CodePoint {
         let thread = Thread { me, context };
         let command = unit.and_then(|unit| self.commands.get(&(thread, unit)));
         let known = self.at.get(&thread).copied().unwrap_or(0);
-        Place {
+        CodePoint {
             me,
             context,
             pc: command.map_or(known, |it| it.pc),
         }
     }
 
-    fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<By>) {
+    fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<CommandIssuer>) {
         let place = by.map(|by| self.place(by));
         self.stations.push(Station {
             cycle,
@@ -87,7 +87,7 @@ impl Follow {
     }
 }
 
-impl Condition for Follow {
+impl Condition for PacketFollower {
     fn wants(&self) -> Kinds {
         Kinds::of(&[
             Kind::Issued,
@@ -191,7 +191,7 @@ impl Condition for Follow {
 }
 
 /// What a step says of a frame in an element of the RBUF, and which command made it.
-fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<By>) {
+fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) {
     match step {
         RbufStep::Filled { bytes, .. } => {
             (format!("{bytes} bytes in RBUF element {element}"), None)
@@ -254,7 +254,7 @@ impl Debugger {
             self.timeline_mut().goto(recorded_to);
             if !matches!(
                 self.find(&mut Comes(packet), Direction::Forward, None),
-                Found::Hit(_)
+                SearchResult::Hit(_)
             ) {
                 return Err(DebugError::new(format!("no packet {packet} comes"))
                     .help("packets are numbered from 0 in the order of their arrival"));
@@ -266,7 +266,7 @@ impl Debugger {
         let begins = (u128::from(start_ps) * u128::from(hertz)).div_ceil(PICO) as Cycle;
         self.timeline_mut().goto(begins);
         let threads = self.threads();
-        let mut follow = Follow {
+        let mut follow = PacketFollower {
             packet,
             stations: Vec::new(),
             at: threads.iter().map(|it| (it.thread, it.pc)).collect(),
@@ -276,7 +276,7 @@ impl Debugger {
         let until = patience.max(self.timeline().recorded_to());
         let limit = Some(TimePoint::before(until));
         let found = self.find(&mut follow, Direction::Forward, limit);
-        let over = matches!(found, Found::Hit(_));
+        let over = matches!(found, SearchResult::Hit(_));
         if !over {
             return Ok(Trail {
                 packet,

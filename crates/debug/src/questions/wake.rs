@@ -6,7 +6,7 @@ use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, TraceEve
 
 use crate::debugger::{Debugger, Stop};
 use crate::error::DebugError;
-use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::step::STEP;
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
@@ -49,7 +49,7 @@ impl Condition for Wakes {
             } if thread(me, context) == self.thread => candidates.push(Candidate {
                 moment: TimePoint::before(at + 1),
                 mark: STEP,
-                place: Some(Place { me, context, pc }),
+                place: Some(CodePoint { me, context, pc }),
             }),
             _ => {}
         }
@@ -76,7 +76,7 @@ impl Debugger {
         };
         let found = self.find(&mut wakes, Direction::Forward, None);
         let woken = match &found {
-            Found::Hit(hits) => {
+            SearchResult::Hit(hits) => {
                 let at = hits[0].moment.cycle - 1;
                 wakes.signals.retain(|it| it.0 >= from && it.0 <= at);
                 Some(Woken {
@@ -85,12 +85,12 @@ impl Debugger {
                     signals: wakes.signals,
                 })
             }
-            Found::Nothing | Found::Interrupted => None,
+            SearchResult::Nothing | SearchResult::Interrupted => None,
         };
         let mut stop = self.arrived(&found, Direction::Forward);
         // It has not got the pipeline yet: it still stands where it waited.
         if woken.is_some() {
-            stop.reason = crate::Reason::Goto;
+            stop.reason = crate::StopCause::Goto;
         }
         Ok((woken, stop))
     }

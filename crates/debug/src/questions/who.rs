@@ -11,9 +11,9 @@ use npsim_observe::names;
 use crate::access::{may_write_elsewhere, touches};
 use crate::debugger::Debugger;
 use crate::error::DebugError;
-use crate::expression::{Expression, Location, Scope};
-use crate::names::{Memory, Names};
-use crate::search::{Candidate, Condition, Direction, Found, Place};
+use crate::expression::{EvaluationScope, Expression, Lvalue};
+use crate::names::{Memory, ProjectNames};
+use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -25,7 +25,7 @@ pub struct Deed {
     /// A moment to go to: before the instruction, or after what a unit did.
     pub moment: TimePoint,
     /// By whom, if a context did it.
-    pub place: Option<Place>,
+    pub place: Option<CodePoint>,
     /// What was done: `sram.write`, `instruction`, `mpacket`.
     pub what: String,
     /// The value after it, if there is one.
@@ -34,13 +34,13 @@ pub struct Deed {
 
 /// A register as the hardware numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Physical {
+enum PhysicalRegister {
     Gpr(Bank, u8),
     Transfer(TransferKind, Side, u8),
     Neighbour(u8),
 }
 
-impl Physical {
+impl PhysicalRegister {
     fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
         // Contexts are 16 registers apart.
         let own = |number: u8| absolute_register(context, number);
@@ -62,10 +62,10 @@ const AFTER: usize = 2;
 
 /// Writes of one place.
 struct Deeds<'n> {
-    location: Location,
+    location: Lvalue,
     thread: Thread,
-    names: &'n Names,
-    physical: Option<Physical>,
+    names: &'n ProjectNames,
+    physical: Option<PhysicalRegister>,
     /// By context and address: the instruction writes the register.
     writers: Vec<Vec<bool>>,
     /// What was seen, by moment.
@@ -74,9 +74,9 @@ struct Deeds<'n> {
 }
 
 impl<'n> Deeds<'n> {
-    fn new(location: Location, thread: Thread, image: &Image, names: &'n Names) -> Self {
+    fn new(location: Lvalue, thread: Thread, image: &Image, names: &'n ProjectNames) -> Self {
         let physical = match location {
-            Location::Register(operand, side) => Physical::of(operand, side, thread.context),
+            Lvalue::Register(operand, side) => PhysicalRegister::of(operand, side, thread.context),
             _ => None,
         };
         let writes = |context: u8, pc: u16| {
@@ -84,7 +84,7 @@ impl<'n> Deeds<'n> {
             let mut written = uses.iter().filter(|it| it.point.after && !it.implied);
             // What a command brings is written when it comes.
             written.any(|it| {
-                let own = Physical::of(it.operand, it.side, context);
+                let own = PhysicalRegister::of(it.operand, it.side, context);
                 own.is_some() && own == physical && it.side != Side::Read
             })
         };
@@ -107,7 +107,7 @@ impl<'n> Deeds<'n> {
 
     fn word(&self) -> Option<(Memory, u32)> {
         match self.location {
-            Location::Word(memory, address) => Some((memory, address)),
+            Lvalue::Word(memory, address) => Some((memory, address)),
             _ => None,
         }
     }
@@ -116,7 +116,7 @@ impl<'n> Deeds<'n> {
         &mut self,
         moment: TimePoint,
         mark: usize,
-        place: Option<Place>,
+        place: Option<CodePoint>,
         what: String,
         candidates: &mut Vec<Candidate>,
     ) {
@@ -129,7 +129,7 @@ impl<'n> Deeds<'n> {
     }
 
     fn done(&mut self, at: Cycle, command: &BusCommand, candidates: &mut Vec<Candidate>) {
-        let place = Some(Place {
+        let place = Some(CodePoint {
             me: command.me,
             context: command.context,
             pc: command.pc,
@@ -150,7 +150,9 @@ impl<'n> Deeds<'n> {
                 self.push(TimePoint::before(at + 1), AFTER, place, what(), candidates);
             }
         }
-        if let Some(Physical::Transfer(kind, Side::Read | Side::Both, number)) = self.physical {
+        if let Some(PhysicalRegister::Transfer(kind, Side::Read | Side::Both, number)) =
+            self.physical
+        {
             // They go on at the beginning of their file.
             let words = command.op.info().push_words.of(u32::from(command.count));
             let within = u32::from(number.wrapping_sub(command.transfer) & 127) < words;
@@ -164,10 +166,10 @@ impl<'n> Deeds<'n> {
 impl Condition for Deeds<'_> {
     fn wants(&self) -> Kinds {
         match self.location {
-            Location::Signal(_) => Kinds::of(&[Kind::Signal]),
-            Location::Word(Memory::Local, _) => Kinds::of(&[Kind::LocalMemory]),
-            Location::Word(..) => Kinds::of(&[Kind::Done]),
-            Location::Register(..) => Kinds::of(&[Kind::Issued, Kind::Done]),
+            Lvalue::Signal(_) => Kinds::of(&[Kind::Signal]),
+            Lvalue::Word(Memory::Local, _) => Kinds::of(&[Kind::LocalMemory]),
+            Lvalue::Word(..) => Kinds::of(&[Kind::Done]),
+            Lvalue::Register(..) => Kinds::of(&[Kind::Issued, Kind::Done]),
         }
     }
 
@@ -180,12 +182,12 @@ impl Condition for Deeds<'_> {
                 cause,
             } => {
                 let mine = (Thread { me, context }) == self.thread;
-                if let Location::Signal(number) = self.location
+                if let Lvalue::Signal(number) = self.location
                     && mine
                     && signals >> number & 1 == 1
                 {
                     let place = cause.place();
-                    let place = place.map(|(me, context, pc)| Place { me, context, pc });
+                    let place = place.map(|(me, context, pc)| CodePoint { me, context, pc });
                     let what = names::cause(cause);
                     self.push(TimePoint::before(at + 1), DONE, place, what, candidates);
                 }
@@ -201,7 +203,7 @@ impl Condition for Deeds<'_> {
                     && me == self.thread.me
                     && u32::from(word) == address / 4
                 {
-                    let place = Some(Place { me, context, pc });
+                    let place = Some(CodePoint { me, context, pc });
                     let what = "instruction".to_owned();
                     self.push(TimePoint::of(at, me), DONE, place, what, candidates);
                 }
@@ -217,7 +219,7 @@ impl Condition for Deeds<'_> {
                     let pc = pc + n;
                     let writers = self.writers.get(usize::from(context));
                     if writers.and_then(|it| it.get(usize::from(pc))) == Some(&true) {
-                        let place = Some(Place { me, context, pc });
+                        let place = Some(CodePoint { me, context, pc });
                         let moment = TimePoint::of(at + Cycle::from(n), me);
                         self.push(moment, DONE, place, "instruction".to_owned(), candidates);
                     }
@@ -235,7 +237,7 @@ impl Condition for Deeds<'_> {
         let (Some((memory, address)), Some(chip)) = (self.word(), chip) else {
             return candidate.mark == DONE;
         };
-        let scope = Scope {
+        let scope = EvaluationScope {
             chip,
             names: self.names,
             cycle: candidate.moment.cycle,
@@ -271,11 +273,11 @@ impl Debugger {
         let image = self.image(thread.me).cloned().unwrap_or_default();
         let names = self.names().clone();
         let mut deeds = Deeds::new(location, thread, &image, &names);
-        let is_signal = matches!(deeds.location, Location::Signal(_));
+        let is_signal = matches!(deeds.location, Lvalue::Signal(_));
         let start = self.timeline().moment();
         let mut found = Vec::new();
         while found.len() < most {
-            let Found::Hit(hits) = self.find(&mut deeds, Direction::Back, None) else {
+            let SearchResult::Hit(hits) = self.find(&mut deeds, Direction::Back, None) else {
                 break;
             };
             let hit = hits[hits.len() - 1];

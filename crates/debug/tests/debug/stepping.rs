@@ -6,7 +6,7 @@ use npsim_chip::Cycle;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
 use npsim_debug::console::{completions, execute};
 use npsim_debug::timeline::TimePoint;
-use npsim_debug::{Debugger, Direction, Reason, Step, Thread};
+use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
 use npsim_net::Random;
 
 use crate::rig::{System, state};
@@ -64,7 +64,7 @@ fn there_and_back(system: &System, steps: usize, seed: u64) {
         }
         let from = look(&debugger);
         let stop = debugger.step(step, Direction::Forward);
-        if stop.reason != Reason::Step {
+        if stop.reason != StopCause::Step {
             break;
         }
         assert_ne!(look(&debugger), from, "{step:?} goes on");
@@ -98,7 +98,10 @@ fn without_memory(system: &System, step: Step, steps: usize) {
     let thread = debugger.thread();
     let mut there = vec![debugger.timeline().moment()];
     for _ in 0..steps {
-        assert_eq!(debugger.step(step, Direction::Forward).reason, Reason::Step);
+        assert_eq!(
+            debugger.step(step, Direction::Forward).reason,
+            StopCause::Step
+        );
         if there.last() != Some(&debugger.timeline().moment()) {
             there.push(debugger.timeline().moment());
         }
@@ -108,7 +111,7 @@ fn without_memory(system: &System, step: Step, steps: usize) {
     other.go(debugger.timeline().moment(), None);
     let mut back = vec![other.timeline().moment()];
     while back.len() < there.len() {
-        assert_eq!(other.step(step, Direction::Back).reason, Reason::Step);
+        assert_eq!(other.step(step, Direction::Back).reason, StopCause::Step);
         if back.last() != Some(&other.timeline().moment()) {
             back.push(other.timeline().moment());
         }
@@ -172,7 +175,7 @@ fn breakpoints_are_met_both_ways() {
     let mut there = Vec::new();
     for _ in 0..12 {
         let stop = debugger.run(Direction::Forward);
-        assert_eq!(stop.reason, Reason::Breakpoint(vec![(1, None)]));
+        assert_eq!(stop.reason, StopCause::Breakpoint(vec![(1, None)]));
         assert_eq!(debugger.pc(stop.thread), pc);
         there.push((debugger.timeline().moment(), stop.thread));
     }
@@ -181,7 +184,7 @@ fn breakpoints_are_met_both_ways() {
         let stop = debugger.run(Direction::Back);
         assert_eq!((debugger.timeline().moment(), stop.thread), last);
     }
-    assert_eq!(debugger.run(Direction::Back).reason, Reason::Beginning);
+    assert_eq!(debugger.run(Direction::Back).reason, StopCause::Beginning);
     assert_eq!(debugger.cycle(), 0);
 }
 
@@ -191,7 +194,7 @@ fn stops(system: &System, line: &str, most: usize) -> Vec<Cycle> {
     commands(&mut debugger, line);
     let mut cycles = Vec::new();
     while cycles.len() < most {
-        let Reason::Breakpoint(_) = debugger.run(Direction::Forward).reason else {
+        let StopCause::Breakpoint(_) = debugger.run(Direction::Forward).reason else {
             break;
         };
         cycles.push(debugger.cycle());
@@ -223,7 +226,7 @@ fn conditions_contexts_and_hits_choose_among_hits() {
         debugger.run(Direction::Back);
     }
     assert_eq!(debugger.cycle(), all[2]);
-    assert_eq!(debugger.run(Direction::Back).reason, Reason::Beginning);
+    assert_eq!(debugger.run(Direction::Back).reason, StopCause::Beginning);
 }
 
 #[test]
@@ -291,7 +294,7 @@ fn a_watchpoint_stops_at_each_change() {
     );
     let mut seen = Vec::new();
     for _ in 0..4 {
-        let Reason::Breakpoint(points) = debugger.run(Direction::Forward).reason else {
+        let StopCause::Breakpoint(points) = debugger.run(Direction::Forward).reason else {
             panic!("no change");
         };
         let (before, now) = points[0].1.unwrap();
@@ -302,7 +305,10 @@ fn a_watchpoint_stops_at_each_change() {
     seen.pop();
     while let Some((cycle, before, now)) = seen.pop() {
         let reason = debugger.run(Direction::Back).reason;
-        assert_eq!(reason, Reason::Breakpoint(vec![(2, Some((before, now)))]));
+        assert_eq!(
+            reason,
+            StopCause::Breakpoint(vec![(2, Some((before, now)))])
+        );
         assert_eq!(debugger.cycle(), cycle);
     }
 }
@@ -548,7 +554,7 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
     let system = System::at(&file, None);
     std::fs::remove_dir_all(&folder).unwrap();
     let mut debugger = system.debugger();
-    let Reason::Fault(fault) = debugger.run(Direction::Forward).reason else {
+    let StopCause::Fault(fault) = debugger.run(Direction::Forward).reason else {
         panic!("{:?}", debugger.reason());
     };
     assert_eq!(fault.check.unwrap().name(), "uninitialised-read");
@@ -559,14 +565,14 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
     assert!(debugger.cycle() <= fault.cycle);
     assert_eq!(
         debugger.run(Direction::Forward).reason,
-        Reason::Fault(fault.clone())
+        StopCause::Fault(fault.clone())
     );
     assert_eq!(look(&debugger), end);
     debugger.goto(2);
-    assert_eq!(debugger.goto(1_000_000).reason, Reason::Fault(fault));
+    assert_eq!(debugger.goto(1_000_000).reason, StopCause::Fault(fault));
     commands(&mut debugger, "pass uninitialised-read\ncontinue");
     assert!(
-        matches!(debugger.reason(), Reason::End(_)),
+        matches!(debugger.reason(), StopCause::End(_)),
         "{:?}",
         debugger.reason()
     );
@@ -574,7 +580,7 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
         &mut debugger,
         "stop-on uninitialised-read\ngoto start\ncontinue",
     );
-    assert!(matches!(debugger.reason(), Reason::Fault(_)));
+    assert!(matches!(debugger.reason(), StopCause::Fault(_)));
 }
 
 #[test]
@@ -609,6 +615,9 @@ fn a_search_can_be_broken_off() {
     let system = System::forward();
     let mut debugger = system.debugger();
     debugger.ask(|cycle| cycle >= 60_000);
-    assert_eq!(debugger.run(Direction::Forward).reason, Reason::Interrupted);
+    assert_eq!(
+        debugger.run(Direction::Forward).reason,
+        StopCause::Interrupted
+    );
     assert_eq!(debugger.cycle(), 60_000);
 }

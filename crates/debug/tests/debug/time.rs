@@ -6,7 +6,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_debug::BudgetTooSmall;
-use npsim_debug::search::{Candidate, Condition, Direction, Found, Place};
+use npsim_debug::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use npsim_debug::timeline::{NoDebug, Setup, TimePoint, Timeline};
 use npsim_net::Random;
 
@@ -42,7 +42,7 @@ impl Condition for At {
                 candidates.push(Candidate {
                     moment: TimePoint::of(at + u64::from(pc - first), me),
                     mark: 0,
-                    place: Some(Place { me, context, pc }),
+                    place: Some(CodePoint { me, context, pc }),
                 });
             }
         }
@@ -168,13 +168,15 @@ fn there_and_back(system: &System, condition: &mut dyn Condition, to: Cycle) -> 
     let mut timeline = system.timeline(PLENTY);
     let limit = Some(TimePoint::before(to));
     let (mut there, mut back) = (Vec::new(), Vec::new());
-    while let Found::Hit(hit) =
+    while let SearchResult::Hit(hit) =
         timeline.search(Direction::Forward, condition, limit, &mut |_| false)
     {
         there.push((timeline.moment(), hit));
     }
     assert_eq!(timeline.moment().cycle, to);
-    while let Found::Hit(hit) = timeline.search(Direction::Back, condition, None, &mut |_| false) {
+    while let SearchResult::Hit(hit) =
+        timeline.search(Direction::Back, condition, None, &mut |_| false)
+    {
         back.push((timeline.moment(), hit));
     }
     assert_eq!(timeline.moment(), TimePoint::default());

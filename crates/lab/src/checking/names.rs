@@ -1,7 +1,7 @@
 //! Whether what is measured names curves, metrics and places that a study has.
 
 use super::is_sound;
-use crate::expression::{CurveName, Measured, Operand};
+use crate::expression::{CurveName, ExpressionOperand, Measured};
 use crate::formula::Formula;
 use crate::rounding::close;
 use crate::study::{SettingValue, Study};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Every name of a formula means something, and everything named is used.
 pub(super) fn check_names(
     formula: &Formula,
-    with: &BTreeMap<String, Operand>,
+    with: &BTreeMap<String, ExpressionOperand>,
     has_place: bool,
 ) -> Result<(), Problem> {
     let names = formula.names();
@@ -32,7 +32,7 @@ pub(super) fn check_names(
         if !names.contains(name.as_str()) {
             return Err(Problem::new(format!("nothing is computed from `{name}`")));
         }
-        if let Operand::Number(number) = operand
+        if let ExpressionOperand::Number(number) = operand
             && !is_sound(*number)
         {
             return Err(Problem::new(format!("`{name}` is {number}")));
@@ -46,9 +46,9 @@ pub(super) fn check_measured(study: &Study, measured: &Measured) -> Result<(), P
         let formula = Formula::parse(formula).map_err(Problem::new)?;
         check_names(&formula, with, false)?;
         return with.iter().try_for_each(|(name, operand)| match operand {
-            Operand::Number(_) => Ok(()),
-            Operand::Value(measured) => check_measured(study, measured),
-            Operand::Curve(curve) => Err(Problem::new(format!(
+            ExpressionOperand::Number(_) => Ok(()),
+            ExpressionOperand::Value(measured) => check_measured(study, measured),
+            ExpressionOperand::Curve(curve) => Err(Problem::new(format!(
                 "`{name}` is the curve `{}`, which is no single value",
                 curve.of()
             ))

@@ -15,8 +15,8 @@ use npsim_session::session::{Counts, Endpoints, Node, Plan, Session};
 use npsim_session::simulation::{Ending, Settings};
 
 use super::ChipPoint;
-use crate::observation::{Lost, microcode_losses};
-use crate::ran::{Journal, Ran};
+use crate::observation::{LossCounts, microcode_losses};
+use crate::ran::{FinishedRun, FrameJournal};
 use crate::subject::Execution;
 
 /// Runs the routers of a point, so many at a time; notes what they had counted at each
@@ -28,10 +28,10 @@ pub(super) fn run(
     point: &ChipPoint,
     settings: Settings,
     frames: Frames,
-    watch: &Journal,
+    watch: &FrameJournal,
     pauses: &[Cycle],
     execution: &Execution<'_>,
-) -> Result<Ran, Problem> {
+) -> Result<FinishedRun, Problem> {
     // Routers of a chain run beside each other: the furthest stands for all.
     let hops = point.hops as Cycle;
     let files = &execution.files;
@@ -87,7 +87,7 @@ pub(super) fn run(
     }
     let last_frame = |node: &Node| node.traffic().last_departure.max(node.arrivals_end());
     let at_mark = |node: &Node| node.mark().cloned().unwrap_or_else(|| node.counts());
-    Ok(Ran {
+    Ok(FinishedRun {
         ending,
         before: counts(nodes, at_mark),
         at_pauses,
@@ -110,8 +110,8 @@ fn ending(session: &Session) -> Ending {
 }
 
 /// What the last chip counted, and what all of them lost.
-fn counts(nodes: &[Node], at: impl Fn(&Node) -> Counts) -> (Stats, Lost) {
-    let mut lost = Lost::default();
+fn counts(nodes: &[Node], at: impl Fn(&Node) -> Counts) -> (Stats, LossCounts) {
+    let mut lost = LossCounts::default();
     let mut last = Stats::default();
     for node in nodes {
         let Counts { stats, traffic } = at(node);

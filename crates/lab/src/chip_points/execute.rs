@@ -10,13 +10,13 @@ use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, captured};
 use npsim_session::simulation::{Ending, Settings};
 
-use super::{ChipPoint, Traffic, chain};
+use super::{ChipPoint, PointTraffic, chain};
 use crate::metric::{Measure, Metric};
-use crate::observation::{Lost, Observation};
+use crate::observation::{LossCounts, Observation};
 use crate::ordering::Ordering as FrameOrder;
-use crate::ran::{Journal, Ran, Seen};
+use crate::ran::{FinishedRun, FrameJournal, FrameTimes};
 use crate::static_counts as code;
-use crate::store::Outcome;
+use crate::store::PointOutcome;
 use crate::subject::{Execution, Metrics};
 use crate::warm_up;
 
@@ -41,11 +41,11 @@ pub(super) fn execute(
     point: &ChipPoint,
     metrics: &Metrics<'_>,
     execution: &Execution<'_>,
-) -> Result<Option<Outcome>, Problem> {
+) -> Result<Option<PointOutcome>, Problem> {
     execution.files.refuse_chain(point.hops)?;
     let window = point.window;
     if !metrics.is_empty() && metrics.values().all(|metric| metric.is_static()) {
-        let mut outcome = Outcome::new(&point.key);
+        let mut outcome = PointOutcome::new(&point.key);
         "not run".clone_into(&mut outcome.ending);
         outcome.hertz = point.project.capacity.hertz;
         outcome.measure(metrics, |metric| static_value(point, metric));
@@ -53,7 +53,7 @@ pub(super) fn execute(
     }
     let (frames, flow_slots) = frames(point)?;
     let pauses = warm_up::pauses(window);
-    let watch = Journal {
+    let watch = FrameJournal {
         from: if window.detected { 0 } else { window.warm_up },
         stamps: metrics
             .values()
@@ -101,30 +101,30 @@ fn settings(point: &ChipPoint) -> Settings {
 /// What comes in, and how many flows at a time generated traffic has.
 fn frames(point: &ChipPoint) -> Result<(Frames, Option<u32>), Problem> {
     Ok(match &point.traffic {
-        Traffic::Trace(trace) => {
+        PointTraffic::Trace(trace) => {
             let frames = captured(Arc::clone(&trace.frames), Arc::clone(&trace.plan));
             (frames, None)
         }
-        Traffic::Load(load) => {
+        PointTraffic::Load(load) => {
             let frames = generator(load, &point.project)?;
             let flow_slots = frames.flow_slots();
             (Box::new(frames.map(Ok)), Some(flow_slots))
         }
-        Traffic::Nothing => (Box::new(std::iter::empty()), None),
+        PointTraffic::Nothing => (Box::new(std::iter::empty()), None),
     })
 }
 
 /// What was counted before the window, or why that is not known.
-type Begun<'a> = Result<&'a (Stats, Lost), String>;
+type Begun<'a> = Result<&'a (Stats, LossCounts), String>;
 
 /// The outcome with its window, which may have been detected.
 fn begin<'a>(
     point: &ChipPoint,
-    ran: &'a Ran,
-    seen: &Seen,
+    ran: &'a FinishedRun,
+    seen: &FrameTimes,
     pauses: &[Cycle],
-) -> (Outcome, Begun<'a>) {
-    let mut outcome = Outcome::new(&point.key);
+) -> (PointOutcome, Begun<'a>) {
+    let mut outcome = PointOutcome::new(&point.key);
     ran.ending.name().clone_into(&mut outcome.ending);
     outcome.until = end(point).unwrap_or(ran.rest);
     outcome.hertz = point.project.capacity.hertz;
@@ -151,10 +151,10 @@ fn begin<'a>(
 /// what is measured of frames does not need them.
 fn observe(
     point: &ChipPoint,
-    outcome: &Outcome,
-    ran: &Ran,
+    outcome: &PointOutcome,
+    ran: &FinishedRun,
     begun: Begun<'_>,
-    (seen, flow_slots): (Seen, Option<u32>),
+    (seen, flow_slots): (FrameTimes, Option<u32>),
 ) -> Result<(Observation, Result<(), String>), Problem> {
     let (from, until) = (outcome.from, outcome.until);
     // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.

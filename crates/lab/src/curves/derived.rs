@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use super::measured::measured_samples;
 use crate::evaluate::value;
-use crate::expression::{CurveName, Derived, Operand};
+use crate::expression::{CurveName, Derived, ExpressionOperand};
 use crate::formula::Formula;
 use crate::results::Results;
 use crate::rounding::close;
-use crate::sample::{Runs, Sample};
+use crate::sample::{CurvePoint, Runs};
 use crate::study::Study;
 
 /// The samples of a derived curve.
@@ -19,7 +19,7 @@ pub(super) fn samples(
     results: &Results,
     derived: &Derived,
     runs: Runs,
-) -> Vec<Sample> {
+) -> Vec<CurvePoint> {
     let curve = |name: &CurveName| measured_samples(study, results, (name.of(), &name.at()), runs);
     let formula = Formula::parse(&derived.is);
     let values: BTreeMap<&str, Result<f64, String>> = derived
@@ -27,18 +27,18 @@ pub(super) fn samples(
         .iter()
         .filter_map(|(name, operand)| {
             let value = match operand {
-                Operand::Number(number) => Ok(*number),
-                Operand::Value(measured) => value(measured, &curve),
-                Operand::Curve(_) => return None,
+                ExpressionOperand::Number(number) => Ok(*number),
+                ExpressionOperand::Value(measured) => value(measured, &curve),
+                ExpressionOperand::Curve(_) => return None,
             };
             Some((name.as_str(), value))
         })
         .collect();
-    let curves: BTreeMap<&str, Vec<Sample>> = derived
+    let curves: BTreeMap<&str, Vec<CurvePoint>> = derived
         .with
         .iter()
         .filter_map(|(name, operand)| match operand {
-            Operand::Curve(of) => Some((name.as_str(), curve(of))),
+            ExpressionOperand::Curve(of) => Some((name.as_str(), curve(of))),
             _ => None,
         })
         .collect();
@@ -60,7 +60,7 @@ pub(super) fn samples(
     };
     curve(&derived.over)
         .into_iter()
-        .map(|sample| Sample {
+        .map(|sample| CurvePoint {
             x: sample.x,
             y: at(sample.x).and_then(|y| {
                 y.is_finite()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::points::Point;
 use crate::results::{CachedPoint, Results};
-use crate::sample::{Runs, Sample};
+use crate::sample::{CurvePoint, Runs};
 use crate::study::{SettingValue, Study};
 
 /// Whether a point lies on a curve through these places of the other axes.
@@ -41,14 +41,14 @@ pub(crate) fn measured_samples(
     results: &Results,
     (of, at): (&str, &BTreeMap<String, SettingValue>),
     runs: Runs,
-) -> Vec<Sample> {
+) -> Vec<CurvePoint> {
     let metric = of.split_once('.').map_or("", |(_, metric)| metric);
     let on = |cached: &&CachedPoint| lies_on(study, &cached.point, of, at);
     let x = |cached: &CachedPoint| cached.point.coordinates.first().map_or(0.0, |c| c.x);
     let mut on: Vec<&CachedPoint> = results.points.iter().filter(on).collect();
     on.sort_by(|a, b| (x(a).total_cmp(&x(b))).then(a.point.run.cmp(&b.point.run)));
     on.chunk_by(|a, b| x(a).total_cmp(&x(b)).is_eq())
-        .map(|place| Sample {
+        .map(|place| CurvePoint {
             x: x(place[0]),
             y: match runs {
                 Runs::Mean => mean(results, place, metric),

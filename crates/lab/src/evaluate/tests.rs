@@ -1,13 +1,13 @@
 //! Values and shapes of curves that are known.
 
-use super::{Seen, shape, value};
+use super::{ShapeFinding, shape, value};
 use crate::expression::{CurveName, Measured, Shape};
-use crate::sample::Sample;
+use crate::sample::CurvePoint;
 
-fn curve(name: &CurveName) -> Vec<Sample> {
+fn curve(name: &CurveName) -> Vec<CurvePoint> {
     let of = |f: fn(f64) -> f64| {
         (1..=8)
-            .map(|x| Sample {
+            .map(|x| CurvePoint {
                 x: f64::from(x),
                 y: Ok(f(f64::from(x))),
             })
@@ -22,11 +22,11 @@ fn curve(name: &CurveName) -> Vec<Sample> {
         "a.zero" => of(|_| 0.0),
         "a.root" => of(f64::sqrt),
         "a.broken" => {
-            let mut samples: Vec<Sample> = of(|x| x);
+            let mut samples: Vec<CurvePoint> = of(|x| x);
             samples[2].y = Err("it stood still".into());
             samples
         }
-        "a.short" => vec![Sample { x: 1.0, y: Ok(1.0) }],
+        "a.short" => vec![CurvePoint { x: 1.0, y: Ok(1.0) }],
         _ => Vec::new(),
     }
 }
@@ -40,7 +40,7 @@ fn compute(text: &str) -> Result<f64, String> {
     value(&holder.m, &curve)
 }
 
-fn look(text: &str) -> Result<Seen, String> {
+fn look(text: &str) -> Result<ShapeFinding, String> {
     #[derive(serde::Deserialize)]
     struct Holder {
         s: Shape,

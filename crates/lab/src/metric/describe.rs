@@ -2,8 +2,8 @@
 
 use super::network::{DropsPer, LossShare, Utilisation, Variation};
 use super::{
-    Counted, Delay, FlowState, LossPlace, Measure, MemoryUnit, Metric, ObservedFlows, Only, Per,
-    StaticCount,
+    ByteFilter, CountedCode, Delay, LossPlace, Measure, MemoryUnit, Metric, ObservedFlows, Per,
+    SenderState, StaticCount,
 };
 
 impl Metric {
@@ -56,8 +56,8 @@ impl Measure {
             Self::Cov { flows, .. } => format!("COV of {flows}"),
             Self::Completion { flows, .. } => format!("completion time of {flows}"),
             Self::Settling { of, .. } => format!("settling time of the {}", of.name()),
-            Self::Window(FlowState { flows, .. }) => format!("window of {flows}"),
-            Self::RoundTrip(FlowState { flows, .. }) => format!("round-trip time of {flows}"),
+            Self::Window(SenderState { flows, .. }) => format!("window of {flows}"),
+            Self::RoundTrip(SenderState { flows, .. }) => format!("round-trip time of {flows}"),
         }
     }
 
@@ -218,7 +218,7 @@ impl Measure {
     }
 }
 
-impl FlowState {
+impl SenderState {
     fn when(&self) -> String {
         self.delta.as_ref().map_or_else(
             || " at the window's end".to_owned(),
@@ -230,11 +230,11 @@ impl FlowState {
 impl Delay {
     /// Which frames, behind the word.
     fn frames(&self) -> String {
-        self.only.map_or_else(String::new, Only::phrase)
+        self.only.map_or_else(String::new, ByteFilter::phrase)
     }
 }
 
-impl Only {
+impl ByteFilter {
     fn phrase(self) -> String {
         let is = self.is.map(|is| format!("is {is:#04x}"));
         let not = self.not.map(|not| format!("is not {not:#04x}"));
@@ -289,8 +289,8 @@ impl StaticCount {
     /// `SRAM references of processing`.
     fn shown(&self) -> String {
         match self.of {
-            Counted::Instructions => format!("instructions of {}", self.me),
-            Counted::References(unit) => {
+            CountedCode::Instructions => format!("instructions of {}", self.me),
+            CountedCode::References(unit) => {
                 let unit = unit.map_or("memory", MemoryUnit::name);
                 format!("{unit} references of {}", self.me)
             }

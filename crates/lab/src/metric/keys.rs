@@ -3,10 +3,12 @@
 use npsim_net::order::Counter;
 use serde::{Deserialize, Deserializer};
 
-use super::network::{DropsPer, FlowNames, Interval, LossShare, Settles, Utilisation, Variation};
+use super::network::{
+    DropsPer, FlowNames, LossShare, SampleInterval, Settles, Utilisation, Variation,
+};
 use super::{
-    Count, Counted, Delay, FlowState, LossPlace, Measure, MemoryUnit, Metric, ObservedFlows, Only,
-    Per, Ratio, Stamp, StaticCount, Statistic,
+    ByteFilter, CountedCode, CounterGrowth, CounterRatio, Delay, DelayStamp, LossPlace, Measure,
+    MemoryUnit, Metric, ObservedFlows, Per, SenderState, StaticCount, Statistic,
 };
 use crate::microengines;
 
@@ -54,7 +56,7 @@ pub(super) struct Keys {
     tick: Option<u64>,
     at: Option<usize>,
     bytes: Option<usize>,
-    only: Option<Only>,
+    only: Option<ByteFilter>,
     place: Option<LossPlace>,
     me: Option<String>,
     #[serde(default, deserialize_with = "one_or_many")]
@@ -204,9 +206,9 @@ impl Keys {
         }
     }
 
-    fn stamp(&mut self) -> Result<Stamp, String> {
-        let usual = Stamp::default();
-        let stamp = Stamp {
+    fn stamp(&mut self) -> Result<DelayStamp, String> {
+        let usual = DelayStamp::default();
+        let stamp = DelayStamp {
             at: self.at.take().unwrap_or(usual.at),
             bytes: self.bytes.take().unwrap_or(usual.bytes),
             tick: self.tick.take().unwrap_or(usual.tick),
@@ -239,26 +241,26 @@ impl Keys {
         Ok(me)
     }
 
-    fn count(&mut self) -> Result<Count, String> {
+    fn count(&mut self) -> Result<CounterGrowth, String> {
         if self.of.is_empty() {
             return Err(
                 "`of` must say what is counted, such as [\"units.sram*.commands.*.count\"]".into(),
             );
         }
-        Ok(Count {
+        Ok(CounterGrowth {
             of: std::mem::take(&mut self.of),
             me: self.microengines()?,
             per: self.per.take(),
         })
     }
 
-    fn ratio(&mut self) -> Result<Ratio, String> {
+    fn ratio(&mut self) -> Result<CounterRatio, String> {
         if self.of.is_empty() || self.over.is_empty() {
             return Err(
                 "`of` and `over` must say what is divided, such as [\"locks.L.held_cycles\"] and [\"locks.L.acquired\"]".into(),
             );
         }
-        Ok(Ratio {
+        Ok(CounterRatio {
             of: std::mem::take(&mut self.of),
             over: std::mem::take(&mut self.over),
             me: self.microengines()?,
@@ -267,8 +269,8 @@ impl Keys {
 
     fn code(&mut self) -> Result<StaticCount, String> {
         let of = match self.word().as_deref() {
-            Some("instructions") => Counted::Instructions,
-            Some("references") => Counted::References(self.unit.take()),
+            Some("instructions") => CountedCode::Instructions,
+            Some("references") => CountedCode::References(self.unit.take()),
             _ => return Err("`of` is \"instructions\" or \"references\"".into()),
         };
         let Some(me) = self.microengines()? else {
@@ -321,7 +323,7 @@ impl Keys {
         }
     }
 
-    fn needed_delta(&mut self) -> Result<Interval, String> {
+    fn needed_delta(&mut self) -> Result<SampleInterval, String> {
         interval("delta", self.delta.take())?.ok_or_else(|| {
             "`delta` must say how long what is compared lasts, such as \"100ms\"".into()
         })
@@ -357,8 +359,8 @@ impl Keys {
         }
     }
 
-    fn flow_state(&mut self) -> Result<FlowState, String> {
-        Ok(FlowState {
+    fn flow_state(&mut self) -> Result<SenderState, String> {
+        Ok(SenderState {
             flows: self.flow_names(),
             statistic: self.statistic.take().unwrap_or_default(),
             delta: interval("delta", self.delta.take())?,
@@ -373,11 +375,11 @@ fn one_of(words: &[impl std::fmt::Display]) -> String {
 }
 
 /// A time that is not 0.
-fn interval(key: &str, text: Option<String>) -> Result<Option<Interval>, String> {
+fn interval(key: &str, text: Option<String>) -> Result<Option<SampleInterval>, String> {
     let Some(text) = text else {
         return Ok(None);
     };
-    let interval = Interval::parse(&text);
+    let interval = SampleInterval::parse(&text);
     let wrong = || format!("`{key}` is a time such as \"100ms\", not \"{text}\"");
     interval.ok_or_else(wrong).map(Some)
 }

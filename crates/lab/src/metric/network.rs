@@ -4,7 +4,7 @@ use std::fmt;
 
 use npsim_project::quantity::Time;
 
-use super::{FlowState, LossPlace, Measure, Metric};
+use super::{LossPlace, Measure, Metric, SenderState};
 
 /// Flows of a network, by their names or those of their groups, with `*` for any letters; all flows
 /// if there is no name.
@@ -23,13 +23,13 @@ impl fmt::Display for FlowNames {
 
 /// A time that is not 0, as it is written in the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interval {
+pub struct SampleInterval {
     text: String,
     /// Picoseconds.
     pub picoseconds: u64,
 }
 
-impl Interval {
+impl SampleInterval {
     /// Reads an interval such as `100ms`; `None` if the text is no time with a unit, or 0.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -43,7 +43,7 @@ impl Interval {
     }
 }
 
-impl fmt::Display for Interval {
+impl fmt::Display for SampleInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -82,7 +82,7 @@ pub enum DropsPer {
     /// Seconds.
     Second,
     /// Round-trip times of this length.
-    RoundTrip(Interval),
+    RoundTrip(SampleInterval),
 }
 
 /// Of what the variation is taken.
@@ -135,8 +135,8 @@ impl Metric {
                 of: Settles::Goodput(flows) | Settles::Window(flows),
                 ..
             }
-            | Measure::Window(FlowState { flows, .. })
-            | Measure::RoundTrip(FlowState { flows, .. }) => &flows.0,
+            | Measure::Window(SenderState { flows, .. })
+            | Measure::RoundTrip(SenderState { flows, .. }) => &flows.0,
             _ => &[],
         }
     }

@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use crate::counters::growth;
 use crate::metric::{
-    Count, DropsPer, FlowState, LossShare, Measure, Metric, Settles, Statistic, Utilisation,
-    Variation,
+    CounterGrowth, DropsPer, LossShare, Measure, Metric, SenderState, Settles, Statistic,
+    Utilisation, Variation,
 };
 
 /// Samples without which nothing can be said of settling.
 const LEAST_TO_SETTLE: usize = 8;
 
 /// What was seen in a window.
-pub(super) struct Seen<'a> {
+pub(super) struct WindowData<'a> {
     /// The network at the window's end.
     pub simulation: &'a Simulation,
     /// What was counted in the window.
@@ -112,7 +112,7 @@ impl Samples {
 /// A metric's value, or why there is none. `flows` and `line` are those that it is about; samples
 /// come with the simulated time between them.
 pub(super) fn value(
-    seen: &Seen<'_>,
+    seen: &WindowData<'_>,
     metric: &Metric,
     (flows, line): (&[usize], Option<usize>),
     samples: Option<(&Samples, Time)>,
@@ -176,13 +176,13 @@ pub(super) fn value(
     }
 }
 
-impl Seen<'_> {
+impl WindowData<'_> {
     /// A simulated time in seconds of the network's file.
     fn seconds(&self, time: f64) -> f64 {
         time * self.scale as f64 / SECOND as f64
     }
 
-    fn growth(&self, count: &Count) -> Result<f64, String> {
+    fn growth(&self, count: &CounterGrowth) -> Result<f64, String> {
         let results = self.results.ok_or("there are no results")?;
         let mut sum = 0.0;
         for path in &count.of {
@@ -237,8 +237,8 @@ fn lost_by_flows(counters: &NetworkCounters, flows: &[usize]) -> Result<f64, Str
 
 /// What senders know of their flows: at the window's end, or as it was sampled.
 fn instant(
-    seen: &Seen<'_>,
-    (quantity, state): (Sampled, &FlowState),
+    seen: &WindowData<'_>,
+    (quantity, state): (Sampled, &SenderState),
     flows: &[usize],
     samples: Option<(&Samples, Time)>,
 ) -> Result<f64, String> {
@@ -256,7 +256,7 @@ fn instant(
     value.ok_or_else(|| "no flow shows that of itself".into())
 }
 
-fn completion(seen: &Seen<'_>, statistic: Statistic, flows: &[usize]) -> Result<f64, String> {
+fn completion(seen: &WindowData<'_>, statistic: Statistic, flows: &[usize]) -> Result<f64, String> {
     let topology = seen.simulation.topology();
     let mut times = Vec::new();
     for &flow in flows {

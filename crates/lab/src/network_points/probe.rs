@@ -10,14 +10,14 @@ use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 use serde_json::Value;
 
-use super::measures::{Sampled, Samples, Seen, value};
+use super::measures::{Sampled, Samples, WindowData, value};
 use crate::metric::{Measure, Metric};
 
 /// A metric with the flows and the line that it means.
-type Chosen<'a> = (&'a str, &'a Metric, Vec<usize>, Option<usize>);
+type ProbedMetric<'a> = (&'a str, &'a Metric, Vec<usize>, Option<usize>);
 
 /// What is sampled for a metric.
-struct Sampler {
+struct MetricSampler {
     every: Time,
     next: Time,
     samples: Samples,
@@ -27,7 +27,7 @@ struct Sampler {
 pub(super) struct Probe<'a> {
     window: Range<Time>,
     scale: u64,
-    metrics: Vec<(Chosen<'a>, Option<Sampler>)>,
+    metrics: Vec<(ProbedMetric<'a>, Option<MetricSampler>)>,
     begin: Option<NetworkCounters>,
     /// The longest queue of each line so far.
     longest: Vec<u64>,
@@ -51,7 +51,11 @@ impl<'a> Probe<'a> {
     ///
     /// # Errors
     /// A metric is to be sampled faster than time goes.
-    pub fn new(window: Range<Time>, scale: u64, chosen: Vec<Chosen<'a>>) -> Result<Self, Problem> {
+    pub fn new(
+        window: Range<Time>,
+        scale: u64,
+        chosen: Vec<ProbedMetric<'a>>,
+    ) -> Result<Self, Problem> {
         let mut metrics = Vec::new();
         for chosen in chosen {
             let (name, metric, ..) = &chosen;
@@ -62,7 +66,7 @@ impl<'a> Probe<'a> {
                         format!("metric `{name}`: nothing is left of `delta` by the scale");
                     return Err(Problem::new(message));
                 }
-                Some(delta) => Some(Sampler {
+                Some(delta) => Some(MetricSampler {
                     every: delta / scale,
                     next: window.start,
                     samples: Samples::default(),
@@ -83,7 +87,8 @@ impl<'a> Probe<'a> {
 
     /// Whether something is counted that chips count.
     pub fn counts(&self) -> bool {
-        let counts = |(_, metric, ..): &Chosen<'_>| matches!(metric.measure, Measure::Count(_));
+        let counts =
+            |(_, metric, ..): &ProbedMetric<'_>| matches!(metric.measure, Measure::Count(_));
         self.metrics.iter().any(|(chosen, _)| counts(chosen))
     }
 
@@ -142,7 +147,7 @@ impl<'a> Probe<'a> {
             let since = counters.since(begin);
             let results = self.counts().then(|| Results::of(file, network, begin));
             let results = results.and_then(|results| serde_json::to_value(results).ok());
-            let seen = Seen {
+            let seen = WindowData {
                 simulation,
                 counters: &since,
                 longest: &self.longest,
@@ -163,7 +168,7 @@ impl<'a> Probe<'a> {
 
     /// What was measured, or what stopped the run before.
     pub fn values(self, fault: Option<&str>) -> Vec<(&'a str, Result<f64, String>)> {
-        let nothing = |((name, ..), _): &(Chosen<'a>, _)| {
+        let nothing = |((name, ..), _): &(ProbedMetric<'a>, _)| {
             let why = fault.unwrap_or("the run did not come to its end");
             (*name, Err(format!("the run was stopped: {why}")))
         };

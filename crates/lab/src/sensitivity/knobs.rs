@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::campaign::Campaign;
 use crate::points::points;
 use crate::rounding::close;
-use crate::study::{Chosen, SettingValue, SubjectKind};
+use crate::study::{ModelChoice, SettingValue, SubjectKind};
 
 /// By how much things are moved.
 pub const SHARE: f64 = 0.2;
@@ -72,12 +72,12 @@ pub struct Knob {
     /// Why it can be moved: `chosen`, `assumed` or `calibrated`.
     pub kind: &'static str,
     #[serde(skip)]
-    of: Of,
+    of: KnobTarget,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Of {
-    Constant(Box<Chosen>),
+enum KnobTarget {
+    Constant(Box<ModelChoice>),
     Parameter { chip: String, key: String },
 }
 
@@ -86,7 +86,7 @@ impl Knob {
     #[must_use]
     pub fn moves(&self) -> Vec<Move> {
         match &self.of {
-            Of::Constant(chosen) if !chosen.instead.is_empty() => {
+            KnobTarget::Constant(chosen) if !chosen.instead.is_empty() => {
                 chosen.instead.iter().cloned().map(Move::To).collect()
             }
             _ => vec![Move::Times(1.0 - SHARE), Move::Times(1.0 + SHARE)],
@@ -106,8 +106,8 @@ impl Knob {
     /// Values that it is compared with, instead of a share of its own.
     pub(super) fn instead(&self) -> &[SettingValue] {
         match &self.of {
-            Of::Constant(chosen) => &chosen.instead,
-            Of::Parameter { .. } => &[],
+            KnobTarget::Constant(chosen) => &chosen.instead,
+            KnobTarget::Parameter { .. } => &[],
         }
     }
 }
@@ -147,7 +147,7 @@ impl Knobs {
             projects.insert(point.sweep, project);
         }
         let numbers = study.chosen.iter().filter(|chosen| !chosen.set.is_empty());
-        let present = |chosen: &&Chosen| projects.keys().any(|sweep| chosen.is_in(sweep));
+        let present = |chosen: &&ModelChoice| projects.keys().any(|sweep| chosen.is_in(sweep));
         let mut all: Vec<Knob> = numbers.filter(present).map(of_constant).collect();
         let mut seen = BTreeSet::new();
         for project in projects.values() {
@@ -192,17 +192,17 @@ impl Knobs {
         let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
         for (knob, to) in moves {
             match &knob.of {
-                Of::Constant(chosen) => {
+                KnobTarget::Constant(chosen) => {
                     if let Some(value) = constant(chosen, to).filter(|_| chosen.is_in(sweep)) {
                         for path in &chosen.set {
                             settings.push(Setting::new(path, &value)?);
                         }
                     }
                 }
-                Of::Parameter { chip, key } if chip == project.profile.name() => {
+                KnobTarget::Parameter { chip, key } if chip == project.profile.name() => {
                     move_parameter(&project.profile, key, to, &mut numbers);
                 }
-                Of::Parameter { .. } => {}
+                KnobTarget::Parameter { .. } => {}
             }
         }
         check(&project.profile, &numbers)?;
@@ -213,13 +213,13 @@ impl Knobs {
     }
 }
 
-fn of_constant(chosen: &Chosen) -> Knob {
+fn of_constant(chosen: &ModelChoice) -> Knob {
     Knob {
         name: chosen.name.clone(),
         what: chosen.what.clone(),
         value: chosen.shown().value,
         kind: "chosen",
-        of: Of::Constant(Box::new(chosen.clone())),
+        of: KnobTarget::Constant(Box::new(chosen.clone())),
     }
 }
 
@@ -240,7 +240,7 @@ fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
                 what: p.meaning.to_owned(),
                 value: format!("{} {}", p.value, p.unit),
                 kind: p.foundation.name(),
-                of: Of::Parameter {
+                of: KnobTarget::Parameter {
                     chip: profile.name().to_owned(),
                     key,
                 },
@@ -251,7 +251,7 @@ fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
 }
 
 /// What a constant is moved to.
-fn constant(chosen: &Chosen, to: &Move) -> Option<String> {
+fn constant(chosen: &ModelChoice, to: &Move) -> Option<String> {
     match (to, &chosen.value) {
         (Move::Times(times), Some(SettingValue::Integer(value))) => {
             let value = u64::try_from(*value).ok()?;

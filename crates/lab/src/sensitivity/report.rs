@@ -9,11 +9,11 @@ use npsim_project::whole_file::write_whole;
 use npsim_report::chart::tornado::{Bar, Tornado};
 use serde::Serialize;
 
-use crate::class::Class;
+use crate::class::RowClass;
 use crate::format::{line, shown, shown_figure};
 use crate::sensitivity::knobs::{Knob, Move};
 use crate::study::Study;
-use crate::verdict::{Figure, Row, Verdict};
+use crate::verdict::{Comparison, FigureValue, Verdict};
 
 /// Name of the format of `sensitivity.json`.
 const SCHEMA: &str = "npsim-sensitivity-1";
@@ -26,7 +26,7 @@ pub(super) struct Base<'a> {
     pub study: &'a Study,
     pub quick: bool,
     pub knobs: &'a [Knob],
-    pub rows: Vec<Row>,
+    pub rows: Vec<Comparison>,
     pub refused: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct Extreme {
 
 /// What came of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Range {
+pub struct RowRange {
     /// Its id.
     pub id: String,
     /// What it is.
@@ -49,11 +49,11 @@ pub struct Range {
     /// Its unit.
     pub unit: String,
     /// Its class.
-    pub class: Class,
+    pub class: RowClass,
     /// What was published.
-    pub published: Figure,
+    pub published: FigureValue,
     /// What was measured with nothing moved.
-    pub measured: Option<Figure>,
+    pub measured: Option<FigureValue>,
     /// The verdict with nothing moved.
     pub verdict: Verdict,
     /// The lowest and the highest value with one thing moved; of rows with a number.
@@ -69,8 +69,8 @@ pub struct Range {
     accepted: [Option<f64>; 2],
 }
 
-impl Range {
-    fn new(row: &Row) -> Self {
+impl RowRange {
+    fn new(row: &Comparison) -> Self {
         let measured = number(row);
         let still = |value| Extreme {
             value,
@@ -100,7 +100,7 @@ impl Range {
 
     fn percent(&self, value: f64) -> Option<f64> {
         let base = match self.measured {
-            Some(Figure::Number(base)) if base != 0.0 => base,
+            Some(FigureValue::Number(base)) if base != 0.0 => base,
             _ => return None,
         };
         Some((value - base) * 100.0 / base.abs())
@@ -109,7 +109,7 @@ impl Range {
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct SensitivityReport {
     /// Name of the format.
     pub schema: &'static str,
     /// Version of npsim.
@@ -125,14 +125,14 @@ pub struct Report {
     /// How many samples there are of all moved together.
     pub samples: usize,
     /// What came of the rows.
-    pub rows: Vec<Range>,
+    pub rows: Vec<RowRange>,
     /// Moves that make no chip, in words.
     pub refused: Vec<String>,
     /// Runs that a check stopped, in words.
     pub faults: Vec<String>,
 }
 
-impl Report {
+impl SensitivityReport {
     pub(super) fn new(base: Base<'_>) -> Self {
         Self {
             schema: SCHEMA,
@@ -142,14 +142,14 @@ impl Report {
             quick: base.quick,
             knobs: base.knobs.to_vec(),
             samples: 0,
-            rows: base.rows.iter().map(Range::new).collect(),
+            rows: base.rows.iter().map(RowRange::new).collect(),
             refused: base.refused,
             faults: Vec::new(),
         }
     }
 
     /// Takes in what the rows came to with one thing moved.
-    pub(super) fn alone(&mut self, knob: &Knob, to: &Move, rows: &[Row]) {
+    pub(super) fn alone(&mut self, knob: &Knob, to: &Move, rows: &[Comparison]) {
         let by = format!("{} {}", knob.name, knob.moved(to));
         for (range, row) in self.rows.iter_mut().zip(rows) {
             if row.verdict != range.verdict {
@@ -171,7 +171,7 @@ impl Report {
     }
 
     /// Takes in what they came to with all moved.
-    pub(super) fn together(&mut self, rows: &[Row]) {
+    pub(super) fn together(&mut self, rows: &[Comparison]) {
         self.samples += 1;
         for (range, row) in self.rows.iter_mut().zip(rows) {
             range.turned_together += usize::from(row.verdict != range.verdict);
@@ -182,8 +182,8 @@ impl Report {
         }
     }
 
-    fn counted(&self) -> impl Iterator<Item = &Range> {
-        let not = [Class::Arithmetic, Class::OwnCheck];
+    fn counted(&self) -> impl Iterator<Item = &RowRange> {
+        let not = [RowClass::Arithmetic, RowClass::OwnCheck];
         self.rows
             .iter()
             .filter(move |row| !not.contains(&row.class))
@@ -255,7 +255,7 @@ impl Report {
     }
 
     /// Whether a row holds, and what turns it.
-    fn fate(&self, row: &Range) -> String {
+    fn fate(&self, row: &RowRange) -> String {
         let always = if row.verdict.is_hit() {
             "always"
         } else {
@@ -392,9 +392,9 @@ impl Report {
     }
 }
 
-fn number(row: &Row) -> Option<f64> {
+fn number(row: &Comparison) -> Option<f64> {
     match row.measured {
-        Some(Figure::Number(number)) => Some(number),
+        Some(FigureValue::Number(number)) => Some(number),
         _ => None,
     }
 }

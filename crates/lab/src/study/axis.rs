@@ -35,7 +35,7 @@ pub struct Axis {
     pub x: Vec<f64>,
     /// Instead of `key` and `values`: several settings at once.
     #[serde(default)]
-    pub step: Vec<Step>,
+    pub step: Vec<AxisStep>,
     /// Instead of `key` and `values`, of networks and the fluid model: windows of this length, one after the
     /// other; those of a network are measured in one run.
     pub every: Option<String>,
@@ -51,7 +51,7 @@ pub struct Axis {
 /// Settings that change together.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct AxisStep {
     /// Where it lies on the axis.
     pub x: f64,
     /// Its name; the number if left out.
@@ -62,7 +62,7 @@ pub struct Step {
 
 /// One level of an axis: a value that it takes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Level {
+pub struct AxisLevel {
     /// Where it lies.
     pub x: f64,
     /// What it is called.
@@ -93,12 +93,12 @@ impl Axis {
 
     /// Its levels: where they lie, what they are called, what they set.
     #[must_use]
-    pub fn levels(&self) -> Vec<Level> {
+    pub fn levels(&self) -> Vec<AxisLevel> {
         if self.every.is_some() {
             return self.windows().unwrap_or_default();
         }
         if !self.step.is_empty() {
-            let steps = self.step.iter().map(|step| Level {
+            let steps = self.step.iter().map(|step| AxisLevel {
                 x: step.x,
                 label: step.label.clone().unwrap_or_else(|| step.x.to_string()),
                 set: step
@@ -111,7 +111,7 @@ impl Axis {
         }
         let levels = self.values.iter().enumerate().map(|(at, value)| {
             let text = value.text();
-            Level {
+            AxisLevel {
                 x: self
                     .x
                     .get(at)
@@ -131,7 +131,7 @@ impl Axis {
 
     /// The level that a value in `where` means.
     #[must_use]
-    pub fn level(&self, value: &SettingValue) -> Option<Level> {
+    pub fn level(&self, value: &SettingValue) -> Option<AxisLevel> {
         let text = value.text();
         self.levels()
             .into_iter()
@@ -142,7 +142,7 @@ impl Axis {
     ///
     /// # Errors
     /// It has no window, or too many, in words.
-    pub(crate) fn windows(&self) -> Result<Vec<Level>, String> {
+    pub(crate) fn windows(&self) -> Result<Vec<AxisLevel>, String> {
         let time = |text: Option<&String>| text.map_or(Ok(0), |text| picoseconds(text));
         let (every, from) = (time(self.every.as_ref())?, time(self.from.as_ref())?);
         let until = time(self.until.as_ref())?;
@@ -157,7 +157,7 @@ impl Axis {
         }
         let level = |number: u64| {
             let (begin, end) = (from + number * every, from + (number + 1) * every);
-            Level {
+            AxisLevel {
                 x: end as f64 / SECOND,
                 label: Time::Picoseconds(end).to_string(),
                 set: vec![(

@@ -11,7 +11,7 @@ use crate::setting_value::SettingValue;
 /// A constant, or a decision that is no number.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Chosen {
+pub struct ModelChoice {
     /// Its name, that of the define if it is one.
     pub name: String,
     /// What it is, in words.
@@ -52,7 +52,7 @@ pub struct ChosenShown<'a> {
     pub why: &'a str,
 }
 
-impl Chosen {
+impl ModelChoice {
     /// As results show it.
     #[must_use]
     pub fn shown(&self) -> ChosenShown<'_> {

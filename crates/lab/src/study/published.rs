@@ -11,7 +11,7 @@ use crate::tolerance::Tolerance;
 /// How sure a published value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Evidence {
+pub enum Confidence {
     /// Stated in the text or a table.
     Text,
     /// Read off a figure.
@@ -20,7 +20,7 @@ pub enum Evidence {
     Derived,
 }
 
-impl Evidence {
+impl Confidence {
     /// The word in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -56,7 +56,7 @@ pub struct Published {
     /// Where it is published.
     pub source: String,
     /// How sure it is.
-    pub evidence: Evidence,
+    pub evidence: Confidence,
     /// The parameter that was fitted to this value, if one was.
     pub calibrated: Option<String>,
     /// Why it cannot fail, if it cannot: it is shown and not counted.
@@ -97,7 +97,7 @@ pub struct TableRow {
     /// What it is about.
     pub label: String,
     /// One cell a column.
-    pub cell: Vec<Cell>,
+    pub cell: Vec<PublishedCell>,
 }
 
 /// A cell of a table.
@@ -106,7 +106,7 @@ pub struct TableRow {
     untagged,
     expecting = "a text, { id = \"H-30\", nth = 0 } for a published value, or { measured = ... }"
 )]
-pub enum Cell {
+pub enum PublishedCell {
     /// A text.
     Text(String),
     /// A value that was published, and what was measured of it.
@@ -127,22 +127,22 @@ pub enum Cell {
 /// A figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// Its file's name without ending.
     pub name: String,
     /// Its title.
     pub title: String,
     /// The abscissa.
     #[serde(default)]
-    pub x: Scale,
+    pub x: FigureScale,
     /// The ordinate.
     #[serde(default)]
-    pub y: Scale,
+    pub y: FigureScale,
     /// What is drawn.
-    pub curve: Vec<Curve>,
+    pub curve: Vec<PublishedCurve>,
     /// Published values that are marked.
     #[serde(default)]
-    pub mark: Vec<Mark>,
+    pub mark: Vec<PublishedMark>,
     /// Whether the line y = x is drawn.
     #[serde(default)]
     pub diagonal: bool,
@@ -151,7 +151,7 @@ pub struct Figure {
 /// A scale of a figure.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scale {
+pub struct FigureScale {
     /// What it shows; taken from the first curve if left out.
     pub label: Option<String>,
     /// Its begin; 0 if left out.
@@ -163,7 +163,7 @@ pub struct Scale {
 /// A curve of a figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Curve {
+pub struct PublishedCurve {
     /// `SWEEP.METRIC`.
     pub of: String,
     /// Values of the other axes.
@@ -176,7 +176,7 @@ pub struct Curve {
 /// A published value in a figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mark {
+pub struct PublishedMark {
     /// Which one.
     pub id: String,
     /// Where on the abscissa.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::campaign::Campaign;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
@@ -45,7 +45,7 @@ impl Bench {
     ) -> T {
         let study = Study::parse("study", text).expect("a study");
         let systems: &Path = self.systems.as_deref().unwrap_or(self.folder.path());
-        let places = Places::new(None, Some(systems));
+        let places = SearchPath::new(None, Some(systems));
         let results = self.path("results");
         let campaign = Campaign {
             study: &study,

@@ -9,7 +9,7 @@ use npsim_chip::Cycle;
 use npsim_lab::campaign::Progress;
 use npsim_lab::points::Point;
 use npsim_lab::results::{CachedPoint, Results};
-use npsim_lab::store::Outcome;
+use npsim_lab::store::PointOutcome;
 use npsim_lab::{output, verdict};
 use npsim_project::problem::Problems;
 
@@ -290,7 +290,7 @@ struct Stopper<'a> {
 impl Progress for Stopper<'_> {
     fn begins(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
-    fn finished(&self, _: &Point, _: &Outcome) {
+    fn finished(&self, _: &Point, _: &PointOutcome) {
         if self.after.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -313,7 +313,7 @@ impl Progress for Sum {
         self.behind.fetch_add(cycles, Ordering::Relaxed);
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
-    fn finished(&self, _: &Point, _: &Outcome) {}
+    fn finished(&self, _: &Point, _: &PointOutcome) {}
 }
 
 #[test]

@@ -6,7 +6,7 @@ use npsim_lab::grid::grids;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
-use npsim_lab::verdict::{Row, Verdict};
+use npsim_lab::verdict::{Comparison, Verdict};
 use npsim_lab::{output, profiles, verdict};
 
 use crate::bench::Bench;
@@ -157,7 +157,7 @@ impl Bench {
     }
 
     /// Runs a study and puts what was published beside it.
-    fn judged(&self, text: &str) -> (Study, Results, Vec<Row>) {
+    fn judged(&self, text: &str) -> (Study, Results, Vec<Comparison>) {
         let study = Study::parse("study", text).expect("a study");
         let results = self.run(text, 2);
         let wanted = verdict::select(&study, &[]).expect("rows");

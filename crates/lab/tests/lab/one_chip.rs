@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use npsim_lab::points::points;
-use npsim_lab::results::Chip;
+use npsim_lab::results::PointChip;
 use npsim_lab::studies;
 use npsim_lab::study::SubjectKind;
 use npsim_lab::verdict::needs;
@@ -26,7 +26,7 @@ fn load(system: &str, overrides: &Overrides) -> Project {
 
 /// The fingerprint of each chip that a router is on.
 fn reference() -> BTreeMap<String, String> {
-    let chips = ROUTERS.map(|router| Chip::of(&load(router, &Overrides::default())));
+    let chips = ROUTERS.map(|router| PointChip::of(&load(router, &Overrides::default())));
     let known: BTreeMap<_, _> = { chips.into_iter() }
         .map(|chip| (chip.chip, chip.profile))
         .collect();
@@ -67,7 +67,7 @@ fn all_points_of_all_studies_have_the_routers_chip() {
                     ..Overrides::default()
                 };
                 let system = &study.sweep[&point.sweep].system;
-                let chip = Chip::of(&load(system, &overrides));
+                let chip = PointChip::of(&load(system, &overrides));
                 assert_eq!(chip.changed, [""; 0], "{what}");
                 assert_eq!(reference.get(&chip.chip), Some(&chip.profile), "{what}");
                 *seen.entry(chip.chip).or_insert(0) += 1;
@@ -96,7 +96,7 @@ fn all_shipped_projects_have_the_routers_chip() {
                 let project =
                     Project::load(&path, &Overrides::default(), &npsim_protocols::registry())
                         .unwrap_or_else(|error| panic!("{name}: {error}"));
-                let chip = Chip::of(&project);
+                let chip = PointChip::of(&project);
                 assert_eq!(chip.changed, [""; 0], "{name}");
                 assert_eq!(reference.get(&chip.chip), Some(&chip.profile), "{name}");
                 projects += 1;
@@ -119,7 +119,7 @@ fn a_changed_parameter_is_another_chip() {
     let Ok(project) = Project::load(&file, &overrides, &npsim_protocols::registry()) else {
         panic!("`{setting}` leads nowhere");
     };
-    let chip = Chip::of(&project);
+    let chip = PointChip::of(&project);
     assert_ne!(reference().get(&chip.chip), Some(&chip.profile));
     assert!(!chip.changed.is_empty());
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::campaign::Campaign;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
 use npsim_profile::{Foundation, Parameter, Profile};
@@ -114,7 +114,7 @@ fn penalties(profile: &Profile, up: bool) -> Vec<Setting> {
 /// Runs a sweep's point with settings besides its own; what stopped some.
 fn faults(study: &Study, variants: impl Fn(&Profile) -> Vec<Vec<Setting>>) -> (usize, Vec<String>) {
     let root = root();
-    let places = Places::new(None, Some(root.as_path()));
+    let places = SearchPath::new(None, Some(root.as_path()));
     let folder = tempfile::tempdir().expect("a folder");
     let campaign = Campaign {
         study,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::campaign::Campaign;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::points::points;
-use npsim_lab::sensitivity::report::Report;
-use npsim_lab::sensitivity::{Plan, Question};
+use npsim_lab::sensitivity::report::SensitivityReport;
+use npsim_lab::sensitivity::{Question, SensitivityPlan};
 use npsim_lab::studies;
 use npsim_lab::study::{SettingValue, Study, SubjectKind};
 use npsim_project::{Overrides, Project, Setting};
@@ -69,11 +69,11 @@ rows = ["T-2"]
 why = "to try"
 "#;
 
-fn asked(only: &[&str], samples: usize) -> (usize, Report) {
+fn asked(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
     let study = Study::parse("s", STUDY).expect("a study");
     let folder = tempfile::tempdir().expect("a folder");
     let root = root();
-    let places = Places::new(None, Some(root.as_path()));
+    let places = SearchPath::new(None, Some(root.as_path()));
     let campaign = Campaign {
         study: &study,
         quick: false,
@@ -87,7 +87,9 @@ fn asked(only: &[&str], samples: usize) -> (usize, Report) {
         only: only.iter().map(|&name| name.to_owned()).collect(),
         samples,
     };
-    let plan = || Plan::new(&campaign, &question).unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = || {
+        SensitivityPlan::new(&campaign, &question).unwrap_or_else(|problems| panic!("{problems}"))
+    };
     let stop = AtomicBool::new(false);
     let (results, report) = plan().run(&campaign, &question, &stop, &()).expect("runs");
     let report = report.expect("not broken off");
@@ -139,7 +141,7 @@ fn a_name_that_moves_nothing_is_refused() {
     let study = Study::parse("s", STUDY).expect("a study");
     let folder = tempfile::tempdir().expect("a folder");
     let root = root();
-    let places = Places::new(None, Some(root.as_path()));
+    let places = SearchPath::new(None, Some(root.as_path()));
     let campaign = Campaign {
         study: &study,
         quick: false,
@@ -153,9 +155,10 @@ fn a_name_that_moves_nothing_is_refused() {
         only: only.iter().map(|&name| name.to_owned()).collect(),
         samples: 0,
     };
-    let message = Plan::new(&campaign, &question(&["POLL_GAPS"])).unwrap_err();
+    let message = SensitivityPlan::new(&campaign, &question(&["POLL_GAPS"])).unwrap_err();
     assert!(message.to_string().contains("`POLL_GAP`"), "{message}");
-    let all = Plan::new(&campaign, &question(&[])).unwrap_or_else(|problems| panic!("{problems}"));
+    let all = SensitivityPlan::new(&campaign, &question(&[]))
+        .unwrap_or_else(|problems| panic!("{problems}"));
     let names: Vec<&str> = all.knobs().iter().map(|knob| knob.name.as_str()).collect();
     for name in [
         "POLL_GAP",
@@ -176,7 +179,7 @@ fn a_name_that_moves_nothing_is_refused() {
 #[test]
 fn chosen_constants_are_those_of_the_systems() {
     let root = root();
-    let places = Places::new(None, Some(root.as_path()));
+    let places = SearchPath::new(None, Some(root.as_path()));
     for study in studies::all().expect("studies") {
         let mut all = points(&study, true).expect("points");
         all.retain(|point| point.kind == SubjectKind::Chip);

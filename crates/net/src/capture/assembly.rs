@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::link::Framing;
-use super::{Links, MAX_FRAME_BYTES};
+use super::{LinkTypes, MAX_FRAME_BYTES};
 use crate::Frame;
 
 /// A frame as a file has it.
@@ -19,14 +19,14 @@ pub(super) struct Record<'a> {
 
 /// What frames have to know of those before them.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(super) struct CaptureState {
     pub(super) frames: u64,
     pub(super) first_timestamp_ns: u64,
     pub(super) interfaces: Vec<String>,
     pub(super) reordered: u64,
     pub(super) truncated_frames: u64,
     /// What is done with other link types.
-    pub(super) links: Links,
+    pub(super) links: LinkTypes,
     /// Frames that got a made-up header, and packets that were left out since
     /// nothing says what they carry.
     pub(super) framed: u64,
@@ -37,8 +37,8 @@ pub(super) struct Assembly {
     latest_ns: u64,
 }
 
-impl Assembly {
-    pub(super) fn new(links: Links) -> Self {
+impl CaptureState {
+    pub(super) fn new(links: LinkTypes) -> Self {
         Self {
             links,
             ..Self::default()

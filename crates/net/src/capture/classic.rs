@@ -3,7 +3,7 @@
 use pcap_file::pcap::{PcapParseError, PcapParser, PcapTsResolution, RawPcapPacket};
 use pcap_file::{DataLink, Endianness};
 
-use super::assembly::{Assembly, Record};
+use super::assembly::{CaptureState, Record};
 use super::data::Data;
 use super::link::Framing;
 use super::{CaptureError, MAX_FRAME_BYTES};
@@ -23,7 +23,7 @@ pub(super) struct Classic {
 }
 
 impl Classic {
-    pub(super) fn open(data: &mut Data, assembly: &mut Assembly) -> Result<Self, CaptureError> {
+    pub(super) fn open(data: &mut Data, assembly: &mut CaptureState) -> Result<Self, CaptureError> {
         let (header_bytes, parser) = loop {
             // The magic number is known, so only a short header can be wrong.
             if let Ok((after, parser)) = PcapParser::new(data.rest()) {
@@ -69,7 +69,7 @@ impl Classic {
     pub(super) fn next(
         &self,
         data: &mut Data,
-        assembly: &mut Assembly,
+        assembly: &mut CaptureState,
     ) -> Result<Option<Frame>, CaptureError> {
         let frames_before = assembly.frames;
         loop {
@@ -115,7 +115,7 @@ impl Classic {
     fn frame(
         &self,
         packet: &RawPcapPacket<'_>,
-        assembly: &mut Assembly,
+        assembly: &mut CaptureState,
     ) -> Result<Option<Frame>, String> {
         let ticks_per_second = self.ticks_per_second;
         let framed = assembly.framed(self.framing, &packet.data, packet.orig_len);

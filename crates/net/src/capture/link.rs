@@ -10,7 +10,7 @@ use super::data::Data;
 
 /// What is done with captures of other link types than Ethernet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkTypes {
     /// They are refused.
     #[default]
     Ethernet,
@@ -46,11 +46,11 @@ pub(super) enum Framing {
 
 impl Framing {
     /// How packets of a link type are to be read; `None` if they are refused.
-    pub(super) fn of(link: DataLink, links: Links) -> Option<Self> {
+    pub(super) fn of(link: DataLink, links: LinkTypes) -> Option<Self> {
         if link == DataLink::ETHERNET {
             return Some(Self::Ethernet);
         }
-        if links == Links::Ethernet {
+        if links == LinkTypes::Ethernet {
             return None;
         }
         Self::of_ip(link)
@@ -140,7 +140,12 @@ impl Framing {
     }
 }
 
-pub(super) fn refusal(data: &Data, interface: &str, link: DataLink, links: Links) -> CaptureError {
+pub(super) fn refusal(
+    data: &Data,
+    interface: &str,
+    link: DataLink,
+    links: LinkTypes,
+) -> CaptureError {
     CaptureError::LinkType {
         path: data.path().to_path_buf(),
         interface: interface.to_string(),
@@ -152,9 +157,9 @@ pub(super) fn refusal(data: &Data, interface: &str, link: DataLink, links: Links
     }
 }
 
-fn hint(link: DataLink, links: Links) -> &'static str {
+fn hint(link: DataLink, links: LinkTypes) -> &'static str {
     match link {
-        DataLink::LINUX_SLL | DataLink::LINUX_SLL2 if links == Links::Ethernet => {
+        DataLink::LINUX_SLL | DataLink::LINUX_SLL2 if links == LinkTypes::Ethernet => {
             "the \"any\" device of Linux gives this: `--link` frames its packets with made-up Ethernet addresses, or capture again on one Ethernet interface (`tcpdump -i eth0`)"
         }
         DataLink::IEEE802_11
@@ -163,10 +168,10 @@ fn hint(link: DataLink, links: Links) -> &'static str {
         | DataLink::IEEE802_11_AVS => {
             "a wireless interface in monitor mode gives this: capture again without monitor mode or on a wired interface"
         }
-        DataLink::NULL | DataLink::LOOP if links == Links::Ethernet => {
+        DataLink::NULL | DataLink::LOOP if links == LinkTypes::Ethernet => {
             "a loopback or tunnel interface gives this: `--link` frames its packets with made-up Ethernet addresses, or capture again on an Ethernet interface"
         }
-        _ if links == Links::Ethernet && Framing::of_ip(link).is_some() => {
+        _ if links == LinkTypes::Ethernet && Framing::of_ip(link).is_some() => {
             "`--link` frames its packets with made-up Ethernet addresses"
         }
         _ => {

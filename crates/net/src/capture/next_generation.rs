@@ -13,7 +13,7 @@ use pcap_file::pcapng::blocks::{
 };
 use pcap_file::pcapng::{Block, PcapNgParseError, PcapNgParser, RawBlock};
 
-use super::assembly::{Assembly, Record};
+use super::assembly::{CaptureState, Record};
 use super::data::Data;
 use super::link::Framing;
 use super::{CaptureError, TOO_LATE};
@@ -24,7 +24,7 @@ const MAX_BLOCK_BYTES: usize = 16 << 20;
 
 /// An interface of the current section.
 #[derive(Debug)]
-struct Interface {
+struct SectionInterface {
     /// Index in the capture, assigned when the interface is described.
     port: u32,
     link: DataLink,
@@ -36,7 +36,7 @@ struct Interface {
 #[derive(Debug)]
 pub(super) struct NextGeneration {
     parser: PcapNgParser,
-    section: Vec<Interface>,
+    section: Vec<SectionInterface>,
 }
 
 impl NextGeneration {
@@ -59,7 +59,7 @@ impl NextGeneration {
     pub(super) fn next(
         &mut self,
         data: &mut Data,
-        assembly: &mut Assembly,
+        assembly: &mut CaptureState,
     ) -> Result<Option<Frame>, CaptureError> {
         loop {
             if data.rest().is_empty() && !data.more()? {
@@ -106,9 +106,9 @@ impl NextGeneration {
 /// then they are two ports. `section` has the section's interfaces before this one.
 fn describe(
     described: &InterfaceDescriptionBlock<'_>,
-    section: &[Interface],
-    assembly: &mut Assembly,
-) -> Interface {
+    section: &[SectionInterface],
+    assembly: &mut CaptureState,
+) -> SectionInterface {
     let mut name = format!("interface {}", section.len());
     let mut fcs_bytes = Ok(0);
     for option in &described.options {
@@ -129,7 +129,7 @@ fn describe(
         Some(port) => port as u32,
         None => assembly.interface(name),
     };
-    Interface {
+    SectionInterface {
         port,
         link: described.linktype,
         fcs_bytes,
@@ -149,8 +149,8 @@ fn packet(
     data: &Data,
     parser: &PcapNgParser,
     raw: RawBlock<'_>,
-    section: &[Interface],
-    assembly: &mut Assembly,
+    section: &[SectionInterface],
+    assembly: &mut CaptureState,
 ) -> Result<Option<Frame>, CaptureError> {
     let frames_before = assembly.frames;
     let malformed = |reason: String| data.malformed(frames_before, reason);

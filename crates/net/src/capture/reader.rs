@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use super::assembly::Assembly;
+use super::assembly::CaptureState;
 use super::classic::Classic;
 use super::data::Data;
 use super::next_generation::NextGeneration;
-use super::{CaptureError, Links, error};
+use super::{CaptureError, LinkTypes, error};
 use crate::Frame;
 use crate::standard_output::is_standard_output;
 
@@ -27,7 +27,7 @@ const CLASSIC: [[u8; 4]; 4] = [
 const ENOUGH_TO_TELL: usize = 4096;
 
 #[derive(Debug)]
-enum Format {
+enum FileFormat {
     Classic(Classic),
     NextGeneration(NextGeneration),
 }
@@ -36,27 +36,27 @@ enum Format {
 ///
 /// After an error there are no more frames.
 #[derive(Debug)]
-pub struct Reader {
+pub struct CaptureReader {
     data: Data,
-    format: Format,
-    assembly: Assembly,
+    format: FileFormat,
+    assembly: CaptureState,
     done: bool,
 }
 
-impl Reader {
+impl CaptureReader {
     /// Begins to read the capture file at `path`.
     ///
     /// # Errors
     /// If the file cannot be read or does not begin as a capture of Ethernet frames does.
-    pub fn open(path: &Path) -> Result<Reader, CaptureError> {
-        Self::open_with(path, Links::Ethernet)
+    pub fn open(path: &Path) -> Result<CaptureReader, CaptureError> {
+        Self::open_with(path, LinkTypes::Ethernet)
     }
 
     /// Opens a capture whose link type may be another one, as `links` says.
     ///
     /// # Errors
-    /// As [`Reader::open`].
-    pub fn open_with(path: &Path, links: Links) -> Result<Reader, CaptureError> {
+    /// As [`CaptureReader::open`].
+    pub fn open_with(path: &Path, links: LinkTypes) -> Result<CaptureReader, CaptureError> {
         let file = if is_standard_output(path) {
             let only = "`-` is only for what is written; `/dev/stdin` is what a pipe brings";
             Err(io::Error::other(only))
@@ -73,31 +73,31 @@ impl Reader {
     /// Begins to read a capture from memory; `name` stands for the path in errors.
     ///
     /// # Errors
-    /// As [`Reader::open`].
-    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Reader, CaptureError> {
+    /// As [`CaptureReader::open`].
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<CaptureReader, CaptureError> {
         Self::new(
             Path::new(name),
             Box::new(Cursor::new(bytes)),
-            Links::Ethernet,
+            LinkTypes::Ethernet,
         )
     }
 
     /// Begins to read a capture from anywhere; `path` is for errors.
     ///
     /// # Errors
-    /// As [`Reader::open`].
+    /// As [`CaptureReader::open`].
     pub fn new(
         path: &Path,
         input: Box<dyn Read + Send>,
-        links: Links,
-    ) -> Result<Reader, CaptureError> {
+        links: LinkTypes,
+    ) -> Result<CaptureReader, CaptureError> {
         let mut data = Data::new(path, input)?;
         data.fill(ENOUGH_TO_TELL)?;
-        let mut assembly = Assembly::new(links);
+        let mut assembly = CaptureState::new(links);
         let format = match data.rest().first_chunk() {
-            Some(&NEXT_GENERATION) => Format::NextGeneration(NextGeneration::open(&mut data)?),
+            Some(&NEXT_GENERATION) => FileFormat::NextGeneration(NextGeneration::open(&mut data)?),
             Some(magic) if CLASSIC.contains(magic) => {
-                Format::Classic(Classic::open(&mut data, &mut assembly)?)
+                FileFormat::Classic(Classic::open(&mut data, &mut assembly)?)
             }
             None if !data.complete => return Err(data.ends_early(0)),
             _ => {
@@ -107,7 +107,7 @@ impl Reader {
                 });
             }
         };
-        Ok(Reader {
+        Ok(CaptureReader {
             data,
             format,
             assembly,
@@ -119,8 +119,8 @@ impl Reader {
     #[must_use]
     pub fn format(&self) -> String {
         let format = match &self.format {
-            Format::Classic(classic) => classic.name(),
-            Format::NextGeneration(_) => "pcapng",
+            FileFormat::Classic(classic) => classic.name(),
+            FileFormat::NextGeneration(_) => "pcapng",
         };
         let gzipped = if self.data.compressed {
             ", gzipped"
@@ -177,8 +177,8 @@ impl Reader {
 
     fn read(&mut self) -> Result<Option<Frame>, CaptureError> {
         let frame = match &mut self.format {
-            Format::Classic(classic) => classic.next(&mut self.data, &mut self.assembly)?,
-            Format::NextGeneration(next) => next.next(&mut self.data, &mut self.assembly)?,
+            FileFormat::Classic(classic) => classic.next(&mut self.data, &mut self.assembly)?,
+            FileFormat::NextGeneration(next) => next.next(&mut self.data, &mut self.assembly)?,
         };
         // The decompressed part may happen to end between two frames; the file is cut all the same.
         if frame.is_none() && !self.data.complete {
@@ -188,7 +188,7 @@ impl Reader {
     }
 }
 
-impl Iterator for Reader {
+impl Iterator for CaptureReader {
     type Item = Result<Frame, CaptureError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -6,16 +6,16 @@ use std::path::Path;
 
 use flate2::Crc;
 
-use super::tally::{Position, Tally};
-use super::{PcapSink, Target, Temporary, hidden_name};
+use super::tally::{CountedFile, Position};
+use super::{OutputFile, PcapSink, Temporary, hidden_name};
 use crate::standard_output::is_standard_output;
 
 /// A file that is written bit by bit under a temporary name, which depends on its own alone and stays
 /// when it is dropped or the process killed, so that a later process can go on with it.
 #[derive(Debug)]
 pub struct KeptFile {
-    file: Tally,
-    target: Target,
+    file: CountedFile,
+    target: OutputFile,
 }
 
 impl KeptFile {
@@ -104,15 +104,18 @@ impl PcapSink {
 }
 
 /// An empty part of the file that is to be at `path`.
-pub(super) fn begin(path: &Path) -> io::Result<(Tally, Target)> {
+pub(super) fn begin(path: &Path) -> io::Result<(CountedFile, OutputFile)> {
     let temporary = Temporary::kept(path)?;
     let file = open(&temporary.path)?;
     file.set_len(0)?;
-    Ok((Tally::new(file, Crc::new(), 0), Target::named(temporary)))
+    Ok((
+        CountedFile::new(file, Crc::new(), 0),
+        OutputFile::named(temporary),
+    ))
 }
 
 /// A part that was brought to `position`; what came after is dropped.
-pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(Tally, Target)> {
+pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(CountedFile, OutputFile)> {
     let temporary = Temporary::kept(path)?;
     let found = match continued(&temporary.path, position)? {
         Some(found) => Some(found),
@@ -129,8 +132,8 @@ pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(Tally, Tar
             ),
         ));
     };
-    let file = Tally::new(file, sum, position.bytes);
-    Ok((file, Target::named(temporary)))
+    let file = CountedFile::new(file, sum, position.bytes);
+    Ok((file, OutputFile::named(temporary)))
 }
 
 impl Temporary {
@@ -234,7 +237,7 @@ fn copy_beginning(
 #[cfg(test)]
 mod tests {
     use super::{KeptFile, PcapSink, Position};
-    use crate::egress::{Form, Interface, TraceSink};
+    use crate::egress::{CaptureForm, CapturePort, TraceSink};
     use std::io::Write;
     use std::path::Path;
 
@@ -283,7 +286,7 @@ mod tests {
     #[test]
     fn captures_of_several_links_go_on_too() {
         let folder = tempfile::tempdir().unwrap();
-        let seen_at = [Interface::port(0, 1), Interface::port(1, 2)];
+        let seen_at = [CapturePort::port(0, 1), CapturePort::port(1, 2)];
         let fill = |sink: &mut TraceSink, frames: std::ops::Range<u64>| {
             for frame in frames {
                 let comment = (frame % 3 == 0).then_some("lost");
@@ -292,7 +295,7 @@ mod tests {
                     .unwrap();
             }
         };
-        for form in [Form::Pcap, Form::PcapNg] {
+        for form in [CaptureForm::Pcap, CaptureForm::PcapNg] {
             let (whole, path) = (folder.path().join("whole"), folder.path().join("out"));
             let mut sink = TraceSink::create(&whole, form, false, &seen_at).unwrap();
             fill(&mut sink, 0..20);

@@ -19,7 +19,7 @@ pub struct Position {
 
 /// Writes to a file and counts.
 #[derive(Debug)]
-pub struct Tally {
+pub struct CountedFile {
     file: BufWriter<File>,
     /// Of everything in the file.
     sum: Crc,
@@ -28,7 +28,7 @@ pub struct Tally {
     synced: u64,
 }
 
-impl Tally {
+impl CountedFile {
     /// Writes to a file that has `bytes` bytes of this sum already.
     pub fn new(file: File, sum: Crc, bytes: u64) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Tally {
     }
 }
 
-impl Write for Tally {
+impl Write for CountedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.sum.update(&bytes[..written]);

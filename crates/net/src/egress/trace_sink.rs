@@ -18,31 +18,31 @@ use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
 use super::resume::{begin, reopen};
-use super::{Position, Tally, Target, classic_header, into_io, invalid, write_record};
+use super::{CountedFile, OutputFile, Position, classic_header, into_io, invalid, write_record};
 use crate::capture::MAX_FRAME_BYTES;
 
 /// The form of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum CaptureForm {
     /// Classic pcap with nanoseconds, which does not know ports.
     Pcap,
     /// pcapng with nanoseconds and an interface for each port or end of a link.
     PcapNg,
 }
 
-impl Form {
+impl CaptureForm {
     /// The form that a file's name tells, and whether it is gzipped: `.pcap`, `.cap`, `.pcapng`, and these
     /// with `.gz`.
     #[must_use]
-    pub fn of_name(path: &Path) -> Option<(Form, bool)> {
+    pub fn of_name(path: &Path) -> Option<(CaptureForm, bool)> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, gzipped) = match name.strip_suffix(".gz") {
             Some(name) => (name, true),
             None => (name.as_str(), false),
         };
         let form = match name.rsplit_once('.')?.1 {
-            "pcap" | "cap" => Form::Pcap,
-            "pcapng" | "ntar" => Form::PcapNg,
+            "pcap" | "cap" => CaptureForm::Pcap,
+            "pcapng" | "ntar" => CaptureForm::PcapNg,
             _ => return None,
         };
         Some((form, gzipped))
@@ -51,14 +51,14 @@ impl Form {
 
 /// Where frames of a capture were seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interface {
+pub struct CapturePort {
     /// What it is called.
     pub name: String,
     /// Speed of its line.
     pub bits_per_second: u64,
 }
 
-impl Interface {
+impl CapturePort {
     /// A chip's port.
     #[must_use]
     pub fn port(number: usize, bits_per_second: u64) -> Self {
@@ -72,12 +72,12 @@ impl Interface {
 
 /// Bytes on their way to the file.
 #[derive(Debug)]
-enum Output {
-    Plain(Tally),
+enum SinkFile {
+    Plain(CountedFile),
     Gzipped(Box<GzEncoder<BufWriter<File>>>),
 }
 
-impl Output {
+impl SinkFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(file) => file.write_all(bytes),
@@ -99,8 +99,8 @@ impl Output {
 pub struct TraceSink {
     /// Makes blocks of pcapng; none for a classic file.
     blocks: Option<PcapNgWriter<Vec<u8>>>,
-    output: Output,
-    target: Target,
+    output: SinkFile,
+    target: OutputFile,
     frames: u64,
 }
 
@@ -120,16 +120,16 @@ impl TraceSink {
     /// If no file can be made beside `path`, or `path` is a directory.
     pub fn create(
         path: &Path,
-        form: Form,
+        form: CaptureForm,
         gzipped: bool,
-        seen_at: &[Interface],
+        seen_at: &[CapturePort],
     ) -> io::Result<Self> {
-        let (file, target) = Target::create(path)?;
+        let (file, target) = OutputFile::create(path)?;
         let output = if gzipped {
             let file = BufWriter::new(file);
-            Output::Gzipped(Box::new(GzEncoder::new(file, Compression::default())))
+            SinkFile::Gzipped(Box::new(GzEncoder::new(file, Compression::default())))
         } else {
-            Output::Plain(Tally::new(file, Crc::new(), 0))
+            SinkFile::Plain(CountedFile::new(file, Crc::new(), 0))
         };
         Self::begin(output, target, form, seen_at)
     }
@@ -139,9 +139,13 @@ impl TraceSink {
     ///
     /// # Errors
     /// As there.
-    pub fn create_kept(path: &Path, form: Form, seen_at: &[Interface]) -> io::Result<Self> {
+    pub fn create_kept(
+        path: &Path,
+        form: CaptureForm,
+        seen_at: &[CapturePort],
+    ) -> io::Result<Self> {
         let (file, target) = begin(path)?;
-        Self::begin(Output::Plain(file), target, form, seen_at)
+        Self::begin(SinkFile::Plain(file), target, form, seen_at)
     }
 
     /// Goes on with a file of [`create_kept`](Self::create_kept), as
@@ -151,8 +155,8 @@ impl TraceSink {
     /// As there.
     pub fn resume(
         path: &Path,
-        form: Form,
-        seen_at: &[Interface],
+        form: CaptureForm,
+        seen_at: &[CapturePort],
         position: &Position,
     ) -> io::Result<Self> {
         let (file, target) = reopen(path, position)?;
@@ -163,17 +167,17 @@ impl TraceSink {
         }
         Ok(Self {
             blocks,
-            output: Output::Plain(file),
+            output: SinkFile::Plain(file),
             target,
             frames: position.frames,
         })
     }
 
     fn begin(
-        mut output: Output,
-        target: Target,
-        form: Form,
-        seen_at: &[Interface],
+        mut output: SinkFile,
+        target: OutputFile,
+        form: CaptureForm,
+        seen_at: &[CapturePort],
     ) -> io::Result<Self> {
         let mut blocks = with_interfaces(form, seen_at)?;
         let mut header = Vec::new();
@@ -245,7 +249,7 @@ impl TraceSink {
     /// # Errors
     /// If the file cannot be written.
     pub fn position(&mut self) -> io::Result<Option<Position>> {
-        let Output::Plain(file) = &mut self.output else {
+        let SinkFile::Plain(file) = &mut self.output else {
             return Ok(None);
         };
         file.position(self.frames).map(Some)
@@ -262,8 +266,11 @@ impl TraceSink {
 }
 
 /// A section with its interfaces, if the form has such.
-fn with_interfaces(form: Form, seen_at: &[Interface]) -> io::Result<Option<PcapNgWriter<Vec<u8>>>> {
-    if form == Form::Pcap {
+fn with_interfaces(
+    form: CaptureForm,
+    seen_at: &[CapturePort],
+) -> io::Result<Option<PcapNgWriter<Vec<u8>>>> {
+    if form == CaptureForm::Pcap {
         return Ok(None);
     }
     let section = SectionHeaderBlock {

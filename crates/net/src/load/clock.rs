@@ -10,13 +10,13 @@ const NANOSECOND_PS: u64 = 1_000;
 
 /// A line and when it is free: whole picoseconds and a rest in 1/rate of one.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct LineClock {
     rate: u64,
     free_ps: u64,
     rest: u64,
 }
 
-impl Line {
+impl LineClock {
     /// A free line of so many bits a second, at most 2^40.
     pub(super) fn new(rate: u64) -> Self {
         Self {
@@ -48,12 +48,12 @@ impl Line {
 /// What one unit of traffic (a frame or a bit of line time) takes at a rate: `numerator / denominator`
 /// picoseconds, in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(super) struct LineCost {
     pub(super) numerator: u128,
     pub(super) denominator: u128,
 }
 
-impl Cost {
+impl LineCost {
     /// Largest numerator and denominator, so that products with bits and times fit 128 bits.
     const LIMIT: u128 = 1 << 90;
 
@@ -83,14 +83,14 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 
 /// When traffic at an exact rate is due: whole picoseconds and a rest in 1/denominator of one.
 #[derive(Clone, Debug)]
-pub(super) struct Due {
-    cost: Cost,
+pub(super) struct DueTime {
+    cost: LineCost,
     ps: u64,
     rest: u128,
 }
 
-impl Due {
-    pub(super) fn new(cost: Cost, offset_ps: u64) -> Self {
+impl DueTime {
+    pub(super) fn new(cost: LineCost, offset_ps: u64) -> Self {
         Self {
             cost,
             ps: offset_ps,
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_line_is_busy_for_as_long_as_bits_take() {
-        let mut line = Line::new(1_000_000_000);
+        let mut line = LineClock::new(1_000_000_000);
         assert_eq!(line.send(0, 60), (0, 576_000));
         assert_eq!(line.send(5, 60), (672_000, 1_248_000), "it waits");
         assert_eq!(
@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn line_clock_does_not_drift() {
         // 3 bits take a whole number of picoseconds on this line, one does not.
-        let mut line = Line::new(3_000_000_000);
+        let mut line = LineClock::new(3_000_000_000);
         let starts: Vec<u64> = (0..30_001).map(|_| line.send(0, 60).0).collect();
         assert_eq!(starts[30_000], 30_000 * 224_000);
-        let cost = Cost::new(u128::from(SECOND_PS), 3).unwrap();
-        let mut due = Due::new(cost, 0);
+        let cost = LineCost::new(u128::from(SECOND_PS), 3).unwrap();
+        let mut due = DueTime::new(cost, 0);
         for _ in 0..3_000_000 {
             due.advance(1);
         }

@@ -1,13 +1,13 @@
 //! The frames of a load, one by one.
 
-use super::clock::{Cost, Due, Line, SECOND_PS, whole_nanoseconds};
+use super::clock::{DueTime, LineClock, LineCost, SECOND_PS, whole_nanoseconds};
 use super::kind::FrameKind;
 use super::packet::Template;
 use super::packet::length_of;
 use super::special::Lot;
 use super::stamp::Stamp;
-use super::turns::{Turn, Turns};
-use super::{Amount, Arrivals, Load, LoadError, LoadPort, Rate, Sizes};
+use super::turns::{FlowTurn, FlowTurns};
+use super::{Amount, Arrivals, Load, LoadError, LoadPort, LoadRate, Sizes};
 use crate::LineFrame;
 use crate::ethernet::{FCS_BYTES, line_bytes};
 use crate::random::{EXPONENTIAL_BITS, Random};
@@ -89,11 +89,11 @@ impl Generator {
                     interval,
                 },
                 Arrivals::Constant => Pacing::Exact {
-                    due: Due::new(demand.cost, whole_nanoseconds(offset_ps)),
+                    due: DueTime::new(demand.cost, whole_nanoseconds(offset_ps)),
                     of_frames: demand.of_frames,
                 },
                 Arrivals::Bursts => Pacing::Bursts {
-                    due: Due::new(demand.cost, whole_nanoseconds(offset_ps)),
+                    due: DueTime::new(demand.cost, whole_nanoseconds(offset_ps)),
                     of_frames: demand.of_frames,
                     // A burst goes on after a frame if a number of 64 bits is at least this.
                     ends_below: u64::MAX / u64::from(load.burst),
@@ -103,14 +103,14 @@ impl Generator {
             let mut generator = PortGenerator {
                 port: port as u8,
                 template: Template::new(load, &destinations, port as u8, mac),
-                line: Line::new(bits_per_second),
+                line: LineClock::new(bits_per_second),
                 pacing,
                 random,
                 sizes: load.size.clone(),
                 weight: load.size.weight(),
                 lot: lot.clone(),
                 option: load.special.option.bytes().len(),
-                turns: Turns::new(
+                turns: FlowTurns::new(
                     load.interleave,
                     flows_of(load.flows, place, stride),
                     load.flow_packets,
@@ -195,7 +195,7 @@ fn check(load: &Load, ports: &[LoadPort]) -> Result<(), LoadError> {
         (1..=Load::MAX_FLOWS).contains(&load.flows),
     )?;
     let listed = match &load.rate {
-        Some(Rate::PerPort(amounts)) => amounts.len(),
+        Some(LoadRate::PerPort(amounts)) => amounts.len(),
         _ => 0,
     };
     for (what, given) in [("rate", listed), ("spread", load.spread.len())] {
@@ -214,7 +214,7 @@ fn check(load: &Load, ports: &[LoadPort]) -> Result<(), LoadError> {
 #[derive(Clone, Copy, Debug)]
 struct Demand {
     /// Of a frame or of a bit of line time.
-    cost: Cost,
+    cost: LineCost,
     of_frames: bool,
 }
 
@@ -241,7 +241,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
     let amounts: Vec<Option<(Amount, u128, u128)>> =
         match load.rate.as_ref().ok_or(LoadError::NoRate)? {
             // With the part of the amount that is the port's, as a fraction.
-            Rate::PerPort(amounts) => {
+            LoadRate::PerPort(amounts) => {
                 let given = amounts
                     .iter()
                     .map(|amount| amount.map(|amount| (amount, 1, 1)));
@@ -250,7 +250,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
                     .take(ports.len())
                     .collect()
             }
-            Rate::Total(amount) => {
+            LoadRate::Total(amount) => {
                 let weight = |port: usize| match load.spread.as_slice() {
                     [] => u128::from(ports[port].bits_per_second),
                     spread => u128::from(spread.get(port).copied().unwrap_or(0)),
@@ -264,7 +264,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
         .iter()
         .map(|port| u128::from(port.bits_per_second))
         .sum();
-    let total = matches!(load.rate, Some(Rate::Total(_)));
+    let total = matches!(load.rate, Some(LoadRate::Total(_)));
     let mut demands = Vec::new();
     for (port, amount) in amounts.into_iter().enumerate() {
         let Some((amount, part, of)) = amount else {
@@ -286,7 +286,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
             .and_then(|product| product.checked_mul(part));
         let cost = numerator
             .zip(denominator)
-            .and_then(|(n, d)| Cost::new(n, d));
+            .and_then(|(n, d)| LineCost::new(n, d));
         let cost = cost.ok_or(LoadError::TooFine { port })?;
         demands.push(Some(Demand { cost, of_frames }));
     }
@@ -318,7 +318,7 @@ fn exponential(random: &mut Random, mean: u128) -> u128 {
 #[derive(Clone, Debug)]
 enum Pacing {
     Exact {
-        due: Due,
+        due: DueTime,
         of_frames: bool,
     },
     Poisson {
@@ -328,7 +328,7 @@ enum Pacing {
         interval: u128,
     },
     Bursts {
-        due: Due,
+        due: DueTime,
         of_frames: bool,
         ends_below: u64,
         inside: bool,
@@ -379,7 +379,7 @@ struct Planned {
 struct PortGenerator {
     port: u8,
     template: Template,
-    line: Line,
+    line: LineClock,
     pacing: Pacing,
     random: Random,
     sizes: Sizes,
@@ -387,7 +387,7 @@ struct PortGenerator {
     lot: Lot,
     /// Bytes of the option.
     option: usize,
-    turns: Turns,
+    turns: FlowTurns,
     first_flow: u32,
     /// From one flow of the port to its next.
     stride: u32,
@@ -434,7 +434,7 @@ impl PortGenerator {
             kind,
             length,
         } = self.next.take()?;
-        let Turn {
+        let FlowTurn {
             place,
             past_flows,
             sequence,

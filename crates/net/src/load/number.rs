@@ -73,18 +73,18 @@ where
     T::Err: fmt::Display,
     D: Deserializer<'de>,
 {
-    deserializer.deserialize_any(Text {
+    deserializer.deserialize_any(QuotedNumber {
         expecting,
         of: PhantomData,
     })
 }
 
-struct Text<T> {
+struct QuotedNumber<T> {
     expecting: &'static str,
     of: PhantomData<T>,
 }
 
-impl<T> Visitor<'_> for Text<T>
+impl<T> Visitor<'_> for QuotedNumber<T>
 where
     T: FromStr,
     T::Err: fmt::Display,

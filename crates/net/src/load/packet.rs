@@ -45,7 +45,7 @@ pub(super) struct Template {
 }
 
 /// The ends of a flow.
-struct Ends {
+struct AddressPair {
     source: [u8; 4],
     destination: [u8; 4],
     source_port: u16,
@@ -70,10 +70,10 @@ impl Template {
     /// Flows of a port go to the destinations in turn, each port beginning with another one, so that
     /// ports in step send to different places. A flow that takes the place of another one goes to the same
     /// destination prefix, so that what leaves by a port stays the same.
-    fn ends(&self, flow: u32, turn: u64) -> Ends {
+    fn ends(&self, flow: u32, turn: u64) -> AddressPair {
         let count = self.destinations.len() as u64;
         let prefix = self.destinations[((turn + u64::from(self.port)) % count) as usize];
-        Ends {
+        AddressPair {
             source: self.sources.host(u64::from(flow)).octets(),
             destination: prefix
                 .host(mixed(self.seed ^ u64::from(flow)) >> 1)
@@ -93,7 +93,7 @@ impl Template {
     }
 
     /// The frame of any kind.
-    fn any(&self, ends: &Ends, stamp: Stamp, length: usize) -> Vec<u8> {
+    fn any(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
         let mut frame = vec![0; length];
         frame[..6].copy_from_slice(&self.mac);
         frame[6..12].copy_from_slice(&[0x06, 0x6e, 0x70, 0, 0, self.port]);
@@ -108,7 +108,7 @@ impl Template {
 
     /// The frame of a plain datagram. Nearly all are such, so it is put together from registers and not
     /// field by field in memory. Behind the stamp it is zero.
-    fn plain(&self, ends: &Ends, stamp: Stamp, length: usize) -> Vec<u8> {
+    fn plain(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
         let source = u32::from_be_bytes(ends.source);
         let destination = u32::from_be_bytes(ends.destination);
         let total = (length - ETHERNET) as u16;
@@ -159,7 +159,7 @@ impl Template {
         frame
     }
 
-    fn arp(ends: &Ends, frame: &mut [u8]) {
+    fn arp(ends: &AddressPair, frame: &mut [u8]) {
         frame[..6].fill(0xff);
         frame[12..14].copy_from_slice(&[0x08, 0x06]);
         // Ethernet, IPv4, address lengths 6 and 4, request.
@@ -169,7 +169,7 @@ impl Template {
         frame[38..42].copy_from_slice(&ends.destination);
     }
 
-    fn ipv6(&self, ends: &Ends, stamp: Stamp, frame: &mut [u8]) {
+    fn ipv6(&self, ends: &AddressPair, stamp: Stamp, frame: &mut [u8]) {
         frame[12..14].copy_from_slice(&[0x86, 0xdd]);
         let packet = &mut frame[ETHERNET..];
         let payload = packet.len() - 40;
@@ -186,7 +186,7 @@ impl Template {
         udp(&mut packet[40..], ends, stamp, pseudo);
     }
 
-    fn ipv4(&self, ends: &Ends, stamp: Stamp, frame: &mut [u8]) {
+    fn ipv4(&self, ends: &AddressPair, stamp: Stamp, frame: &mut [u8]) {
         let kind = stamp.kind;
         let mut destination = ends.destination;
         match kind {
@@ -248,7 +248,7 @@ impl Template {
 }
 
 /// Where everything after the stamp is zero, only what comes before it counts in a checksum.
-fn udp(datagram: &mut [u8], ends: &Ends, stamp: Stamp, pseudo: u32) {
+fn udp(datagram: &mut [u8], ends: &AddressPair, stamp: Stamp, pseudo: u32) {
     let length = datagram.len() as u16;
     datagram[..2].copy_from_slice(&ends.source_port.to_be_bytes());
     datagram[2..4].copy_from_slice(&ends.destination_port.to_be_bytes());
@@ -262,7 +262,7 @@ fn udp(datagram: &mut [u8], ends: &Ends, stamp: Stamp, pseudo: u32) {
     datagram[6..8].copy_from_slice(&checksum.to_be_bytes());
 }
 
-fn tcp(segment: &mut [u8], ends: &Ends, stamp: Stamp, pseudo: u32) {
+fn tcp(segment: &mut [u8], ends: &AddressPair, stamp: Stamp, pseudo: u32) {
     let length = (segment.len() - 20) as u64;
     let sequence = (stamp.sequence.wrapping_mul(length)) as u32;
     segment[..2].copy_from_slice(&ends.source_port.to_be_bytes());

@@ -24,7 +24,7 @@ pub enum Amount {
 
 /// The rate of a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rate {
+pub enum LoadRate {
     /// Over all ports together.
     Total(Amount),
     /// Port by port; `None` for nothing. Ports beyond the list get nothing.
@@ -129,7 +129,7 @@ impl fmt::Display for Amount {
     }
 }
 
-impl FromStr for Rate {
+impl FromStr for LoadRate {
     type Err = RateError;
 
     /// Reads an [`Amount`], or one for each port with commas between them, `0` for a port without traffic.
@@ -142,8 +142,8 @@ impl FromStr for Rate {
     }
 }
 
-impl fmt::Display for Rate {
-    /// In the form that [`Rate::from_str`] reads, but for a list of one.
+impl fmt::Display for LoadRate {
+    /// In the form that [`LoadRate::from_str`] reads, but for a list of one.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Total(amount) => amount.fmt(out),
@@ -166,7 +166,7 @@ fn port_text(amount: Option<Amount>) -> String {
     amount.map_or_else(|| "0".to_string(), |amount| amount.to_string())
 }
 
-impl Serialize for Rate {
+impl Serialize for LoadRate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Total(amount) => serializer.collect_str(amount),
@@ -211,7 +211,7 @@ impl JsonSchema for PortAmount {
     }
 }
 
-impl<'de> Deserialize<'de> for Rate {
+impl<'de> Deserialize<'de> for LoadRate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         number::deserialize_or_list(
             deserializer,
@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for Rate {
     }
 }
 
-impl JsonSchema for Rate {
+impl JsonSchema for LoadRate {
     fn inline_schema() -> bool {
         true
     }
@@ -260,13 +260,13 @@ mod tests {
             ("3Gbps", Amount::Bits(ratio(3_000_000_000, 1))),
             ("100 Mb/s", Amount::Bits(ratio(100_000_000, 1))),
         ] {
-            let read: Rate = text.parse().unwrap();
-            assert_eq!(read, Rate::Total(rate), "{text}");
+            let read: LoadRate = text.parse().unwrap();
+            assert_eq!(read, LoadRate::Total(rate), "{text}");
             assert_eq!(read.to_string().parse(), Ok(read), "{text}");
         }
         assert_eq!(
             "0.5,0,10kpps".parse(),
-            Ok(Rate::PerPort(vec![
+            Ok(LoadRate::PerPort(vec![
                 Some(Amount::Line(ratio(1, 2))),
                 None,
                 Some(Amount::Packets(ratio(10_000, 1)))
@@ -275,7 +275,7 @@ mod tests {
         for text in [
             "", "0", "fast", "-1", "1.5", "101%", "5mpps", "1Tbps", "0pps", "1e6",
         ] {
-            let error = text.parse::<Rate>().unwrap_err();
+            let error = text.parse::<LoadRate>().unwrap_err();
             assert!(error.to_string().contains(&format!("`{text}`")), "{error}");
         }
     }

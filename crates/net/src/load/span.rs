@@ -12,7 +12,7 @@ use super::number;
 
 /// A length of time, exact to the picosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span(u64);
+pub struct TimeSpan(u64);
 
 /// A text that is no time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +30,7 @@ const UNITS: [(&str, u64); 5] = [
 /// 24 hours, far below 2^64.
 const LIMIT_PS: u64 = 86_400_000_000_000_000;
 
-impl Span {
+impl TimeSpan {
     /// So many picoseconds, at most 24 hours of them.
     #[must_use]
     pub fn from_picoseconds(ps: u64) -> Self {
@@ -44,7 +44,7 @@ impl Span {
     }
 }
 
-impl FromStr for Span {
+impl FromStr for TimeSpan {
     type Err = SpanError;
 
     fn from_str(text: &str) -> Result<Self, SpanError> {
@@ -64,7 +64,7 @@ impl FromStr for Span {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for TimeSpan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut units = UNITS;
         units.sort_by_key(|unit| std::cmp::Reverse(unit.1));
@@ -76,7 +76,7 @@ impl fmt::Display for Span {
     }
 }
 
-impl Serialize for Span {
+impl Serialize for TimeSpan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -85,13 +85,13 @@ impl Serialize for Span {
 /// What it is read from.
 const EXPECTED: &str = "a time such as \"2ms\"";
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         number::deserialize(deserializer, EXPECTED)
     }
 }
 
-impl JsonSchema for Span {
+impl JsonSchema for TimeSpan {
     fn inline_schema() -> bool {
         true
     }
@@ -107,14 +107,14 @@ impl JsonSchema for Span {
 
 #[cfg(test)]
 mod tests {
-    use super::Span;
+    use super::TimeSpan;
 
     #[test]
     fn times_read_and_print() {
         for text in ["1ms", "1500us", "2s", "7ns", "1ps"] {
-            assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<TimeSpan>().unwrap().to_string(), text);
         }
-        assert_eq!("1.5 ms".parse(), Ok(Span(1_500_000_000)));
+        assert_eq!("1.5 ms".parse(), Ok(TimeSpan(1_500_000_000)));
         for text in [
             "",
             "1",
@@ -125,7 +125,7 @@ mod tests {
             "90000s",
             "-1s",
         ] {
-            assert!(text.parse::<Span>().is_err(), "{text}");
+            assert!(text.parse::<TimeSpan>().is_err(), "{text}");
         }
     }
 }

@@ -608,13 +608,13 @@ fn any_load() -> impl Strategy<Value = Load> {
                     .unwrap_or(Share::NONE)
             };
             Load {
-                rate: Some(Rate::Total(amount)),
+                rate: Some(LoadRate::Total(amount)),
                 arrivals,
                 size,
                 flows,
                 burst,
                 seed,
-                time: Span::from_picoseconds(300_000_000),
+                time: TimeSpan::from_picoseconds(300_000_000),
                 special: Special {
                     tcp: share(0),
                     icmp: share(1),

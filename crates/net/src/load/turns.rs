@@ -46,7 +46,7 @@ impl fmt::Display for Interleave {
 /// The place of a flow among those of its port, how many flows were there before it, and how many frames
 /// of the flow came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct FlowTurn {
     pub place: u64,
     pub past_flows: u64,
     pub sequence: u64,
@@ -54,23 +54,23 @@ pub(super) struct Turn {
 
 /// Gives the frames of one port to its flows.
 #[derive(Clone, Debug)]
-pub(super) struct Turns {
+pub(super) struct FlowTurns {
     /// Flows at a time.
     places: u64,
     /// Frames of a flow; 0 if flows do not end.
     flow_packets: u64,
-    counts: Counts,
+    counts: TurnCounts,
 }
 
 #[derive(Clone, Debug)]
-enum Counts {
+enum TurnCounts {
     /// Frames of each kind so far.
     InTurn([u64; FrameKind::ALL.len()]),
     /// Frames of each kind and place so far. A kind has none before its first frame.
     Drawn(Random, [Vec<u64>; FrameKind::ALL.len()]),
 }
 
-impl Turns {
+impl FlowTurns {
     /// `random` is what flows are drawn with; nothing else may be drawn with it.
     pub(super) fn new(
         interleave: Interleave,
@@ -82,22 +82,22 @@ impl Turns {
             places,
             flow_packets,
             counts: match interleave {
-                Interleave::Turn => Counts::InTurn([0; FrameKind::ALL.len()]),
-                Interleave::Random => Counts::Drawn(random, Default::default()),
+                Interleave::Turn => TurnCounts::InTurn([0; FrameKind::ALL.len()]),
+                Interleave::Random => TurnCounts::Drawn(random, Default::default()),
             },
         }
     }
 
     /// For the next frame of a kind.
-    pub(super) fn next(&mut self, kind: FrameKind) -> Turn {
+    pub(super) fn next(&mut self, kind: FrameKind) -> FlowTurn {
         let (place, frames) = match &mut self.counts {
-            Counts::InTurn(counts) => {
+            TurnCounts::InTurn(counts) => {
                 let count = &mut counts[kind as usize];
                 let at = (*count % self.places, *count / self.places);
                 *count += 1;
                 at
             }
-            Counts::Drawn(random, counts) => {
+            TurnCounts::Drawn(random, counts) => {
                 let counts = &mut counts[kind as usize];
                 counts.resize(self.places as usize, 0);
                 let place = random.below(self.places);
@@ -107,7 +107,7 @@ impl Turns {
             }
         };
         let past_flows = frames.checked_div(self.flow_packets).unwrap_or(0);
-        Turn {
+        FlowTurn {
             place,
             past_flows,
             sequence: frames - past_flows * self.flow_packets,
@@ -119,8 +119,8 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn turns(interleave: Interleave, flow_packets: u64) -> Turns {
-        Turns::new(interleave, 3, flow_packets, Random::new(1, 0))
+    fn turns(interleave: Interleave, flow_packets: u64) -> FlowTurns {
+        FlowTurns::new(interleave, 3, flow_packets, Random::new(1, 0))
     }
 
     #[test]

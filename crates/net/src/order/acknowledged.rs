@@ -4,13 +4,13 @@
 //! section 4.2), and the sender takes the third repetition of an acknowledgement for a loss (section 3.2).
 //! Nothing is really sent again, so a packet that was taken for lost still comes, late.
 
-use super::Order;
+use super::OrderMeasures;
 
 /// Repetitions of an acknowledgement that mean a loss (RFC 5681, section 3.2).
 const DUPLICATES: u64 = 3;
 
 /// Counts packets from the place `first` on; `ranks` holds each number below its length once.
-pub(super) fn count(ranks: &[usize], first: usize, order: &mut Order) {
+pub(super) fn count(ranks: &[usize], first: usize, order: &mut OrderMeasures) {
     let mut came = vec![false; ranks.len()];
     let mut next = 0;
     let mut duplicates = 0;

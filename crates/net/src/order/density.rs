@@ -5,10 +5,10 @@
 //! one more. A packet whose displacement, index less number, is beyond the threshold gets no index and is
 //! taken for lost, so that one packet which comes very late does not make all others early.
 
-use super::Order;
+use super::OrderMeasures;
 
 /// Counts packets from the place `first` on; `ranks` holds each number below its length once.
-pub(super) fn count(ranks: &[usize], first: usize, threshold: u64, order: &mut Order) {
+pub(super) fn count(ranks: &[usize], first: usize, threshold: u64, order: &mut OrderMeasures) {
     let threshold = usize::try_from(threshold).unwrap_or(usize::MAX);
     // Where each number is; a packet that is taken for lost is nowhere.
     let mut places = vec![usize::MAX; ranks.len()];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The order in which the packets of one flow, or of several together, left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub struct OrderMeasures {
     /// Flows that have packets here.
     pub flows: u64,
     /// Flows that have reordered packets.
@@ -60,7 +60,7 @@ pub struct Extents {
     pub sum: u64,
 }
 
-impl Order {
+impl OrderMeasures {
     /// Adds the order of other flows.
     pub fn add(&mut self, other: &Self) {
         self.flows += other.flows;
@@ -111,17 +111,17 @@ fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counter {
-    /// [`Order::duplicate_acks`].
+    /// [`OrderMeasures::duplicate_acks`].
     DuplicateAcks,
-    /// [`Order::fast_retransmits`].
+    /// [`OrderMeasures::fast_retransmits`].
     FastRetransmits,
-    /// [`Order::third_duplicates`].
+    /// [`OrderMeasures::third_duplicates`].
     ThirdDuplicates,
-    /// [`Order::episode_duplicates`].
+    /// [`OrderMeasures::episode_duplicates`].
     EpisodeDuplicates,
-    /// [`Order::late_by_three`].
+    /// [`OrderMeasures::late_by_three`].
     LateByThree,
-    /// [`Order::reordered`].
+    /// [`OrderMeasures::reordered`].
     Reordered,
 }
 
@@ -164,7 +164,7 @@ impl Counter {
 
     /// Its value.
     #[must_use]
-    pub const fn of(self, order: &Order) -> u64 {
+    pub const fn of(self, order: &OrderMeasures) -> u64 {
         match self {
             Self::DuplicateAcks => order.duplicate_acks,
             Self::FastRetransmits => order.fast_retransmits,

@@ -1,9 +1,9 @@
 //! Reordered packets after RFC 4737: which, how far, and how many packets right before them overtook them.
 
-use super::Order;
+use super::OrderMeasures;
 
 /// Counts packets from the place `first` on.
-pub(super) fn count(ranks: &[usize], first: usize, order: &mut Order) {
+pub(super) fn count(ranks: &[usize], first: usize, order: &mut OrderMeasures) {
     // Packets that were later than all before them, with their places: both rise.
     let mut records: Vec<(usize, usize)> = Vec::new();
     // Packets with no earlier one behind them, with their places: both rise too. The last of them that is

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-fn order_of(numbers: &[u64]) -> Order {
+fn order_of(numbers: &[u64]) -> OrderMeasures {
     order_within(numbers, THRESHOLD)
 }
 
-fn order_within(numbers: &[u64], threshold: u64) -> Order {
+fn order_within(numbers: &[u64], threshold: u64) -> OrderMeasures {
     let mut left = Sequences::counted();
     for &number in numbers {
         left.note(0, number);
@@ -16,7 +16,7 @@ fn order_within(numbers: &[u64], threshold: u64) -> Order {
 
 /// Duplicate acknowledgements, fast retransmits, third duplicates, episode duplicates, late by
 /// three.
-fn tcp(order: &Order) -> [u64; 5] {
+fn tcp(order: &OrderMeasures) -> [u64; 5] {
     [
         order.duplicate_acks,
         order.fast_retransmits,
@@ -70,7 +70,7 @@ fn loss_is_not_reordering() {
     let whole = order_of(&[0, 2, 3, 1, 4]);
     assert_eq!(lossy.missing, Some(46));
     assert_eq!(
-        Order {
+        OrderMeasures {
             missing: Some(0),
             ..lossy
         },
@@ -160,11 +160,11 @@ fn flows_add_up() {
     for (flow, number) in [(0, 1), (1, 0), (0, 0), (1, 1), (2, 2), (2, 0)] {
         left.note(flow, number);
     }
-    let orders: Vec<Order> = left.by_flow(THRESHOLD).map(|(_, order)| order).collect();
+    let orders: Vec<OrderMeasures> = left.by_flow(THRESHOLD).map(|(_, order)| order).collect();
     assert_eq!(orders.len(), 3);
-    let mut sum = Order {
+    let mut sum = OrderMeasures {
         missing: Some(0),
-        ..Order::default()
+        ..OrderMeasures::default()
     };
     for order in &orders {
         sum.add(order);
@@ -177,7 +177,7 @@ fn flows_add_up() {
     let first = left.total_of(THRESHOLD, |&flow| flow == 0);
     assert_eq!(first, orders[0]);
     assert_eq!(first.percent(first.duplicate_acks), Some(50.0));
-    assert_eq!(Order::default().percent(0), None);
+    assert_eq!(OrderMeasures::default().percent(0), None);
 }
 
 #[test]
@@ -195,5 +195,5 @@ fn counters_have_names() {
 fn orders_are_read_as_they_are_written() {
     let order = order_of(&[0, 3, 4, 1, 2, 5]);
     let text = serde_json::to_string(&order).unwrap();
-    assert_eq!(serde_json::from_str::<Order>(&text).unwrap(), order);
+    assert_eq!(serde_json::from_str::<OrderMeasures>(&text).unwrap(), order);
 }

@@ -1,6 +1,6 @@
 //! Frames to arrivals: one after the other is put on its line.
 
-use super::schedule::{Arrival, PortLoad, Schedule};
+use super::schedule::{ArrivalSchedule, FrameArrival, PortLoad};
 use super::{Pace, PaceError, PortAssignment, PortLine};
 use crate::Frame;
 use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
@@ -10,7 +10,7 @@ const SECOND_PS: u128 = 1_000_000_000_000;
 
 /// The line of a port in time. Times are exact: counted in units of 1/rate picoseconds, of which a bit takes 10^12.
 #[derive(Clone, Debug)]
-struct Line {
+struct ExactLine {
     rate: u128,
     free: u128,
 }
@@ -18,11 +18,11 @@ struct Line {
 /// Gives frames their ports and times.
 #[derive(Clone, Debug)]
 pub(super) struct Placing {
-    lines: Vec<Line>,
+    lines: Vec<ExactLine>,
     assignment: PortAssignment,
     pace: Pace,
     /// What was counted so far; arrivals are left out.
-    pub(super) plan: Schedule,
+    pub(super) plan: ArrivalSchedule,
 }
 
 impl Placing {
@@ -44,7 +44,7 @@ impl Placing {
             }
             _ => {}
         }
-        let lines = ports.iter().map(|line| Line {
+        let lines = ports.iter().map(|line| ExactLine {
             rate: u128::from(line.bits_per_second),
             free: 0,
         });
@@ -52,9 +52,9 @@ impl Placing {
             lines: lines.collect(),
             assignment,
             pace,
-            plan: Schedule {
+            plan: ArrivalSchedule {
                 ports: vec![PortLoad::default(); ports.len()],
-                ..Schedule::default()
+                ..ArrivalSchedule::default()
             },
         })
     }
@@ -65,7 +65,7 @@ impl Placing {
     }
 
     /// Puts frame `index` on the line of its port.
-    pub(super) fn place(&mut self, index: usize, frame: &Frame) -> Result<Arrival, PaceError> {
+    pub(super) fn place(&mut self, index: usize, frame: &Frame) -> Result<FrameArrival, PaceError> {
         let port = self.port(index, frame);
         let (line, plan) = (&mut self.lines[port as usize], &mut self.plan);
         let load = &mut plan.ports[port as usize];
@@ -96,7 +96,7 @@ impl Placing {
         load.frame_bytes += frame.bytes.len() as u64;
         load.line_bits += line_bytes(frame.bytes.len()) * 8;
         load.end_ps = end_ps;
-        Ok(Arrival {
+        Ok(FrameArrival {
             start_ps,
             end_ps,
             port,
@@ -115,7 +115,7 @@ pub fn schedule(
     ports: &[PortLine],
     assignment: PortAssignment,
     pace: Pace,
-) -> Result<Schedule, PaceError> {
+) -> Result<ArrivalSchedule, PaceError> {
     let mut placing = Placing::new(ports, assignment, pace)?;
     let placed = frames.iter().enumerate();
     let mut arrivals = placed
@@ -123,7 +123,7 @@ pub fn schedule(
         .collect::<Result<Vec<_>, _>>()?;
     // Stable, so that frames of one port stay in order even where a line is faster than a picosecond.
     arrivals.sort_by_key(|arrival| (arrival.start_ps, arrival.port));
-    Ok(Schedule {
+    Ok(ArrivalSchedule {
         arrivals,
         ..placing.plan
     })

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::placing::Placing;
-use super::{Pace, PaceError, PortAssignment, PortLine, Schedule};
+use super::{ArrivalSchedule, Pace, PaceError, PortAssignment, PortLine};
 use crate::LineFrame;
-use crate::capture::{CaptureError, Links, Reader};
+use crate::capture::{CaptureError, CaptureReader, LinkTypes};
 
 /// Why a capture cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub struct Survey {
     /// Frames whose time has a second or more beside its seconds, which was carried over.
     pub overflowing_times: u64,
     /// What comes at the ports; its list of arrivals is empty.
-    pub plan: Schedule,
+    pub plan: ArrivalSchedule,
 }
 
 /// A file that can be read several times.
@@ -61,7 +61,7 @@ pub struct Survey {
 struct Stored {
     /// As it was given, for errors.
     path: PathBuf,
-    links: Links,
+    links: LinkTypes,
     /// A copy of what can be read only once.
     copy: Option<NamedTempFile>,
 }
@@ -70,7 +70,7 @@ struct Stored {
 const BEGINNING: u64 = 64 * 1024;
 
 impl Stored {
-    fn new(path: &Path, links: Links) -> Result<Self, CaptureError> {
+    fn new(path: &Path, links: LinkTypes) -> Result<Self, CaptureError> {
         let failed = |source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
@@ -88,7 +88,7 @@ impl Stored {
             // What is no capture may have no end.
             let head = io::Cursor::new(beginning.clone());
             if let Err(error @ CaptureError::NotACapture { .. }) =
-                Reader::new(path, Box::new(head), links)
+                CaptureReader::new(path, Box::new(head), links)
             {
                 return Err(error);
             }
@@ -103,15 +103,15 @@ impl Stored {
         })
     }
 
-    fn read(&self) -> Result<Reader, CaptureError> {
+    fn read(&self) -> Result<CaptureReader, CaptureError> {
         let Some(copy) = &self.copy else {
-            return Reader::open_with(&self.path, self.links);
+            return CaptureReader::open_with(&self.path, self.links);
         };
         let file = copy.reopen().map_err(|source| CaptureError::Io {
             path: self.path.clone(),
             source,
         })?;
-        Reader::new(&self.path, Box::new(file), self.links)
+        CaptureReader::new(&self.path, Box::new(file), self.links)
     }
 }
 
@@ -128,7 +128,7 @@ impl Replay {
         assignment: PortAssignment,
         pace: Pace,
     ) -> Result<Replay, ReplayError> {
-        Self::open_with(path, ports, assignment, pace, Links::Ethernet)
+        Self::open_with(path, ports, assignment, pace, LinkTypes::Ethernet)
     }
 
     /// Opens a capture whose link type may be another one, as `links` says.
@@ -140,7 +140,7 @@ impl Replay {
         ports: &[PortLine],
         assignment: PortAssignment,
         pace: Pace,
-        links: Links,
+        links: LinkTypes,
     ) -> Result<Replay, ReplayError> {
         let file = Stored::new(path, links)?;
         let placing = Placing::new(ports, assignment, pace)?;
@@ -214,7 +214,7 @@ pub struct ReplayFrames {
 #[derive(Debug)]
 struct ReplayLine {
     port: u32,
-    reader: Reader,
+    reader: CaptureReader,
     /// Of the next frame that is read.
     index: usize,
     placing: Placing,

@@ -2,7 +2,7 @@
 
 /// One frame on the wire of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct FrameArrival {
     /// When the first bit of the preamble arrives, in picoseconds since the start.
     pub start_ps: u64,
     /// When the last bit of the FCS has arrived, in picoseconds since the start.
@@ -29,9 +29,9 @@ pub struct PortLoad {
 
 /// When every frame arrives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Schedule {
+pub struct ArrivalSchedule {
     /// Sorted by start, then port.
-    pub arrivals: Vec<Arrival>,
+    pub arrivals: Vec<FrameArrival>,
     /// One for each port.
     pub ports: Vec<PortLoad>,
     /// Frames shorter than 60 bytes, which take the time of 60.
@@ -43,7 +43,7 @@ pub struct Schedule {
     pub max_wait_ps: u64,
 }
 
-impl Schedule {
+impl ArrivalSchedule {
     /// When the last frame has arrived, in picoseconds since the start; 0 without frames.
     #[must_use]
     pub fn end_ps(&self) -> u64 {

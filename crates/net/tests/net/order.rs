@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_net::order::identify::{Entering, TcpSegments, Tuple, stamped};
-use npsim_net::order::{Extents, Order, Sequences};
+use npsim_net::order::{Extents, OrderMeasures, Sequences};
 use proptest::prelude::*;
 
-fn measured(numbers: &[u64], threshold: u64) -> Order {
+fn measured(numbers: &[u64], threshold: u64) -> OrderMeasures {
     let mut left = Sequences::counted();
     for &number in numbers {
         left.note((), number);
@@ -77,19 +77,19 @@ fn density(ranks: &[u64], threshold: u64) -> (BTreeMap<i64, u64>, u64) {
     (counts, beyond)
 }
 
-fn model(numbers: &[u64], threshold: u64) -> Order {
+fn model(numbers: &[u64], threshold: u64) -> OrderMeasures {
     let distinct = without_duplicates(numbers);
     let ranks = ranked(&distinct);
     let (displacements, displaced_beyond) = density(&ranks, threshold);
     let largest = numbers.iter().max().map_or(0, |&number| number + 1);
-    let mut order = Order {
+    let mut order = OrderMeasures {
         flows: u64::from(!ranks.is_empty()),
         packets: distinct.len() as u64,
         duplicates: (numbers.len() - distinct.len()) as u64,
         missing: Some(largest - distinct.len() as u64),
         displacements,
         displaced_beyond,
-        ..Order::default()
+        ..OrderMeasures::default()
     };
     let mut receiver = Receiver::default();
     let mut episode = 0;
@@ -166,7 +166,7 @@ proptest! {
         let left: Vec<u64> =
             numbers.iter().copied().filter(|&number| !lost[number as usize]).collect();
         let whole = ranked(&left);
-        let unknown = |order: Order| Order { missing: None, ..order };
+        let unknown = |order: OrderMeasures| OrderMeasures { missing: None, ..order };
         prop_assert_eq!(unknown(measured(&left, 5)), unknown(measured(&whole, 5)));
     }
 
@@ -186,7 +186,7 @@ proptest! {
                 added += 1;
             }
         }
-        let expected = Order { duplicates: added, ..measured(&distinct, 7) };
+        let expected = OrderMeasures { duplicates: added, ..measured(&distinct, 7) };
         prop_assert_eq!(measured(&more, 7), expected);
     }
 

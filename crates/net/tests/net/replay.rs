@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use npsim_net::LineFrame;
-use npsim_net::capture::{Capture, CaptureError, Links, Reader};
+use npsim_net::capture::{Capture, CaptureError, CaptureReader, LinkTypes};
 use npsim_net::pace::{PortAssignment, PortLine, Replay, ReplayError, schedule};
 
 use crate::traces;
@@ -42,7 +42,7 @@ fn packets_without_ethernet_headers_are_framed_on_request() {
     let (assignment, pace) = (PortAssignment::default(), "trace".parse().unwrap());
     let refused = Replay::open(&path, &lines, assignment, pace).unwrap_err();
     assert!(refused.to_string().contains("`--link` frames"), "{refused}");
-    let replay = Replay::open_with(&path, &lines, assignment, pace, Links::Framed).unwrap();
+    let replay = Replay::open_with(&path, &lines, assignment, pace, LinkTypes::Framed).unwrap();
     let survey = replay.survey();
     assert_eq!((survey.frames, survey.framed, survey.left_out), (2, 2, 1));
     // Two seconds and a half after the first: more than a second is carried over.
@@ -205,7 +205,8 @@ fn a_reader_reads_no_further_than_it_must() {
         place: 0,
         read: Arc::clone(&read),
     };
-    let mut reader = Reader::new(Path::new("endless"), Box::new(endless), Links::Ethernet).unwrap();
+    let mut reader =
+        CaptureReader::new(Path::new("endless"), Box::new(endless), LinkTypes::Ethernet).unwrap();
     for frames in 1..200_000u64 {
         reader.next().unwrap().unwrap();
         let needed = 24 + frames * (16 + captured as u64);

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use npsim_net::Frame;
-use npsim_net::capture::{Capture, Reader};
+use npsim_net::capture::{Capture, CaptureReader};
 use npsim_net::census::{Census, Oddities};
-use npsim_net::egress::{Form, Interface, TraceSink};
+use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
 use npsim_net::load::{Generator, Load, LoadPort, Special};
 
-fn ports() -> Vec<Interface> {
+fn ports() -> Vec<CapturePort> {
     let rates = [1_000_000_000, 100_000_000, 10_000_000_000];
     let ports = rates.into_iter().enumerate();
     ports
-        .map(|(number, rate)| Interface::port(number, rate))
+        .map(|(number, rate)| CapturePort::port(number, rate))
         .collect()
 }
 
@@ -26,7 +26,7 @@ fn ports_and_nanoseconds_come_back() {
         ("d.cap.gz", "pcap, nanoseconds, gzipped"),
     ] {
         let path = folder.path().join(name);
-        let (form, gzipped) = Form::of_name(&path).unwrap();
+        let (form, gzipped) = CaptureForm::of_name(&path).unwrap();
         let mut sink = TraceSink::create(&path, form, gzipped, &ports()).unwrap();
         let written: Vec<(u32, u64, Vec<u8>)> = (0..500u32)
             .map(|n| {
@@ -42,9 +42,9 @@ fn ports_and_nanoseconds_come_back() {
         }
         assert!(!path.exists(), "the name comes last");
         sink.finish().unwrap();
-        assert_eq!(Reader::open(&path).unwrap().format(), format);
+        assert_eq!(CaptureReader::open(&path).unwrap().format(), format);
         let capture = Capture::open(&path).unwrap();
-        let ports = if form == Form::PcapNg { 3 } else { 1 };
+        let ports = if form == CaptureForm::PcapNg { 3 } else { 1 };
         assert_eq!(capture.interfaces.len(), ports);
         assert_eq!(capture.frames.len(), written.len());
         for (read, (port, time_ns, bytes)) in capture.frames.iter().zip(&written) {
@@ -59,9 +59,9 @@ fn ports_and_nanoseconds_come_back() {
 
 #[test]
 fn names_tell_the_form() {
-    let form = |name: &str| Form::of_name(Path::new(name));
-    assert_eq!(form("x/a.PCAP"), Some((Form::Pcap, false)));
-    assert_eq!(form("a.b.pcapng.gz"), Some((Form::PcapNg, true)));
+    let form = |name: &str| CaptureForm::of_name(Path::new(name));
+    assert_eq!(form("x/a.PCAP"), Some((CaptureForm::Pcap, false)));
+    assert_eq!(form("a.b.pcapng.gz"), Some((CaptureForm::PcapNg, true)));
     for name in ["a", "a.gz", "pcap", "a.pcap.xz", ".."] {
         assert_eq!(form(name), None, "{name}");
     }
@@ -71,7 +71,7 @@ fn names_tell_the_form() {
 fn a_sink_that_is_given_up_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.pcapng");
-    let mut sink = TraceSink::create(&path, Form::PcapNg, true, &ports()).unwrap();
+    let mut sink = TraceSink::create(&path, CaptureForm::PcapNg, true, &ports()).unwrap();
     sink.write(0, 0, &[1; 60]).unwrap();
     assert!(sink.write(3, 0, &[1; 60]).is_err(), "there is no such port");
     drop(sink);

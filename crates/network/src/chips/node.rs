@@ -436,7 +436,7 @@ impl ChipNode {
                 |node| matches!(node.kind, NodeKind::Host { address } if address == wanted),
             )
         };
-        if let Some(message) = arp::message::Message::in_frame(bytes) {
+        if let Some(message) = arp::message::ArpMessage::in_frame(bytes) {
             // A host that is on this link, or whatever else is at its other end.
             let to = host(message.target.1);
             let to = to.filter(|to| simulation.route(self.system.node, *to) == Some(port.out));

@@ -5,7 +5,7 @@ use npsim_transport::control::{
     CubicParameters, QuickStartParameters, SrpParameters, XcpLoss, XcpOptionParameters,
     XcpParameters,
 };
-use npsim_transport::pacing::Clock;
+use npsim_transport::pacing::TimerClock;
 use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::Time;
 use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
@@ -315,11 +315,11 @@ impl Reading {
         Ok(host)
     }
 
-    fn clock(&self, placed: &typed::Placed) -> Result<Clock, Problem> {
+    fn clock(&self, placed: &typed::Placed) -> Result<TimerClock, Problem> {
         let scale = self.quantities.scale;
         let divided = |tick: Time| (tick / scale).max(1);
         let ring = |clock| match clock {
-            Clock::Ring { tick, ahead } => Clock::Ring {
+            TimerClock::Ring { tick, ahead } => TimerClock::Ring {
                 tick: divided(tick),
                 ahead,
             },
@@ -327,8 +327,8 @@ impl Reading {
         };
         if let Some(hz) = placed.get_ref().strip_suffix("Hz") {
             return match hz.trim().parse() {
-                Ok(hz @ 1..=1_000_000) => match Clock::jiffies(hz) {
-                    Clock::Jiffies { tick } => Ok(Clock::Jiffies {
+                Ok(hz @ 1..=1_000_000) => match TimerClock::jiffies(hz) {
+                    TimerClock::Jiffies { tick } => Ok(TimerClock::Jiffies {
                         tick: divided(tick),
                     }),
                     other => Ok(other),
@@ -343,9 +343,9 @@ impl Reading {
             placed,
             "clock of timers",
             &[
-                ("exact", Clock::Exact),
-                ("ring", ring(Clock::PAPER)),
-                ("ring-sdk", ring(Clock::SDK)),
+                ("exact", TimerClock::Exact),
+                ("ring", ring(TimerClock::PAPER)),
+                ("ring-sdk", ring(TimerClock::SDK)),
             ],
         )
     }

@@ -111,7 +111,7 @@ impl Reading {
     fn xcp(&self, keys: Option<&typed::Xcp>, per_option: bool) -> Result<Law, Problem> {
         let none = typed::Xcp::default();
         let keys = keys.unwrap_or(&none);
-        let usual = xcp::Parameters::for_capacity(1);
+        let usual = xcp::XcpSettings::for_capacity(1);
         let ticks =
             |placed: Option<&Placed>, usual: u32| {
                 let Some(placed) = placed else {
@@ -128,7 +128,7 @@ impl Reading {
             };
         let capacity = keys.capacity.as_ref().map(|placed| self.rate(placed));
         let capacity = capacity.transpose()?.map(|bits| bits / 8);
-        let parameters = xcp::Parameters {
+        let parameters = xcp::XcpSettings {
             capacity: 1,
             alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,
             beta: self.share_or(keys.beta.as_ref(), usual.beta)?,
@@ -184,7 +184,7 @@ impl Reading {
         const WHOLE: u64 = 1_000_000;
         let none = typed::Rcp::default();
         let keys = keys.unwrap_or(&none);
-        let usual = rcp::Parameters::for_capacity(WHOLE);
+        let usual = rcp::RcpSettings::for_capacity(WHOLE);
         let nanoseconds = |placed: Option<&Placed>, usual: u64| {
             let time = self.time_or(placed, usual * 1_000)?;
             self.positive(placed, time / 1_000)
@@ -200,7 +200,7 @@ impl Reading {
         };
         let first = part(keys.initial_rate.as_ref(), usual.initial_rate)?;
         Ok(Law::Rcp {
-            parameters: rcp::Parameters {
+            parameters: rcp::RcpSettings {
                 capacity: WHOLE,
                 target: part(keys.eta.as_ref(), WHOLE as u32)?.into(),
                 alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,

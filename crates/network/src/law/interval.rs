@@ -3,7 +3,7 @@
 
 use npsim_protocols::ParameterError;
 use npsim_protocols::xcp::SECOND as TICKS;
-use npsim_protocols::xcp::control::{Control, Interval, Parameters, QueueTimer};
+use npsim_protocols::xcp::control::{ControlTimer, IntervalResult, QueueTimer, XcpSettings};
 use npsim_protocols::xcp::feedback::Sums;
 use npsim_transport::time::{SECOND, Time};
 use serde::{Deserialize, Serialize};
@@ -12,15 +12,15 @@ use super::LawTimer;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Intervals {
-    control: Control,
+    control: ControlTimer,
     queue: QueueTimer,
 }
 
 impl Intervals {
     /// Of a line of `capacity` bytes per second.
-    pub fn new(parameters: Parameters, capacity: u64) -> Result<Self, ParameterError> {
+    pub fn new(parameters: XcpSettings, capacity: u64) -> Result<Self, ParameterError> {
         Ok(Self {
-            control: Control::new(Parameters {
+            control: ControlTimer::new(XcpSettings {
                 capacity,
                 ..parameters
             })?,
@@ -48,7 +48,7 @@ impl Intervals {
     }
 
     /// What an interval in which `sums` came has led to.
-    pub fn end(&mut self, sums: &Sums) -> Interval {
+    pub fn end(&mut self, sums: &Sums) -> IntervalResult {
         self.control.fire(sums, self.queue.queue())
     }
 

@@ -2,9 +2,9 @@
 
 use npsim_net::Random;
 use npsim_protocols::quick_start::window::{
-    PeakUtilisation, Window, units_of_bytes, units_of_rate,
+    GrantWindow, PeakUtilisation, units_of_bytes, units_of_rate,
 };
-use npsim_protocols::quick_start::{Outcome, Pool, process};
+use npsim_protocols::quick_start::{GrantPool, RequestOutcome, process};
 use npsim_transport::time::Time;
 use npsim_transport::wire::Packet;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ const MILLION: u128 = 1_000_000;
 pub struct QuickStart {
     threshold: i64,
     length: Time,
-    window: Window,
+    window: GrantWindow,
     peak: PeakUtilisation,
     /// Bytes that left in the window that runs.
     bytes: u64,
@@ -29,7 +29,7 @@ impl QuickStart {
     pub fn new(share: u32, length: Time, samples: u8, capacity: u64, seed: u64) -> Self {
         let bits = u128::from(capacity) * 8 * u128::from(share) / MILLION;
         let threshold = units_of_rate(u64::try_from(bits).unwrap_or(u64::MAX));
-        let mut window = Window::default();
+        let mut window = GrantWindow::default();
         window.settle(threshold, 0);
         Self {
             threshold,
@@ -63,7 +63,7 @@ impl QuickStart {
             return false;
         };
         let phase = usize::from(self.window.phase & 1);
-        let mut pool = Pool {
+        let mut pool = GrantPool {
             limit: self.window.limit,
             granted: self.window.granted[phase],
         };
@@ -71,7 +71,7 @@ impl QuickStart {
         let outcome = process(&mut bytes, &mut pool, random);
         self.window.granted[phase] = pool.granted;
         match Packet::from_bytes(&bytes) {
-            Ok((answered, _)) if !matches!(outcome, Outcome::SlowPath(_)) => {
+            Ok((answered, _)) if !matches!(outcome, RequestOutcome::SlowPath(_)) => {
                 *packet = answered;
                 true
             }

@@ -3,9 +3,9 @@
 use npsim_protocols::ParameterError;
 use npsim_protocols::rcp::counters::Counters;
 use npsim_protocols::rcp::header::stamp;
-use npsim_protocols::rcp::rate::{Parameters, Rate};
+use npsim_protocols::rcp::rate::{LinkRate, RcpSettings};
 use npsim_transport::time::Time;
-use npsim_transport::wire::Body;
+use npsim_transport::wire::PacketBody;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Content, Frame};
@@ -16,20 +16,20 @@ const NANOSECOND: Time = 1_000;
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Rcp {
-    rate: Rate,
+    rate: LinkRate,
     counters: Counters,
 }
 
 impl Rcp {
     /// Target and first rate keep their shares of the capacity.
-    pub fn new(parameters: Parameters, capacity: u64) -> Result<Self, ParameterError> {
+    pub fn new(parameters: RcpSettings, capacity: u64) -> Result<Self, ParameterError> {
         let share = |part: u64| {
             let scaled = u128::from(part) * u128::from(capacity);
             (scaled / u128::from(parameters.capacity.max(1))) as u64
         };
         let first = share(parameters.initial_rate.into()).max(1);
         Ok(Self {
-            rate: Rate::new(Parameters {
+            rate: LinkRate::new(RcpSettings {
                 capacity,
                 target: share(parameters.target).max(1),
                 initial_rate: u32::try_from(first).unwrap_or(u32::MAX),
@@ -47,8 +47,8 @@ impl Rcp {
         let size = frame.bytes as u16;
         let header = match &mut frame.content {
             Content::Packet(packet) => match &mut packet.body {
-                Body::Rcp { header, .. } => Some(header),
-                Body::Tcp { .. } => None,
+                PacketBody::Rcp { header, .. } => Some(header),
+                PacketBody::Tcp { .. } => None,
             },
             _ => None,
         };

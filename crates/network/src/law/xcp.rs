@@ -1,10 +1,10 @@
 //! XCP at a line.
 
 use npsim_protocols::ParameterError;
-use npsim_protocols::xcp::control::Parameters;
-use npsim_protocols::xcp::feedback::{Pools, Sums};
+use npsim_protocols::xcp::control::XcpSettings;
+use npsim_protocols::xcp::feedback::{FeedbackPools, Sums};
 use npsim_transport::time::Time;
-use npsim_transport::wire::Body;
+use npsim_transport::wire::PacketBody;
 use serde::{Deserialize, Serialize};
 
 use super::LawTimer;
@@ -17,20 +17,20 @@ use crate::topology::Stamp;
 pub struct Xcp {
     intervals: Intervals,
     sums: Sums,
-    pools: Pools,
+    pools: FeedbackPools,
     stamp: Stamp,
 }
 
 impl Xcp {
     pub fn new(
-        parameters: Parameters,
+        parameters: XcpSettings,
         capacity: u64,
         stamp: Stamp,
     ) -> Result<Self, ParameterError> {
         Ok(Self {
             intervals: Intervals::new(parameters, capacity)?,
             sums: Sums::default(),
-            pools: Pools::default(),
+            pools: FeedbackPools::default(),
             stamp,
         })
     }
@@ -77,11 +77,11 @@ impl Xcp {
 }
 
 /// The congestion header of a frame.
-fn header(frame: &mut Frame) -> Option<&mut npsim_protocols::xcp::Header> {
+fn header(frame: &mut Frame) -> Option<&mut npsim_protocols::xcp::XcpHeader> {
     match &mut frame.content {
         Content::Packet(packet) => match &mut packet.body {
-            Body::Tcp { xcp, .. } => xcp.as_mut(),
-            Body::Rcp { .. } => None,
+            PacketBody::Tcp { xcp, .. } => xcp.as_mut(),
+            PacketBody::Rcp { .. } => None,
         },
         _ => None,
     }

@@ -7,10 +7,10 @@
 
 use npsim_protocols::ParameterError;
 use npsim_protocols::xcp::SECOND as TICKS;
-use npsim_protocols::xcp::control::Parameters;
+use npsim_protocols::xcp::control::XcpSettings;
 use npsim_protocols::xcp::feedback::{RTT_SHIFT, Sums};
 use npsim_transport::time::{SECOND, Time};
-use npsim_transport::wire::{Body, FRACTION_BITS, PacketFormat, XcpOption};
+use npsim_transport::wire::{FRACTION_BITS, PacketBody, PacketFormat, XcpOption};
 use serde::{Deserialize, Serialize};
 
 use super::LawTimer;
@@ -51,7 +51,7 @@ struct FlowHint {
 
 impl XcpPerOption {
     pub fn new(
-        parameters: Parameters,
+        parameters: XcpSettings,
         capacity: u64,
         format: PacketFormat,
         rtt_unit: Time,
@@ -160,8 +160,8 @@ impl XcpPerOption {
 fn option(frame: &mut Frame) -> Option<&mut XcpOption> {
     match &mut frame.content {
         Content::Packet(packet) => match &mut packet.body {
-            Body::Tcp { segment, .. } => segment.options.xcp.as_mut(),
-            Body::Rcp { .. } => None,
+            PacketBody::Tcp { segment, .. } => segment.options.xcp.as_mut(),
+            PacketBody::Rcp { .. } => None,
         },
         _ => None,
     }
@@ -175,7 +175,7 @@ mod tests {
     /// the next 10, in half a second 21 packets to each.
     #[test]
     fn a_part_is_what_it_is_by_hand() {
-        let parameters = Parameters::for_capacity(1);
+        let parameters = XcpSettings::for_capacity(1);
         let decode_hint =
             |law: &XcpPerOption| law.decode_hint(law.format.encode(10 << FRACTION_BITS), 500);
         for (format, expected) in [
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn an_unknown_round_trip_time_tells_nothing() {
         let law = XcpPerOption::new(
-            Parameters::for_capacity(1),
+            XcpSettings::for_capacity(1),
             1_250_000,
             PacketFormat::Integer,
             SECOND / 1_000,

@@ -2,7 +2,7 @@
 
 use npsim_protocols::arp::message::Operation;
 use npsim_protocols::icmp::Datagram;
-use npsim_protocols::icmp::message::Said;
+use npsim_protocols::icmp::message::IcmpContent;
 use npsim_transport::time::Time;
 
 use crate::ethernet::made_up;
@@ -196,9 +196,9 @@ impl Simulation {
         let address = self.topology.address(node);
         match &frame.content {
             Content::Icmp(bytes) => {
-                let said = Datagram::of(bytes).and_then(|packet| Said::of(&packet, address));
+                let said = Datagram::of(bytes).and_then(|packet| IcmpContent::of(&packet, address));
                 self.messages.count(said, frame.bytes);
-                if let (Some(flow), Some(Said::Trouble(_))) = (frame.flow, said) {
+                if let (Some(flow), Some(IcmpContent::Trouble(_))) = (frame.flow, said) {
                     self.flows[flow as usize].messages.count(said, frame.bytes);
                 }
             }

@@ -9,7 +9,7 @@ use npsim_network::file::NetworkFile;
 use npsim_network::topology::Transport;
 use npsim_network::{Frame, Network, Simulation, Tap};
 use npsim_project::assemble::assemble_project;
-use npsim_transport::pacing::Clock;
+use npsim_transport::pacing::TimerClock;
 use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
@@ -75,7 +75,7 @@ fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
 
 /// Hosts of the same network that pace by a clock at the same rate, and a router that only tells them
 /// so.
-fn with_ring(clock: Clock) -> NetworkFile {
+fn with_ring(clock: TimerClock) -> NetworkFile {
     let text = std::fs::read_to_string(path()).expect("a file");
     let begin = text.find("[[router]]").expect("a router");
     let end = text.find("[[link]]").expect("a link");
@@ -127,13 +127,13 @@ fn a_wheel_in_a_chip_paces_as_a_timer_ring_at_the_host() {
     assert_paced(&departures, SLOT + JITTER);
     for (clock, tick) in [
         (
-            Clock::Ring {
+            TimerClock::Ring {
                 tick: SLOT,
                 ahead: 0,
             },
             SLOT,
         ),
-        (Clock::SDK, 2_560_000),
+        (TimerClock::SDK, 2_560_000),
     ] {
         let (departures, ring) = ran(&with_ring(clock));
         // The wheel gives no more of an error than a bucket of the ring, but for its way to the line.

@@ -3,7 +3,7 @@
 use npsim_network::topology::{
     Flow, Law, Limit, LineParameters, Link, Loss, Node, NodeKind, Red, Stamp, Topology, Transport,
 };
-use npsim_protocols::xcp::control::Parameters;
+use npsim_protocols::xcp::control::XcpSettings;
 use npsim_transport::control::{XcpLoss, XcpParameters};
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
 use npsim_transport::{HostParameters, RtoParameters, Scheme, Supply};
@@ -98,9 +98,9 @@ impl Dumbbell {
         let bytes = self.product() * self.queue / 10;
         let packets = bytes / u64::from(PACKET);
         let law = if self.discipline == Discipline::Xcp {
-            let usual = Parameters::for_capacity(rate / 8);
+            let usual = XcpSettings::for_capacity(rate / 8);
             Law::Xcp {
-                parameters: Parameters {
+                parameters: XcpSettings {
                     initial_interval: usual.initial_interval / k as u32,
                     min_interval: usual.min_interval / k as u32,
                     max_interval: usual.max_interval / k as u32,

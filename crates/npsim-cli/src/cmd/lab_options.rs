@@ -12,10 +12,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use npsim_chip::Cycle;
 use npsim_lab::campaign::{Campaign, Progress};
 use npsim_lab::observed::Observe;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::points::Point;
 use npsim_lab::results::Results;
-use npsim_lab::store::Outcome;
+use npsim_lab::store::PointOutcome;
 use npsim_lab::study::Study;
 use npsim_lab::tables::gaps;
 
@@ -57,7 +57,7 @@ impl LabOptions {
     pub fn campaign<'a>(
         &'a self,
         study: &'a Study,
-        places: &'a Places,
+        places: &'a SearchPath,
         results: &'a Path,
     ) -> Campaign<'a> {
         Campaign {
@@ -153,7 +153,7 @@ impl Progress for Bar {
         }
     }
 
-    fn finished(&self, point: &Point, _: &Outcome) {
+    fn finished(&self, point: &Point, _: &PointOutcome) {
         if let Some(drawn) = self.running.get() {
             let done = drawn.done.fetch_add(1, Ordering::Relaxed) + 1;
             let (all, shown) = (drawn.points, point.shown());

@@ -1,7 +1,9 @@
 //! Options of the commands that make traffic.
 
 use clap::Args;
-use npsim_net::load::{Amount, Arrivals, Interleave, Load, Prefix, Rate, RateError, Sizes, Span};
+use npsim_net::load::{
+    Amount, Arrivals, Interleave, Load, LoadRate, Prefix, RateError, Sizes, TimeSpan,
+};
 
 use super::value::parser;
 
@@ -11,10 +13,10 @@ use super::value::parser;
 pub struct LoadOptions {
     /// Make traffic: this part of the lines' rate, such as `0.33`, `33%` or `1` (back to back); or by port, such as `1,0.5,0`
     #[arg(long, value_name = "PART", value_parser = part)]
-    pub load: Option<Rate>,
+    pub load: Option<LoadRate>,
     /// Make traffic: so many frames or bits of line time a second over all ports, such as `4.5Mpps` or `3Gbps`
     #[arg(long, value_name = "RATE", conflicts_with = "load", value_parser = absolute)]
-    pub rate: Option<Rate>,
+    pub rate: Option<LoadRate>,
     /// Frame size with FCS: `64`, `512`, `imix`, or sizes with weights such as `64:7,1518:1`
     #[arg(long, value_name = "BYTES", value_parser = parser::<Sizes>())]
     pub size: Option<Sizes>,
@@ -37,8 +39,8 @@ pub struct LoadOptions {
     #[arg(long = "to", value_name = "PREFIX", value_parser = parser::<Prefix>())]
     pub destinations: Vec<Prefix>,
     /// How long traffic comes; the run goes on until it is handled [default: 1ms]
-    #[arg(long, value_name = "TIME", value_parser = parser::<Span>())]
-    pub time: Option<Span>,
+    #[arg(long, value_name = "TIME", value_parser = parser::<TimeSpan>())]
+    pub time: Option<TimeSpan>,
 }
 
 impl LoadOptions {
@@ -49,7 +51,7 @@ impl LoadOptions {
         if let Some(rate) = self.load.as_ref().or(self.rate.as_ref()) {
             load.rate = Some(rate.clone());
             // A spread divides a total; a list of ports has none.
-            if matches!(rate, Rate::PerPort(_)) {
+            if matches!(rate, LoadRate::PerPort(_)) {
                 load.spread.clear();
             }
         }
@@ -88,9 +90,9 @@ impl LoadOptions {
 }
 
 /// The value of `--load`.
-fn part(text: &str) -> Result<Rate, String> {
+fn part(text: &str) -> Result<LoadRate, String> {
     match text.parse().map_err(|error: RateError| error.to_string())? {
-        rate @ Rate::Total(Amount::Packets(_) | Amount::Bits(_)) => Err(format!(
+        rate @ LoadRate::Total(Amount::Packets(_) | Amount::Bits(_)) => Err(format!(
             "that is no part of the lines' rate; write `--rate {rate}`"
         )),
         rate => Ok(rate),
@@ -98,9 +100,9 @@ fn part(text: &str) -> Result<Rate, String> {
 }
 
 /// The value of `--rate`.
-fn absolute(text: &str) -> Result<Rate, String> {
+fn absolute(text: &str) -> Result<LoadRate, String> {
     match text.parse().map_err(|error: RateError| error.to_string())? {
-        rate @ Rate::Total(Amount::Line(_)) => Err(format!(
+        rate @ LoadRate::Total(Amount::Line(_)) => Err(format!(
             "it has no unit; write `--load {rate}` for a part of the lines' rate, or a rate such as `--rate 1Mpps`"
         )),
         rate => Ok(rate),

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
-use npsim_lab::class::Class;
+use npsim_lab::class::RowClass;
 use npsim_lab::document::document;
 use npsim_lab::grid::grids;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::tables::{comparison, reproduced};
-use npsim_lab::verdict::Row;
+use npsim_lab::verdict::Comparison;
 use npsim_lab::{output as files, profiles, studies, verdict};
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         points.retain(|point| wanted.iter().any(|row| verdict::needs(&study, row, point)));
     }
     let file = studies::is_file_name(name).then(|| Path::new(name));
-    let places = Places::new(file, arguments.lab.root.as_deref());
+    let places = SearchPath::new(file, arguments.lab.root.as_deref());
     let folder = arguments.lab.results(&study.name);
     let campaign = arguments.lab.campaign(&study, &places, &folder);
     let stop = interrupt_flag();
@@ -128,7 +128,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             folder.display()
         ),
     });
-    let counts = |row: &&Row| row.class != Class::Arithmetic;
+    let counts = |row: &&Comparison| row.class != RowClass::Arithmetic;
     let missed = rows.iter().filter(counts).any(|row| !row.verdict.is_hit());
     if arguments.strict && missed {
         return Ok(ExitCode::from(1));

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::sensitivity::knobs::Knob;
-use npsim_lab::sensitivity::{Plan, Question};
+use npsim_lab::sensitivity::{Question, SensitivityPlan};
 use npsim_lab::studies;
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
@@ -86,7 +86,7 @@ impl<'a> Listed<'a> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let study = studies::find(&arguments.study)?;
     let file = studies::is_file_name(&arguments.study).then(|| Path::new(&arguments.study));
-    let places = Places::new(file, arguments.lab.root.as_deref());
+    let places = SearchPath::new(file, arguments.lab.root.as_deref());
     let folder = arguments
         .lab
         .results(&format!("{}-sensitivity", study.name));
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         only: arguments.only.clone(),
         samples: usize::from(arguments.samples),
     };
-    let plan = Plan::new(&campaign, &question)?;
+    let plan = SensitivityPlan::new(&campaign, &question)?;
     if arguments.list {
         let listed: Vec<_> = plan.knobs().iter().map(Listed::of).collect();
         arguments.format.print(

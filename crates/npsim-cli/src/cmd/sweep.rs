@@ -8,7 +8,7 @@ use npsim::problem::Problem;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::document::document;
 use npsim_lab::grid::grids;
-use npsim_lab::places::Places;
+use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let study = Study::load(&arguments.file)?;
     let quick = arguments.lab.quick;
     let mut points = points(&study, quick)?;
-    let places = Places::new(Some(&arguments.file), arguments.lab.root.as_deref());
+    let places = SearchPath::new(Some(&arguments.file), arguments.lab.root.as_deref());
     let folder = arguments.lab.results(&study.name);
     let campaign = arguments.lab.campaign(&study, &places, &folder);
     if arguments.list {

@@ -2,7 +2,7 @@
 
 use npsim_chip::kernel::check::Check;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
-use npsim_debug::expression::{Expression, Location};
+use npsim_debug::expression::{Expression, Lvalue};
 use npsim_debug::names::Memory;
 use npsim_debug::{DebugError, Direction, Stop, Thread, source};
 use serde::de::DeserializeOwned;
@@ -215,7 +215,7 @@ impl Session<'_> {
             }
         };
         let accesses = match location {
-            Some(Location::Word(memory, _)) if memory != Memory::Local => {
+            Some(Lvalue::Word(memory, _)) if memory != Memory::Local => {
                 &["read", "write", "readWrite"][..]
             }
             _ => &["write"][..],
@@ -245,7 +245,7 @@ impl Session<'_> {
         let thread: Thread = thread.parse()?;
         let scope = self.debugger.scope(thread);
         let location = text.parse::<Expression>()?.location(&scope);
-        let word = matches!(location, Ok(Location::Word(memory, _)) if memory != Memory::Local);
+        let word = matches!(location, Ok(Lvalue::Word(memory, _)) if memory != Memory::Local);
         let access = match asked.access_type.as_deref() {
             Some("read") => Access::Read,
             Some("readWrite") => Access::Any,

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use npsim_chip::kernel::check::Check;
 use npsim_debug::console::{completions, execute, time_text};
-use npsim_debug::expression::{Expression, Location};
+use npsim_debug::expression::{Expression, Lvalue};
 use npsim_debug::view::{self, StopReason};
-use npsim_debug::{DebugError, Debugger, Direction, Reason, Step, Stop, Thread};
+use npsim_debug::{DebugError, Debugger, Direction, Step, Stop, StopCause, Thread};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -189,7 +189,7 @@ impl Session<'_> {
         let body = match request.command.as_str() {
             "configurationDone" => return Ok((None, self.configured())),
             "pause" => {
-                let stop = here(&self.debugger, Reason::Interrupted);
+                let stop = here(&self.debugger, StopCause::Interrupted);
                 return Ok((None, Then::Stopped(Box::new(stop))));
             }
             "disconnect" | "terminate" => return Ok((None, Then::End)),
@@ -235,7 +235,7 @@ impl Session<'_> {
             return Then::Nothing;
         }
         let stop = if self.stops_on_entry {
-            here(&self.debugger, Reason::Entry)
+            here(&self.debugger, StopCause::Entry)
         } else {
             self.debugger.run(Direction::Forward)
         };
@@ -332,7 +332,7 @@ impl Session<'_> {
         let location = expression
             .parse::<Expression>()
             .and_then(|it| it.location(&scope));
-        if let Ok(Location::Word(memory, address)) = location
+        if let Ok(Lvalue::Word(memory, address)) = location
             && let Some(reference) = address::of_memory(memory, address)
         {
             body["memoryReference"] = format!("{reference:#x}").into();
@@ -341,7 +341,7 @@ impl Session<'_> {
     }
 
     fn exception(&self) -> Result<Value, DebugError> {
-        let Reason::Fault(fault) = self.debugger.reason() else {
+        let StopCause::Fault(fault) = self.debugger.reason() else {
             return Err(DebugError::new("no check has stopped the run here"));
         };
         let name = fault.check.map_or("fault", Check::name);
@@ -490,7 +490,7 @@ impl Session<'_> {
     }
 }
 
-fn here(debugger: &Debugger, reason: Reason) -> Stop {
+fn here(debugger: &Debugger, reason: StopCause) -> Stop {
     Stop {
         reason,
         thread: debugger.thread(),

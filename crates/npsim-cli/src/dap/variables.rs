@@ -2,7 +2,7 @@
 
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
-use npsim_debug::names::{Named, live_at, owner_text};
+use npsim_debug::names::{NamedRegister, live_at, owner_text};
 use npsim_debug::view::{self, RingKind};
 use npsim_debug::{DebugError, Thread};
 use npsim_image::Direction as Side;
@@ -184,7 +184,7 @@ impl Session<'_> {
         };
         let mut all = Vec::new();
         for it in live_at(image, self.debugger.point(thread)) {
-            let Named::Register(symbol, side) = it else {
+            let NamedRegister::Register(symbol, side) = it else {
                 continue;
             };
             let Some(register) = view.register(symbol.operand, side, thread.context) else {

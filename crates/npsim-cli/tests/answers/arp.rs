@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use etherparse::{ArpOperation, NetSlice, SlicedPacket};
-use npsim_protocols::arp::message::{Mac, Message, Operation};
+use npsim_protocols::arp::message::{ArpMessage, Mac, Operation};
 use serde_json::Value;
 
 use crate::capture::{frames, messages};
@@ -130,11 +130,11 @@ fn heard(frames: &[Vec<u8>]) -> Vec<Heard> {
 
 /// What the next hop says of itself.
 fn says(case: &Case, operation: Operation) -> Vec<u8> {
-    let request = Message::request((PORT_2, case.own.into()), case.hop.into());
+    let request = ArpMessage::request((PORT_2, case.own.into()), case.hop.into());
     match operation {
         Operation::Reply => request.reply(STATION).to_frame(),
         Operation::Request => {
-            Message::request((STATION, case.hop.into()), case.own.into()).to_frame()
+            ArpMessage::request((STATION, case.hop.into()), case.own.into()).to_frame()
         }
     }
 }
@@ -143,7 +143,7 @@ fn says(case: &Case, operation: Operation) -> Vec<u8> {
 fn a_request_for_a_ports_own_address_is_answered() {
     for case in &CASES {
         let ask = |from: [u8; 4], for_whom: [u8; 4]| {
-            Message::request((STATION, from.into()), for_whom.into()).to_frame()
+            ArpMessage::request((STATION, from.into()), for_whom.into()).to_frame()
         };
         let stranger = [192, 0, 2, 200];
         let sent = [
@@ -207,10 +207,10 @@ fn an_unknown_next_hop_is_asked_for_once_a_second() {
     let mut sent: Vec<_> = (0..300_u32)
         .map(|n| (n * 10_000, 0, datagram(case.far, 64, n as u16)))
         .collect();
-    let host = Message::request((STATION, [10, 1, 0, 2].into()), case.first.into());
+    let host = ArpMessage::request((STATION, [10, 1, 0, 2].into()), case.first.into());
     sent.insert(0, (0, 0, host.to_frame()));
     // A run ends when nothing comes any more: a question for another station.
-    let other = Message::request((STATION, [10, 1, 0, 2].into()), [10, 1, 0, 99].into());
+    let other = ArpMessage::request((STATION, [10, 1, 0, 2].into()), [10, 1, 0, 99].into());
     sent.push((3_500_000, 0, other.to_frame()));
     let outcome = run(case, &sent, "--until 3900ms");
     let out = outcome.dir.path("out.pcap");
@@ -256,7 +256,7 @@ fn an_answer_waits_for_the_way_back() {
         } else {
             [2, 0, 0x5e, 0, 0, 1]
         };
-        let request = Message::request((asked, own.into()), back.into());
+        let request = ArpMessage::request((asked, own.into()), back.into());
         let sent = [
             (0, 0, ping(case.first, 1, b"hello")),
             (400, port, request.reply(STATION).to_frame()),
@@ -287,7 +287,7 @@ fn a_next_hop_of_a_change_is_found() {
             "extends = \"{}\"\n[[route_change]]\nat = \"350us\"\nchange = \"{prefix}\"\nport = 2\nnext_hop = \"{later}\"\n",
             base.display()
         );
-        let request = Message::request((PORT_2, case.own.into()), later);
+        let request = ArpMessage::request((PORT_2, case.own.into()), later);
         let sent = [
             (0, 0, datagram(case.far, 64, 1)),
             (150, 2, says(case, Operation::Reply)),

@@ -17,7 +17,7 @@ use npsim_inspect::stats::{
     MicroengineStats, OperationStats, PortStats, Stats, TaskStats, UnitStats,
 };
 use npsim_net::Ratio;
-use npsim_net::load::{Amount, Load, Rate};
+use npsim_net::load::{Amount, Load, LoadRate};
 use serde_json::Value;
 
 /// A report in which every list has an entry and every option a value.
@@ -85,7 +85,7 @@ fn full_report() -> Report {
         until: 2,
     }];
     report.load = Some(Load {
-        rate: Some(Rate::Total(Amount::Line(Ratio::ONE))),
+        rate: Some(LoadRate::Total(Amount::Line(Ratio::ONE))),
         ..Load::default()
     });
     report

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use npsim_net::capture::Capture;
-use npsim_net::egress::{Form, Interface, TraceSink};
+use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
 use serde_json::{Value, json};
 
 use crate::harness::{Dir, LOOP, pcap};
@@ -21,9 +21,9 @@ fn write<'a>(dir: &Dir, name: &str, frames: impl IntoIterator<Item = &'a Vec<u8>
     let path = dir.path(name);
     let mut sink = TraceSink::create(
         &path,
-        Form::Pcap,
+        CaptureForm::Pcap,
         false,
-        &[Interface::port(0, 1_000_000_000)],
+        &[CapturePort::port(0, 1_000_000_000)],
     )
     .expect("a file");
     for (place, frame) in frames.into_iter().enumerate() {

@@ -8,7 +8,7 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
 use npsim_net::capture::Capture;
-use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Links, captured};
@@ -19,7 +19,7 @@ pub struct Run {
     pub project: Project,
     pub programs: Vec<Program>,
     capture: Capture,
-    plan: Schedule,
+    plan: ArrivalSchedule,
     core: CoreKind,
 }
 

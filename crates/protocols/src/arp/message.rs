@@ -27,7 +27,7 @@ pub enum Operation {
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct ArpMessage {
     /// What it is for.
     pub operation: Operation,
     /// The sender's addresses.
@@ -36,7 +36,7 @@ pub struct Message {
     pub target: (Mac, Ipv4Addr),
 }
 
-impl Message {
+impl ArpMessage {
     /// The message in a frame; `None` if there is none, or none that can be used: it is of
     /// another link or protocol, or its sender has no address of a single station.
     #[must_use]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn another_reader_takes_frames_for_what_they_are() {
-        let request = Message::request(HOST, ADDRESS);
+        let request = ArpMessage::request(HOST, ADDRESS);
         let reply = request.reply(OWN);
         let rows = [
             (
@@ -137,13 +137,13 @@ mod tests {
             assert_eq!(arp.sender_protocol_addr(), sender.1.octets());
             assert_eq!(arp.target_hw_addr(), target.0);
             assert_eq!(arp.target_protocol_addr(), target.1.octets());
-            assert_eq!(Message::in_frame(&frame), Some(message));
+            assert_eq!(ArpMessage::in_frame(&frame), Some(message));
         }
     }
 
     #[test]
     fn other_frames_are_not_read_as_messages() {
-        let good = Message::request(HOST, ADDRESS).to_frame();
+        let good = ArpMessage::request(HOST, ADDRESS).to_frame();
         // Type, hardware, protocol, lengths, operation, a group as sender.
         for (at, byte) in [
             (13, 0),
@@ -156,11 +156,11 @@ mod tests {
         ] {
             let mut frame = good.clone();
             frame[at] = byte;
-            assert_eq!(Message::in_frame(&frame), None, "{at}");
+            assert_eq!(ArpMessage::in_frame(&frame), None, "{at}");
         }
         for length in 0..42 {
-            assert_eq!(Message::in_frame(&good[..length]), None, "{length}");
+            assert_eq!(ArpMessage::in_frame(&good[..length]), None, "{length}");
         }
-        assert!(Message::in_frame(&good[..42]).is_some());
+        assert!(ArpMessage::in_frame(&good[..42]).is_some());
     }
 }

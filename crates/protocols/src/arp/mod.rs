@@ -10,4 +10,4 @@ mod neighbours;
 pub mod task;
 mod words;
 
-pub use neighbours::{Due, Neighbour, Neighbours};
+pub use neighbours::{DueWork, Neighbour, Neighbours};

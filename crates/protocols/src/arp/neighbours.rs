@@ -24,7 +24,7 @@ pub struct Neighbour<P> {
 
 /// What is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due<P> {
+pub enum DueWork<P> {
     /// A request for a next hop, by its number.
     Request(usize),
     /// A packet's next hop has not answered.
@@ -106,17 +106,17 @@ impl<P> Neighbours<P> {
 
     /// Takes what is due at a cycle, the first of the list. A request counts as sent, and the
     /// next one is due a while later.
-    pub fn take_due(&mut self, now: Cycle) -> Option<Due<P>> {
+    pub fn take_due(&mut self, now: Cycle) -> Option<DueWork<P>> {
         let is_due = |it: &Neighbour<P>| it.asking.is_some() && it.quiet_until <= now;
         let number = self.all.iter().position(is_due)?;
         let neighbour = &mut self.all[number];
         let (tries, packet) = neighbour.asking.take()?;
         if tries >= self.tries {
-            return Some(Due::GiveUp(packet));
+            return Some(DueWork::GiveUp(packet));
         }
         neighbour.asking = Some((tries + 1, packet));
         neighbour.quiet_until = now + self.retry;
-        Some(Due::Request(number))
+        Some(DueWork::Request(number))
     }
 }
 
@@ -143,10 +143,10 @@ mod tests {
             }
         }
         let expected = [
-            (0, Due::Request(0)),
-            (1000, Due::Request(0)),
-            (2000, Due::Request(0)),
-            (3000, Due::GiveUp(7)),
+            (0, DueWork::Request(0)),
+            (1000, DueWork::Request(0)),
+            (2000, DueWork::Request(0)),
+            (3000, DueWork::GiveUp(7)),
         ];
         assert_eq!(seen, expected);
         assert_eq!(hops.next_due(), None);
@@ -160,8 +160,8 @@ mod tests {
         for now in 0..10_000 {
             displaced += u32::from(hops.wait(0, now as u32).is_some());
             match hops.take_due(now) {
-                Some(Due::Request(_)) => requests.push(now),
-                Some(Due::GiveUp(_)) => given_up += 1,
+                Some(DueWork::Request(_)) => requests.push(now),
+                Some(DueWork::GiveUp(_)) => given_up += 1,
                 None => {}
             }
         }

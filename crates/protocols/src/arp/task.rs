@@ -21,8 +21,8 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::message::{Mac, Message, Operation};
-use super::neighbours::{Due, Neighbours};
+use super::message::{ArpMessage, Mac, Operation};
+use super::neighbours::{DueWork, Neighbours};
 use crate::checksum;
 use crate::icmp::{Datagram, LINK_HEADER};
 use crate::job::own_addresses;
@@ -94,20 +94,20 @@ pub struct ArpCounts {
 
 /// A packet that goes to a next hop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Waiting {
+struct WaitingPacket {
     packet: Exception,
     way: Way,
 }
 
 /// What there is to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Work {
+enum ArpWork {
     /// A message came.
-    Heard(Exception, Message),
+    Heard(Exception, ArpMessage),
     /// A packet has no way on the link.
     Unresolved(Exception),
     /// A packet has one now.
-    Forward(Waiting),
+    Forward(WaitingPacket),
     /// A request is due.
     Ask(usize),
     /// A packet's next hop is silent.
@@ -116,20 +116,20 @@ enum Work {
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum ArpStep {
     Begin,
     /// The entries of a next hop that are to be written, and what follows.
-    Publish(Vec<u32>, usize, Box<Step>),
+    Publish(Vec<u32>, usize, Box<ArpStep>),
     Find(Lookup, Exception),
     Take(usize),
-    Send(Outgoing, Sent),
+    Send(Outgoing, OutgoingKind),
     Free(u32),
     Over,
 }
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Sent {
+enum OutgoingKind {
     Request,
     Reply,
     Packet,
@@ -141,9 +141,9 @@ pub struct Arp {
     setup: ArpSetup,
     /// Of this router, by port.
     addresses: Vec<Ipv4Addr>,
-    neighbours: Neighbours<Waiting>,
-    work: VecDeque<Work>,
-    step: Step,
+    neighbours: Neighbours<WaitingPacket>,
+    work: VecDeque<ArpWork>,
+    step: ArpStep,
     counts: ArpCounts,
 }
 
@@ -158,7 +158,7 @@ impl Arp {
             addresses: Vec::new(),
             neighbours: Neighbours::new(all, setup.retry, setup.tries),
             work: VecDeque::new(),
-            step: Step::Begin,
+            step: ArpStep::Begin,
             counts: ArpCounts::default(),
             setup,
         }
@@ -184,7 +184,7 @@ impl Arp {
     }
 
     /// Whether a message is worth a job: the router is asked, or hears of a next hop.
-    fn concerns(&self, packet: &Exception, message: &Message) -> bool {
+    fn concerns(&self, packet: &Exception, message: &ArpMessage) -> bool {
         let port = Descriptor::of(packet).input;
         let own = self.addresses.get(port as usize) == Some(&message.target.1);
         let asked = own && message.operation == Operation::Request;
@@ -212,7 +212,7 @@ impl Arp {
     }
 
     /// A message came: what is learnt from it, and whether it is answered.
-    fn heard(&mut self, packet: &Exception, message: &Message) -> Step {
+    fn heard(&mut self, packet: &Exception, message: &ArpMessage) -> ArpStep {
         let handle = packet.buffer;
         let port = Descriptor::of(packet).input as u8;
         let asked = self.addresses.get(usize::from(port)) == Some(&message.target.1)
@@ -220,9 +220,9 @@ impl Arp {
         let then = match self.setup.ports.get(usize::from(port)) {
             Some(own) if asked => {
                 let frame = message.reply(own.mac).to_frame();
-                Step::Send(outgoing(handle, frame, port), Sent::Reply)
+                ArpStep::Send(outgoing(handle, frame, port), OutgoingKind::Reply)
             }
-            _ => Step::Free(handle),
+            _ => ArpStep::Free(handle),
         };
         let (mac, address) = message.sender;
         let Some((number, waited)) = self.neighbours.hear(port, address, mac) else {
@@ -234,17 +234,18 @@ impl Arp {
             .map(|entry| entry.index)
             .collect();
         if let Some(waiting) = waited {
-            self.work.push_front(Work::Forward(waiting));
+            self.work.push_front(ArpWork::Forward(waiting));
         }
-        Step::Publish(entries, number, Box::new(then))
+        ArpStep::Publish(entries, number, Box::new(then))
     }
 
     /// A packet's entry has been read.
-    fn found(&mut self, way: Way, packet: Exception, access: &mut Access<'_>) -> Step {
+    fn found(&mut self, way: Way, packet: Exception, access: &mut Access<'_>) -> ArpStep {
         if way.leads_out() {
             // The address has come since the fast path looked.
-            self.work.push_front(Work::Forward(Waiting { packet, way }));
-            return Step::Over;
+            self.work
+                .push_front(ArpWork::Forward(WaitingPacket { packet, way }));
+            return ArpStep::Over;
         }
         let neighbour = self.entry(way.index).map(|entry| entry.neighbour);
         let number = neighbour.and_then(|(port, address)| self.neighbours.find(port, address));
@@ -252,12 +253,12 @@ impl Arp {
             // A prefix that is the router's own, or what has no way any more.
             return hand_on(&packet, packet.reason, access);
         };
-        match self.neighbours.wait(number, Waiting { packet, way }) {
+        match self.neighbours.wait(number, WaitingPacket { packet, way }) {
             Some(before) => {
                 self.counts.displaced += 1;
-                Step::Free(before.packet.buffer)
+                ArpStep::Free(before.packet.buffer)
             }
-            None => Step::Over,
+            None => ArpStep::Over,
         }
     }
 
@@ -269,8 +270,8 @@ impl Arp {
     /// decremented, so it is checked and decremented here, with the header checksum. A packet
     /// that the router itself made (`NO_WAY`: a message of `icmp/task.rs` that found no entry)
     /// leaves as it is.
-    fn forward(&mut self, waiting: &Waiting, access: &mut Access<'_>) -> Step {
-        let Waiting { packet, way } = waiting;
+    fn forward(&mut self, waiting: &WaitingPacket, access: &mut Access<'_>) -> ArpStep {
+        let WaitingPacket { packet, way } = waiting;
         let handle = packet.buffer;
         let words = self.entry(way.index).and_then(|entry| self.words(entry));
         let way = Way {
@@ -279,7 +280,7 @@ impl Arp {
         };
         let Some(datagram) = Datagram::in_frame(&packet.header) else {
             self.counts.given_up += 1;
-            return Step::Free(handle);
+            return ArpStep::Free(handle);
         };
         let own = packet.reason == reason::NO_WAY;
         let left = packet.header[LINK_HEADER + 8];
@@ -306,12 +307,15 @@ impl Arp {
             next_hop: way.index,
             ..Descriptor::of(packet)
         };
-        Step::Send(Outgoing::new(handle, bytes, descriptor), Sent::Packet)
+        ArpStep::Send(
+            Outgoing::new(handle, bytes, descriptor),
+            OutgoingKind::Packet,
+        )
     }
 
     /// The job is over.
     fn ends(&mut self, now: Cycle, cost: Cycle) -> Next {
-        self.step = Step::Begin;
+        self.step = ArpStep::Begin;
         let due = now + cost;
         if !self.work.is_empty() {
             return Next::Done { cost, due };
@@ -325,24 +329,24 @@ impl Arp {
         let now = access.now();
         let work = self.work.pop_front().or_else(|| {
             self.neighbours.take_due(now).map(|due| match due {
-                Due::Request(number) => Work::Ask(number),
-                Due::GiveUp(waiting) => Work::GiveUp(waiting.packet),
+                DueWork::Request(number) => ArpWork::Ask(number),
+                DueWork::GiveUp(waiting) => ArpWork::GiveUp(waiting.packet),
             })
         });
         let (doing, step) = match work {
             None => return ("nothing", self.ends(now, 0)),
-            Some(Work::Heard(packet, message)) => {
+            Some(ArpWork::Heard(packet, message)) => {
                 ("read an ARP message", self.heard(&packet, &message))
             }
-            Some(Work::Unresolved(packet)) => {
+            Some(ArpWork::Unresolved(packet)) => {
                 let to = &packet.header[LINK_HEADER + 16..LINK_HEADER + 20];
                 let to = to.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
                 let lookup = Lookup::new(self.setup.table, to);
-                ("take a packet", Step::Find(lookup, packet))
+                ("take a packet", ArpStep::Find(lookup, packet))
             }
-            Some(Work::Forward(waiting)) => ("forward a packet", self.forward(&waiting, access)),
-            Some(Work::Ask(number)) => ("ask for a next hop", Step::Take(number)),
-            Some(Work::GiveUp(packet)) => {
+            Some(ArpWork::Forward(waiting)) => ("forward a packet", self.forward(&waiting, access)),
+            Some(ArpWork::Ask(number)) => ("ask for a next hop", ArpStep::Take(number)),
+            Some(ArpWork::GiveUp(packet)) => {
                 self.counts.unanswered += 1;
                 let step = hand_on(&packet, reason::NO_HOST, access);
                 ("give a next hop up", step)
@@ -354,7 +358,7 @@ impl Arp {
 }
 
 /// Offers a packet to the other tasks, for another reason than the microcode's.
-fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> Step {
+fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
     // There is no message about what the router itself has sent.
     let own = packet.reason == reason::NO_WAY;
     let packet = Exception {
@@ -362,9 +366,9 @@ fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> Step {
         ..packet.clone()
     };
     if !own && access.offer(&packet) {
-        Step::Over
+        ArpStep::Over
     } else {
-        Step::Free(packet.buffer)
+        ArpStep::Free(packet.buffer)
     }
 }
 
@@ -400,11 +404,11 @@ impl Task for Arp {
 
     fn keeps(&self) -> Vec<u32> {
         let work = self.work.iter().filter_map(|work| match work {
-            Work::Heard(packet, _) | Work::Unresolved(packet) | Work::GiveUp(packet) => {
+            ArpWork::Heard(packet, _) | ArpWork::Unresolved(packet) | ArpWork::GiveUp(packet) => {
                 Some(packet.buffer)
             }
-            Work::Forward(waiting) => Some(waiting.packet.buffer),
-            Work::Ask(_) => None,
+            ArpWork::Forward(waiting) => Some(waiting.packet.buffer),
+            ArpWork::Ask(_) => None,
         });
         let waiting = self.neighbours.waiting().map(|it| it.packet.buffer);
         work.chain(waiting).collect()
@@ -417,14 +421,14 @@ impl Task for Arp {
     fn offer(&mut self, packet: &Exception, _now: Cycle) -> bool {
         let full = self.work.len() >= MOST_WAITING;
         let work = if packet.reason == self.setup.arp_reason {
-            match Message::in_frame(&packet.header) {
+            match ArpMessage::in_frame(&packet.header) {
                 Some(message) if !full && self.concerns(packet, &message) => {
-                    Work::Heard(packet.clone(), message)
+                    ArpWork::Heard(packet.clone(), message)
                 }
                 _ => return false,
             }
         } else if packet.reason == reason::NO_WAY && !full {
-            Work::Unresolved(packet.clone())
+            ArpWork::Unresolved(packet.clone())
         } else if Some(packet.reason) == self.setup.local_reason {
             let datagram = Datagram::in_frame(&packet.header);
             if datagram.is_none_or(|datagram| self.addresses.contains(&datagram.destination())) {
@@ -432,7 +436,7 @@ impl Task for Arp {
             }
             // No other task may take it for the router's own, however many wait: each has a
             // buffer, and so there is an end to them.
-            Work::Unresolved(packet.clone())
+            ArpWork::Unresolved(packet.clone())
         } else {
             return false;
         };
@@ -442,9 +446,9 @@ impl Task for Arp {
 
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
-        match std::mem::replace(&mut self.step, Step::Over) {
-            Step::Begin => self.begin(access),
-            Step::Publish(mut entries, number, then) => {
+        match std::mem::replace(&mut self.step, ArpStep::Over) {
+            ArpStep::Begin => self.begin(access),
+            ArpStep::Publish(mut entries, number, then) => {
                 let entry = entries.pop().and_then(|index| self.entry(index).copied());
                 let words = entry.and_then(|entry| Some((entry, self.words(&entry)?)));
                 let cost = words.map_or(0, |(entry, words)| {
@@ -455,31 +459,31 @@ impl Task for Arp {
                 self.step = if entries.is_empty() {
                     *then
                 } else {
-                    Step::Publish(entries, number, then)
+                    ArpStep::Publish(entries, number, then)
                 };
                 ("write the next hop", Next::After(cost))
             }
-            Step::Find(mut lookup, packet) => {
+            ArpStep::Find(mut lookup, packet) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
-                    Found::NotYet => Step::Find(lookup, packet),
+                    Found::NotYet => ArpStep::Find(lookup, packet),
                     Found::Way(way) => self.found(way, packet, access),
                     Found::Nothing => {
                         self.counts.given_up += 1;
-                        Step::Free(packet.buffer)
+                        ArpStep::Free(packet.buffer)
                     }
                 };
                 ("look up the next hop", Next::After(cost))
             }
-            Step::Take(number) => {
+            ArpStep::Take(number) => {
                 let (handle, cost) = self.setup.sender.take(access);
                 let neighbour = &self.neighbours.all()[number];
                 let (port, wanted) = (neighbour.port, neighbour.address);
                 let own = self.setup.ports.get(usize::from(port));
                 let address = self.addresses.get(usize::from(port));
                 if let (Some(handle), Some(own), Some(address)) = (handle, own, address) {
-                    let frame = Message::request((own.mac, *address), wanted).to_frame();
-                    self.step = Step::Send(outgoing(handle, frame, port), Sent::Request);
+                    let frame = ArpMessage::request((own.mac, *address), wanted).to_frame();
+                    self.step = ArpStep::Send(outgoing(handle, frame, port), OutgoingKind::Request);
                     ("take a buffer", Next::After(cost))
                 } else {
                     // The next request will be made when it is due.
@@ -487,34 +491,34 @@ impl Task for Arp {
                     ("find no buffer", self.ends(now, cost))
                 }
             }
-            Step::Send(mut out, kind) => {
+            ArpStep::Send(mut out, kind) => {
                 let (doing, outcome, cost) = out.step(&self.setup.sender, access);
                 match outcome {
                     Outcome::UnderWay => {
-                        self.step = Step::Send(out, kind);
+                        self.step = ArpStep::Send(out, kind);
                         (doing, Next::After(cost))
                     }
                     Outcome::NoRoom => {
                         self.counts.given_up += 1;
-                        self.step = Step::Free(out.handle);
+                        self.step = ArpStep::Free(out.handle);
                         (doing, Next::After(cost))
                     }
                     Outcome::Sent => {
                         let counts = &mut self.counts;
                         *match kind {
-                            Sent::Request => &mut counts.requests,
-                            Sent::Reply => &mut counts.replies,
-                            Sent::Packet => &mut counts.forwarded,
+                            OutgoingKind::Request => &mut counts.requests,
+                            OutgoingKind::Reply => &mut counts.replies,
+                            OutgoingKind::Packet => &mut counts.forwarded,
                         } += 1;
                         (doing, self.ends(now, cost))
                     }
                 }
             }
-            Step::Free(handle) => {
+            ArpStep::Free(handle) => {
                 let cost = self.setup.sender.free(handle, access);
                 ("give a buffer back", self.ends(now, cost))
             }
-            Step::Over => ("nothing", self.ends(now, 0)),
+            ArpStep::Over => ("nothing", self.ends(now, 0)),
         }
     }
 

@@ -33,9 +33,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::quick_start::device::QuickStartModule;
 use crate::xcp::device::XcpModule;
-use window::{Access, Register};
 pub use window::{GROUPS, MAILBOXES, QUICK_START, REQUEST_WORDS, REQUESTS, WINDOW_BYTES, XCP};
 pub(crate) use window::{QUICK_START_WORDS, XCP_WORDS};
+use window::{Register, WindowAccess};
 
 /// Contexts of a microengine; each has a mailbox.
 const CONTEXTS: usize = 8;
@@ -62,7 +62,7 @@ impl Coprocessor {
         }
     }
 
-    fn access(&self, request: Request) -> Result<Access, String> {
+    fn access(&self, request: Request) -> Result<WindowAccess, String> {
         let Request {
             writes,
             place,
@@ -70,9 +70,9 @@ impl Coprocessor {
         } = request;
         let mailboxes = self.xcp.mailboxes();
         if writes {
-            Access::write(place, count, mailboxes)
+            WindowAccess::write(place, count, mailboxes)
         } else {
-            Access::read(place, count, mailboxes)
+            WindowAccess::read(place, count, mailboxes)
         }
     }
 }
@@ -115,10 +115,10 @@ impl Device for Coprocessor {
     /// The answer to an XCP request is not there before it is known.
     fn free_at(&self, request: Request) -> Cycle {
         match self.access(request) {
-            Ok(Access::QuickStart { .. }) => self.quick_start.module.free_at(),
-            Ok(Access::XcpRequest(_)) => self.xcp.module.free_at(),
-            Ok(Access::XcpAnswer(mailbox)) => self.xcp.answered(mailbox),
-            Ok(Access::Registers(_)) | Err(_) => 0,
+            Ok(WindowAccess::QuickStart { .. }) => self.quick_start.module.free_at(),
+            Ok(WindowAccess::XcpRequest(_)) => self.xcp.module.free_at(),
+            Ok(WindowAccess::XcpAnswer(mailbox)) => self.xcp.answered(mailbox),
+            Ok(WindowAccess::Registers(_)) | Err(_) => 0,
         }
     }
 
@@ -136,7 +136,7 @@ impl Device for Coprocessor {
     ) -> Result<Cycle, String> {
         let Handover { now, since, .. } = handover;
         match self.access(request)? {
-            Access::Registers(first) => {
+            WindowAccess::Registers(first) => {
                 for (place, word) in (u32::from(first)..).zip(data) {
                     let old = self.register(place).unwrap_or_default();
                     if request.writes {
@@ -146,16 +146,16 @@ impl Device for Coprocessor {
                     }
                 }
             }
-            Access::QuickStart { group, code } => {
+            WindowAccess::QuickStart { group, code } => {
                 let (grant, answered) = self.quick_start.request(now, since, group, code);
                 data[0] = grant;
                 return Ok(answered);
             }
-            Access::XcpRequest(mailbox) => {
+            WindowAccess::XcpRequest(mailbox) => {
                 let words = std::array::from_fn(|word| data[word]);
                 self.xcp.request(now, since, mailbox, words)?;
             }
-            Access::XcpAnswer(mailbox) => data[0] = self.xcp.answer(mailbox)?,
+            WindowAccess::XcpAnswer(mailbox) => data[0] = self.xcp.answer(mailbox)?,
         }
         Ok(now)
     }

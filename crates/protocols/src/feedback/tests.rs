@@ -1,5 +1,5 @@
-use crate::quick_start::Pool;
-use crate::xcp::{Pools, Scale};
+use crate::quick_start::GrantPool;
+use crate::xcp::{Factor, FeedbackPools};
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
         let place = u32::from(group) * 8;
         for phase in [0, 8] {
             let limit = number() >> 12;
-            let mut pool = Pool {
+            let mut pool = GrantPool {
                 limit: limit as i32,
                 granted: (number() >> 20) as i32,
             };
@@ -84,17 +84,17 @@ fn feedback_is_taken_as_the_model_does() {
     let mut number = numbers();
     for group in 0..u32::from(GROUPS) {
         let place = XCP / 4 + group * 16;
-        let scale = |mantissa: u32, shift: u32| Scale {
+        let scale = |mantissa: u32, shift: u32| Factor {
             mantissa: mantissa & 0x3fff_ffff | 1 << 30,
             shift: (shift % 63) as u8,
         };
-        let mut pools = Pools {
+        let mut pools = FeedbackPools {
             residue_pos: number() >> 8,
             residue_neg: number() >> 8,
             cp: scale(number(), 30 + (number() & 7)),
             cn: scale(number(), 26 + (number() & 7)),
         };
-        let words = |pools: &Pools| {
+        let words = |pools: &FeedbackPools| {
             [
                 pools.residue_pos,
                 pools.residue_neg,
@@ -195,16 +195,19 @@ fn the_window_has_its_parts_where_they_are_documented() {
     };
     let read = |byte: u32, count| access(false, byte, count);
     let write = |byte: u32, count| access(true, byte, count);
-    assert_eq!(read(0, 16), Ok(Access::Registers(0)));
-    assert_eq!(read(0x7fc, 1), Ok(Access::Registers(0x1ff)));
-    let request = |group, code| Ok(Access::QuickStart { group, code });
+    assert_eq!(read(0, 16), Ok(WindowAccess::Registers(0)));
+    assert_eq!(read(0x7fc, 1), Ok(WindowAccess::Registers(0x1ff)));
+    let request = |group, code| Ok(WindowAccess::QuickStart { group, code });
     assert_eq!(read(0x800, 1), request(0, 0));
     assert_eq!(read(0x800 + 64 * 3 + 4 * 8, 1), request(3, 8));
     assert_eq!(read(0xbfc, 1), request(15, 15));
-    assert_eq!(write(0x1000 + 16 * 63, 4), Ok(Access::XcpRequest(63)));
-    assert_eq!(read(0x1010, 1), Ok(Access::XcpAnswer(1)));
-    assert_eq!(write(0x20, 4), Ok(Access::Registers(8)));
-    assert_eq!(write(0x400 + 64 * 15, 5), Ok(Access::Registers(0x1f0)));
+    assert_eq!(write(0x1000 + 16 * 63, 4), Ok(WindowAccess::XcpRequest(63)));
+    assert_eq!(read(0x1010, 1), Ok(WindowAccess::XcpAnswer(1)));
+    assert_eq!(write(0x20, 4), Ok(WindowAccess::Registers(8)));
+    assert_eq!(
+        write(0x400 + 64 * 15, 5),
+        Ok(WindowAccess::Registers(0x1f0))
+    );
     for (writes, byte, count, reason) in [
         (false, 0x7fc, 2, "nothing is there"),
         (false, 0x800, 2, "exactly one longword"),

@@ -30,7 +30,7 @@ pub(crate) const XCP_WORDS: usize = 5;
 
 /// What a command in the window is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum WindowAccess {
     /// Registers, by the first longword in the window.
     Registers(u16),
     /// A Quick-Start request.
@@ -92,7 +92,7 @@ impl Register {
     }
 }
 
-impl Access {
+impl WindowAccess {
     /// What a read of `count` longwords from longword `word` of the window on
     /// is for.
     ///

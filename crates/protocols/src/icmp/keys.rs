@@ -6,8 +6,8 @@ use npsim_project::resolve::{PortAddress, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::rules::Network;
-use super::task::{Icmp, IcmpSetup, Reasons};
+use super::rules::RouterInterface;
+use super::task::{Icmp, IcmpSetup, ReasonCodes};
 use crate::keys::port_addresses;
 
 /// Error messages a second, and so many at once, if not given.
@@ -57,13 +57,13 @@ impl TaskKind for IcmpKind {
         let sender = resolver.sender(&keys.ring);
         let table = resolver.table_place(span.clone());
         let mut reason = |typed: &Option<Spanned<u8>>| Some(resolver.reason(typed.as_ref()?));
-        let reasons = Reasons {
+        let reasons = ReasonCodes {
             ttl: reason(&keys.ttl_reason),
             local: reason(&keys.local_reason),
             no_route: reason(&keys.no_route_reason),
             too_big: reason(&keys.too_big_reason),
         };
-        if reasons == Reasons::default() {
+        if reasons == ReasonCodes::default() {
             resolver.fail(
                 span.clone(),
                 "the icmp task answers nothing",
@@ -72,7 +72,7 @@ impl TaskKind for IcmpKind {
             );
         }
         resolver.exceptions_required("icmp", span.clone(), before);
-        let network = |own: &PortAddress| Network {
+        let network = |own: &PortAddress| RouterInterface {
             address: own.address,
             length: own.length,
         };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A bucket that fills with time and from which each message takes a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limit {
+pub struct TokenBucket {
     /// Cycles in which a token comes.
     interval: Cycle,
     /// Cycles that fill it.
@@ -16,7 +16,7 @@ pub struct Limit {
     at: Cycle,
 }
 
-impl Limit {
+impl TokenBucket {
     /// A full bucket of `burst` tokens, into which one comes every `interval` cycles; both at
     /// least 1.
     #[must_use]
@@ -46,11 +46,11 @@ impl Limit {
 
 #[cfg(test)]
 mod tests {
-    use super::Limit;
+    use super::TokenBucket;
 
     #[test]
     fn a_burst_and_then_the_rate() {
-        let mut limit = Limit::new(100, 3);
+        let mut limit = TokenBucket::new(100, 3);
         let taken: Vec<bool> = (0..5).map(|_| limit.take(1_000)).collect();
         assert_eq!(taken, [true, true, true, false, false]);
         assert!(!limit.take(1_099));
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn in_a_long_time_no_more_than_rate_and_burst() {
-        let mut limit = Limit::new(1_000, 10);
+        let mut limit = TokenBucket::new(1_000, 10);
         let sent = (0..1_000_000)
             .step_by(7)
             .filter(|now| limit.take(*now))

@@ -57,14 +57,14 @@ impl Trouble {
 
 /// What a message says to the host that it comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum IcmpContent {
     /// Something is wrong with a packet that the host has sent.
     Trouble(Trouble),
     /// An echo request is answered.
     EchoReply,
 }
 
-impl Said {
+impl IcmpContent {
     /// What a message says to a host with this address; `None` if it is none of these, is broken,
     /// or quotes a packet that the host has not sent (RFC 1122, 3.2.2).
     #[must_use]
@@ -103,7 +103,7 @@ pub fn quote<'a>(message: &Datagram<'a>) -> Option<&'a [u8]> {
 
 /// What all packets of the router's own have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sending {
+pub struct IpHeaderFields {
     /// Source address.
     pub source: Ipv4Addr,
     /// Time to live.
@@ -115,7 +115,7 @@ pub struct Sending {
 /// An error message about a packet, from its IPv4 header on: it quotes the packet's header and
 /// the eight bytes behind that, as far as they are known.
 #[must_use]
-pub fn error(trouble: Trouble, about: &Datagram<'_>, sending: Sending) -> Vec<u8> {
+pub fn error(trouble: Trouble, about: &Datagram<'_>, sending: IpHeaderFields) -> Vec<u8> {
     let known = about.bytes();
     let quote = &known[..known.len().min(about.header_length() + QUOTED)];
     let (kind, code, rest) = trouble.code();
@@ -143,7 +143,7 @@ pub fn echo_reply(request: &Datagram<'_>, ttl: u8, identification: u16) -> Optio
     }
     let mut reply = message.to_vec();
     reply[0] = ECHO_REPLY;
-    let sending = Sending {
+    let sending = IpHeaderFields {
         source: request.destination(),
         ttl,
         identification,
@@ -152,7 +152,7 @@ pub fn echo_reply(request: &Datagram<'_>, ttl: u8, identification: u16) -> Optio
 }
 
 /// An IPv4 packet of a message whose checksum is still to come.
-fn packet(sending: Sending, to: Ipv4Addr, service: u8, mut message: Vec<u8>) -> Vec<u8> {
+fn packet(sending: IpHeaderFields, to: Ipv4Addr, service: u8, mut message: Vec<u8>) -> Vec<u8> {
     message[2..4].fill(0);
     let sum = !checksum::sum(&message);
     message[2..4].copy_from_slice(&sum.to_be_bytes());
@@ -177,7 +177,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     const ROUTER: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
-    const SENDING: Sending = Sending {
+    const SENDING: IpHeaderFields = IpHeaderFields {
         source: ROUTER,
         ttl: 64,
         identification: 7,

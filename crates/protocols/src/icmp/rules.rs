@@ -9,14 +9,14 @@ use super::message::ERRORS;
 
 /// An address of the router and the network that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Network {
+pub struct RouterInterface {
     /// The router's own address.
     pub address: Ipv4Addr,
     /// Bits of the network's prefix; 31 and 32 have no broadcast address.
     pub length: u8,
 }
 
-impl Network {
+impl RouterInterface {
     /// Whether an address is a broadcast in the network: all bits of the host are ones, or, as
     /// was once the use, zeros.
     #[must_use]
@@ -48,7 +48,7 @@ pub enum Silence {
 /// Why no error message is sent about a packet; `None` if one may be. `networks` are those of
 /// the router's ports.
 #[must_use]
-pub fn silence(packet: &Datagram<'_>, networks: &[Network]) -> Option<Silence> {
+pub fn silence(packet: &Datagram<'_>, networks: &[RouterInterface]) -> Option<Silence> {
     if packet.came_to_group() {
         Some(Silence::LinkGroup)
     } else if is_group(packet.destination(), networks) {
@@ -65,7 +65,7 @@ pub fn silence(packet: &Datagram<'_>, networks: &[Network]) -> Option<Silence> {
 }
 
 /// Whether an address is that of a broadcast or of a group.
-fn is_group(address: Ipv4Addr, networks: &[Network]) -> bool {
+fn is_group(address: Ipv4Addr, networks: &[RouterInterface]) -> bool {
     address.is_broadcast()
         || address.is_multicast()
         || networks.iter().any(|network| network.is_broadcast(address))
@@ -74,7 +74,7 @@ fn is_group(address: Ipv4Addr, networks: &[Network]) -> bool {
 /// Whether an address may be that of a single host: not of network 0, no loopback, of no
 /// group, not of class E, no broadcast.
 #[must_use]
-pub fn is_host(address: Ipv4Addr, networks: &[Network]) -> bool {
+pub fn is_host(address: Ipv4Addr, networks: &[RouterInterface]) -> bool {
     npsim_project::resolve::is_host(address) && !is_group(address, networks)
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use crate::icmp::message::tests::udp;
     use proptest::prelude::*;
 
-    const NETWORK: Network = Network {
+    const NETWORK: RouterInterface = RouterInterface {
         address: Ipv4Addr::new(10, 1, 0, 1),
         length: 24,
     };
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_link_of_two_has_no_broadcast() {
         for length in [31, 32] {
-            let network = Network { length, ..NETWORK };
+            let network = RouterInterface { length, ..NETWORK };
             assert!(!network.is_broadcast(Ipv4Addr::new(10, 1, 0, 0)));
             assert!(!network.is_broadcast(Ipv4Addr::new(10, 1, 0, 1)));
         }

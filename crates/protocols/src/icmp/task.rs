@@ -18,10 +18,10 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::Limit;
+use super::TokenBucket;
 use super::datagram::{Datagram, HEADER, ICMP, IPV4, LINK_HEADER, UDP};
-use super::message::{self, ECHO_REQUEST, MESSAGE_HEADER, Sending, Trouble};
-use super::rules::{self, Network};
+use super::message::{self, ECHO_REQUEST, IpHeaderFields, MESSAGE_HEADER, Trouble};
+use super::rules::{self, RouterInterface};
 use crate::job::own_addresses;
 
 /// Bytes of the least frame, without its check sequence.
@@ -31,7 +31,7 @@ const MOST_WAITING: usize = 64;
 
 /// The reason codes of the microcode that the task answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reasons {
+pub struct ReasonCodes {
     /// Time to live is over.
     pub ttl: Option<u8>,
     /// For the router itself.
@@ -48,9 +48,9 @@ pub struct IcmpSetup {
     /// Buffers and the ring to the microengines.
     pub sender: Sender,
     /// Which packets are answered.
-    pub reasons: Reasons,
+    pub reasons: ReasonCodes,
     /// By port its address: one, or one for each router of a chain.
-    pub ports: Vec<Vec<Network>>,
+    pub ports: Vec<Vec<RouterInterface>>,
     /// Where routes are looked up.
     pub table: TablePlace,
     /// Time to live of what the router makes.
@@ -63,14 +63,14 @@ pub struct IcmpSetup {
 
 /// What a packet is answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Answer {
+enum IcmpAnswer {
     Error(Trouble),
     /// An error message that needs the link's limit, which is to be looked up.
     TooBig,
     Echo,
 }
 
-impl Answer {
+impl IcmpAnswer {
     /// Bytes of the packet from which it is made.
     fn needs(self, about: &Datagram<'_>) -> usize {
         match self {
@@ -109,9 +109,9 @@ impl IcmpCounts {
 
 /// A packet that is being answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Job {
+struct IcmpJob {
     packet: Exception,
-    answer: Answer,
+    answer: IcmpAnswer,
     /// The frame that answers, from its Ethernet header on.
     frame: Vec<u8>,
     out: Option<Outgoing>,
@@ -119,7 +119,7 @@ struct Job {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum IcmpStep {
     Begin,
     Read,
     Limit(Lookup),
@@ -135,11 +135,11 @@ enum Step {
 pub struct Icmp {
     setup: IcmpSetup,
     /// By port, of this router.
-    networks: Vec<Network>,
-    limit: Limit,
-    waiting: VecDeque<(Exception, Answer)>,
-    job: Option<Job>,
-    step: Step,
+    networks: Vec<RouterInterface>,
+    limit: TokenBucket,
+    waiting: VecDeque<(Exception, IcmpAnswer)>,
+    job: Option<IcmpJob>,
+    step: IcmpStep,
     identification: u16,
     counts: IcmpCounts,
     /// Messages that another task sends.
@@ -152,10 +152,10 @@ impl Icmp {
     pub fn new(setup: IcmpSetup) -> Self {
         Self {
             networks: Vec::new(),
-            limit: Limit::new(setup.interval, setup.burst),
+            limit: TokenBucket::new(setup.interval, setup.burst),
             waiting: VecDeque::new(),
             job: None,
-            step: Step::Begin,
+            step: IcmpStep::Begin,
             identification: 0,
             counts: IcmpCounts::default(),
             handed_on: 0,
@@ -176,7 +176,7 @@ impl Icmp {
     }
 
     /// What a packet calls for, if it calls for anything.
-    fn answer(&self, code: u8, packet: &Datagram<'_>) -> Option<Answer> {
+    fn answer(&self, code: u8, packet: &Datagram<'_>) -> Option<IcmpAnswer> {
         let is = |wanted: Option<u8>| wanted == Some(code);
         let reasons = &self.setup.reasons;
         let trouble = if is(reasons.ttl) || code == reason::EXPIRED {
@@ -188,12 +188,12 @@ impl Icmp {
         } else if is(reasons.too_big) || code == reason::TOO_BIG {
             // The MTU is looked up later. What may be fragmented ends here: the router does
             // not do it.
-            return packet.keeps_whole().then_some(Answer::TooBig);
+            return packet.keeps_whole().then_some(IcmpAnswer::TooBig);
         } else if is(reasons.local) {
             match packet.protocol() {
                 ICMP => {
                     let asked = packet.payload().first() == Some(&ECHO_REQUEST);
-                    return asked.then_some(Answer::Echo);
+                    return asked.then_some(IcmpAnswer::Echo);
                 }
                 UDP => Trouble::PortUnreachable,
                 _ => Trouble::ProtocolUnreachable,
@@ -201,7 +201,7 @@ impl Icmp {
         } else {
             return None;
         };
-        Some(Answer::Error(trouble))
+        Some(IcmpAnswer::Error(trouble))
     }
 
     /// The address of the port on which a packet came.
@@ -210,9 +210,9 @@ impl Icmp {
         self.networks.get(port).map(|network| network.address)
     }
 
-    fn sending(&mut self, source: Ipv4Addr) -> Sending {
+    fn sending(&mut self, source: Ipv4Addr) -> IpHeaderFields {
         self.identification = self.identification.wrapping_add(1);
-        Sending {
+        IpHeaderFields {
             source,
             ttl: self.setup.ttl,
             identification: self.identification,
@@ -225,13 +225,13 @@ impl Icmp {
         let job = self.job.as_ref()?;
         let packet = Datagram::in_frame(frame)?;
         let answer = match job.answer {
-            Answer::TooBig => return None,
-            Answer::Error(trouble) => {
+            IcmpAnswer::TooBig => return None,
+            IcmpAnswer::Error(trouble) => {
                 let source = self.address(&job.packet)?;
                 message::error(trouble, &packet, self.sending(source))
             }
-            Answer::Echo => {
-                let Sending {
+            IcmpAnswer::Echo => {
+                let IpHeaderFields {
                     ttl,
                     identification,
                     ..
@@ -246,43 +246,43 @@ impl Icmp {
     }
 
     /// Makes the message of the packet's bytes, all that are needed, and says what follows.
-    fn resume(&mut self, frame: Vec<u8>) -> Step {
+    fn resume(&mut self, frame: Vec<u8>) -> IcmpStep {
         let (Some(packet), Some(job)) = (Datagram::in_frame(&frame), &mut self.job) else {
-            return Step::GiveBack;
+            return IcmpStep::GiveBack;
         };
         let table = self.setup.table;
         let (from, to) = (packet.source().to_bits(), packet.destination().to_bits());
-        if job.answer == Answer::TooBig {
+        if job.answer == IcmpAnswer::TooBig {
             job.frame = frame;
-            return Step::Limit(Lookup::new(table, to));
+            return IcmpStep::Limit(Lookup::new(table, to));
         }
         let Some(made) = self.make(&frame) else {
-            return Step::GiveBack;
+            return IcmpStep::GiveBack;
         };
         if let Some(job) = &mut self.job {
             job.frame = made;
         }
-        Step::Find(Lookup::new(table, from))
+        IcmpStep::Find(Lookup::new(table, from))
     }
 
     /// The link's limit is known, and the message can be made.
-    fn limited_to(&mut self, mtu: u16) -> Step {
+    fn limited_to(&mut self, mtu: u16) -> IcmpStep {
         let Some(job) = &mut self.job else {
-            return Step::GiveBack;
+            return IcmpStep::GiveBack;
         };
-        job.answer = Answer::Error(Trouble::TooBig { mtu });
+        job.answer = IcmpAnswer::Error(Trouble::TooBig { mtu });
         let frame = std::mem::take(&mut job.frame);
         self.resume(frame)
     }
 
     /// The way is known, and the answer can leave if it leads out.
-    fn found(&mut self, way: Way) -> Step {
+    fn found(&mut self, way: Way) -> IcmpStep {
         let Some(job) = &mut self.job else {
-            return Step::Begin;
+            return IcmpStep::Begin;
         };
         let fits = job.frame.len() - LINK_HEADER <= usize::from(way.mtu());
         if !(way.leads_out() || way.is_unresolved()) || !fits {
-            return Step::GiveBack;
+            return IcmpStep::GiveBack;
         }
         let mut frame = std::mem::take(&mut job.frame);
         frame[..12].copy_from_slice(&way.link());
@@ -294,7 +294,7 @@ impl Icmp {
             next_hop: way.index,
         };
         // Behind a header without options the rest of an echo stays where it is.
-        let in_place = job.answer == Answer::Echo && job.packet.header[LINK_HEADER] & 0xf == 5;
+        let in_place = job.answer == IcmpAnswer::Echo && job.packet.header[LINK_HEADER] & 0xf == 5;
         // Another task may have to send it.
         job.packet.reason = reason::NO_WAY;
         let begins = frame.len().min(job.packet.header.len());
@@ -312,9 +312,9 @@ impl Icmp {
         }
         job.out = Some(Outgoing::new(job.packet.buffer, frame, descriptor));
         if way.is_unresolved() {
-            Step::HandOn
+            IcmpStep::HandOn
         } else {
-            Step::Send
+            IcmpStep::Send
         }
     }
 
@@ -332,14 +332,14 @@ impl Icmp {
         let header = packet.header.clone();
         let about = Datagram::in_frame(&header);
         let needed = about.map_or(0, |about| LINK_HEADER + answer.needs(&about));
-        self.job = Some(Job {
+        self.job = Some(IcmpJob {
             packet,
             answer,
             frame: Vec::new(),
             out: None,
         });
         self.step = if needed > header.len() {
-            Step::Read
+            IcmpStep::Read
         } else {
             self.resume(header)
         };
@@ -368,7 +368,7 @@ impl Icmp {
     /// Makes the next access of sending.
     fn send(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
-        let Some(Job {
+        let Some(IcmpJob {
             answer,
             out: Some(out),
             ..
@@ -381,7 +381,7 @@ impl Icmp {
         let next = match outcome {
             Outcome::UnderWay => Next::After(cost),
             Outcome::NoRoom => {
-                self.step = Step::GiveBack;
+                self.step = IcmpStep::GiveBack;
                 Next::After(cost)
             }
             Outcome::Sent => {
@@ -396,7 +396,7 @@ impl Icmp {
     fn hand_on(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
         let handle = self.handle();
-        let Some(Job {
+        let Some(IcmpJob {
             packet,
             answer,
             out: Some(out),
@@ -412,24 +412,24 @@ impl Icmp {
             self.count(answer);
             return ("write the message for another task", self.ends(now, cost));
         }
-        self.step = Step::GiveBack;
+        self.step = IcmpStep::GiveBack;
         ("write the message in vain", Next::After(cost))
     }
 
-    fn count(&mut self, answer: Answer) {
+    fn count(&mut self, answer: IcmpAnswer) {
         let counts = &mut self.counts;
         *match answer {
-            Answer::Echo => &mut counts.echo_replies,
-            Answer::Error(Trouble::TimeExceeded) => &mut counts.time_exceeded,
-            Answer::TooBig | Answer::Error(Trouble::TooBig { .. }) => &mut counts.too_big,
-            Answer::Error(_) => &mut counts.unreachable,
+            IcmpAnswer::Echo => &mut counts.echo_replies,
+            IcmpAnswer::Error(Trouble::TimeExceeded) => &mut counts.time_exceeded,
+            IcmpAnswer::TooBig | IcmpAnswer::Error(Trouble::TooBig { .. }) => &mut counts.too_big,
+            IcmpAnswer::Error(_) => &mut counts.unreachable,
         } += 1;
     }
 
     /// The job is over.
     fn ends(&mut self, now: Cycle, cost: Cycle) -> Next {
         self.job = None;
-        self.step = Step::Begin;
+        self.step = IcmpStep::Begin;
         if self.waiting.is_empty() {
             Next::Wait { cost, due: None }
         } else {
@@ -475,17 +475,17 @@ impl Task for Icmp {
             return false;
         };
         let silent = match answer {
-            Answer::Error(_) | Answer::TooBig => {
+            IcmpAnswer::Error(_) | IcmpAnswer::TooBig => {
                 rules::silence(&datagram, &self.networks).is_some()
             }
-            Answer::Echo => !rules::is_host(datagram.source(), &self.networks),
+            IcmpAnswer::Echo => !rules::is_host(datagram.source(), &self.networks),
         };
         if silent || self.address(packet).is_none() {
             self.counts.silent += 1;
             return false;
         }
         let full = self.waiting.len() >= MOST_WAITING;
-        if full || answer != Answer::Echo && !self.limit.take(now) {
+        if full || answer != IcmpAnswer::Echo && !self.limit.take(now) {
             self.counts.limited += 1;
             return false;
         }
@@ -496,29 +496,29 @@ impl Task for Icmp {
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
         match self.step {
-            Step::Begin => self.begin(access),
-            Step::Read => self.read_rest(access),
-            Step::Limit(mut lookup) => {
+            IcmpStep::Begin => self.begin(access),
+            IcmpStep::Read => self.read_rest(access),
+            IcmpStep::Limit(mut lookup) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
-                    Found::NotYet => Step::Limit(lookup),
-                    Found::Nothing => Step::GiveBack,
+                    Found::NotYet => IcmpStep::Limit(lookup),
+                    Found::Nothing => IcmpStep::GiveBack,
                     Found::Way(way) => self.limited_to(way.mtu()),
                 };
                 ("look up the link's limit", Next::After(cost))
             }
-            Step::Find(mut lookup) => {
+            IcmpStep::Find(mut lookup) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
-                    Found::NotYet => Step::Find(lookup),
-                    Found::Nothing => Step::GiveBack,
+                    Found::NotYet => IcmpStep::Find(lookup),
+                    Found::Nothing => IcmpStep::GiveBack,
                     Found::Way(way) => self.found(way),
                 };
                 ("look up the way back", Next::After(cost))
             }
-            Step::Send => self.send(access),
-            Step::HandOn => self.hand_on(access),
-            Step::GiveBack => {
+            IcmpStep::Send => self.send(access),
+            IcmpStep::HandOn => self.hand_on(access),
+            IcmpStep::GiveBack => {
                 self.counts.given_up += 1;
                 let cost = self.setup.sender.free(self.handle(), access);
                 ("give the buffer back", self.ends(now, cost))

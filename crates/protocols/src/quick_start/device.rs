@@ -5,18 +5,18 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::{Pool, rate_units};
+use super::{GrantPool, rate_units};
 use crate::feedback::clock::Module;
 use crate::feedback::{GROUPS, QUICK_START_WORDS};
 
 /// The registers of a group: limit, phase, what is granted in the windows of phase 0,
 /// nothing (a lock, where groups are in memory), what is granted in the windows
 /// of phase 8.
-type Registers = [u32; QUICK_START_WORDS];
+type QuickStartRegisters = [u32; QUICK_START_WORDS];
 
 /// What the module has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct QuickStartCounts {
     /// Requests answered.
     pub requests: u64,
     /// Of these, with what they asked for.
@@ -40,10 +40,10 @@ struct Grant {
 
 /// Grants what the window in use has left, and books it: the reference model between
 /// registers and answer.
-fn grant(registers: &mut Registers, code: u8) -> Grant {
+fn grant(registers: &mut QuickStartRegisters, code: u8) -> Grant {
     let [limit, phase, granted @ ..] = registers;
     let granted = &mut granted[(*phase & 8) as usize / 4];
-    let mut pool = Pool {
+    let mut pool = GrantPool {
         limit: *limit as i32,
         granted: *granted as i32,
     };
@@ -59,9 +59,9 @@ fn grant(registers: &mut Registers, code: u8) -> Grant {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QuickStartModule {
     pub(crate) module: Module,
-    groups: [Registers; GROUPS as usize],
+    groups: [QuickStartRegisters; GROUPS as usize],
     /// What it has done.
-    pub counts: Counts,
+    pub counts: QuickStartCounts,
 }
 
 impl QuickStartModule {
@@ -72,7 +72,7 @@ impl QuickStartModule {
         Self {
             module: Module::new(picoseconds, mhz),
             groups: Default::default(),
-            counts: Counts::default(),
+            counts: QuickStartCounts::default(),
         }
     }
 

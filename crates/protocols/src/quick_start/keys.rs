@@ -7,7 +7,7 @@ use npsim_project::resolve::{Memory, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::task::{QuickStart, QuickStartGroup, QuickStartSetup, STATE_STRIDE};
+use super::task::{QuickStartGroup, QuickStartSetup, QuickStartTask, STATE_STRIDE};
 use super::window::units_of_rate;
 
 /// Bytes from one port's counters to the next, and where the low half of the bytes
@@ -142,7 +142,7 @@ impl TaskKind for QuickStartKind {
         };
         Some(PlannedTask {
             text: setup.plan(hertz),
-            task: Box::new(QuickStart::new(setup)),
+            task: Box::new(QuickStartTask::new(setup)),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Quick-Start (RFC 4782): a sender asks the routers of a path for a rate, in an IPv4 option.
 //!
-//! [`process`] is what a router does to a packet; [`Pool`] is the room that it grants from;
+//! [`process`] is what a router does to a packet; [`GrantPool`] is the room that it grants from;
 //! [`window`] is how that room is kept up to date. Rates are in units of 40 kbit/s, in which rate
 //! code N (1 to 15) is 2^N and code 0 is nothing.
 
@@ -14,8 +14,8 @@ pub mod window;
 mod words;
 
 pub use option::{Malformed, QuickStartOption, find, nonce_mask, rate_units};
-pub use pool::{Pool, Request, grant};
-pub use router::{Outcome, Reason, process};
+pub use pool::{GrantPool, PendingRequest, grant};
+pub use router::{RequestOutcome, SlowPathReason, process};
 
 /// Bits per second of one unit of rate.
 pub(crate) const UNIT_BITS_PER_SECOND: u64 = 40_000;

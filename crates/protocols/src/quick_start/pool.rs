@@ -16,14 +16,14 @@ pub fn grant(limit: i32, granted: i32, code: u8) -> u8 {
 
 /// What may be granted in a window and what has been, both in units of 40 kbit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Pool {
+pub struct GrantPool {
     /// The most that `granted` may come to; below zero when the line carries more than it should.
     pub limit: i32,
     /// The rates granted in the window.
     pub granted: i32,
 }
 
-impl Pool {
+impl GrantPool {
     /// Grants a request for `code` as far as there is room: the code granted, 0 if denied.
     pub fn grant(&mut self, code: u8) -> u8 {
         let code = grant(self.limit, self.granted, code);
@@ -32,14 +32,14 @@ impl Pool {
     }
 
     /// The first step without a lock: the whole request is added at once.
-    pub fn add(&mut self, code: u8) -> Request {
+    pub fn add(&mut self, code: u8) -> PendingRequest {
         let before = self.granted;
         self.granted = self.granted.wrapping_add(rate_units(code));
-        Request { code, before }
+        PendingRequest { code, before }
     }
 
     /// The second step: what the request does not get is taken back. The code granted, 0 if denied.
-    pub fn settle(&mut self, request: Request) -> u8 {
+    pub fn settle(&mut self, request: PendingRequest) -> u8 {
         let code = grant(self.limit, request.before, request.code);
         self.granted = self
             .granted
@@ -50,7 +50,7 @@ impl Pool {
 
 /// A request that has been added to a pool and not settled yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct PendingRequest {
     code: u8,
     before: i32,
 }
@@ -63,7 +63,7 @@ mod tests {
     /// QF: requests of 10.24 Mbit/s until 1 Gbit/s is full.
     #[test]
     fn a_pool_fills_to_the_last_unit() {
-        let mut pool = Pool {
+        let mut pool = GrantPool {
             limit: 25_000,
             granted: 0,
         };
@@ -75,7 +75,7 @@ mod tests {
     }
 
     fn two(granted: i32, a: u8, b: u8, order: &str) -> (u8, u8, i32) {
-        let mut pool = Pool {
+        let mut pool = GrantPool {
             limit: 25_000,
             granted,
         };
@@ -121,7 +121,7 @@ mod tests {
 
         #[test]
         fn one_at_a_time_both_ways_agree(limit in -1000_i32..40_000, codes in prop::collection::vec(0_u8..16, 0..60)) {
-            let mut locked = Pool { limit, granted: 0 };
+            let mut locked = GrantPool { limit, granted: 0 };
             let mut atomic = locked;
             for code in codes {
                 let request = atomic.add(code);
@@ -137,8 +137,8 @@ mod tests {
             limit in 0_i32..40_000,
             steps in prop::collection::vec((0_usize..6, 0_u8..16), 0..200),
         ) {
-            let mut pool = Pool { limit, granted: 0 };
-            let mut pending: [Option<Request>; 6] = [None; 6];
+            let mut pool = GrantPool { limit, granted: 0 };
+            let mut pending: [Option<PendingRequest>; 6] = [None; 6];
             let mut total = 0;
             for (thread, code) in steps {
                 match pending[thread].take() {

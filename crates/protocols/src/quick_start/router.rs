@@ -1,12 +1,12 @@
 //! What a router that takes part in Quick-Start does to an IPv4 packet.
 
 use super::option::{LENGTH, QuickStartOption, RATE_REQUEST, find};
-use super::pool::Pool;
+use super::pool::GrantPool;
 use crate::checksum;
 
 /// What became of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// The request is granted as asked; TTL, QS TTL and checksum are brought up to date.
     Approve,
     /// The request is granted at a lower rate; part of the nonce is random now.
@@ -16,14 +16,14 @@ pub enum Outcome {
     /// Forwarded with only the TTL and the checksum changed: nothing was asked of this router.
     Forward,
     /// Not for the fast path; untouched, nothing granted.
-    SlowPath(Reason),
+    SlowPath(SlowPathReason),
     /// Has no Quick-Start option; untouched. It may have other options.
     NoOption,
 }
 
 /// Why a packet goes to the slow path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum SlowPathReason {
     /// The TTL would become 0: ICMP time exceeded.
     Ttl,
     /// Malformed options, or a Quick-Start option that is not eight bytes long: ICMP parameter
@@ -36,18 +36,18 @@ pub enum Reason {
 ///
 /// The options come first, then the TTL, then the request, so that nothing is granted to a packet
 /// that does not go on. A header that is shorter than its own length field says counts as malformed.
-pub fn process(header: &mut [u8], pool: &mut Pool, random: u32) -> Outcome {
+pub fn process(header: &mut [u8], pool: &mut GrantPool, random: u32) -> RequestOutcome {
     let length = header.first().map_or(0, |byte| usize::from(byte & 0xf) * 4);
     let Some(header) = header.get_mut(..length).filter(|header| header.len() >= 20) else {
-        return Outcome::SlowPath(Reason::Option);
+        return RequestOutcome::SlowPath(SlowPathReason::Option);
     };
     let place = match find(header) {
         Ok(Some(place)) if place.len() == LENGTH => place,
-        Ok(None) => return Outcome::NoOption,
-        _ => return Outcome::SlowPath(Reason::Option),
+        Ok(None) => return RequestOutcome::NoOption,
+        _ => return RequestOutcome::SlowPath(SlowPathReason::Option),
     };
     if header[8] <= 1 {
-        return Outcome::SlowPath(Reason::Ttl);
+        return RequestOutcome::SlowPath(SlowPathReason::Ttl);
     }
     let before = header.to_vec();
     header[8] -= 1;
@@ -57,25 +57,29 @@ pub fn process(header: &mut [u8], pool: &mut Pool, random: u32) -> Outcome {
             header[place].copy_from_slice(&option.to_bytes());
             outcome
         }
-        _ => Outcome::Forward,
+        _ => RequestOutcome::Forward,
     };
     checksum::update_ipv4(header, &before);
     outcome
 }
 
 /// Answers a rate request.
-fn answer(option: QuickStartOption, pool: &mut Pool, random: u32) -> (Outcome, QuickStartOption) {
+fn answer(
+    option: QuickStartOption,
+    pool: &mut GrantPool,
+    random: u32,
+) -> (RequestOutcome, QuickStartOption) {
     match pool.grant(option.rate) {
-        0 => (Outcome::Deny, QuickStartOption::denied()),
-        code if code == option.rate => (Outcome::Approve, option.granted(code, random)),
-        code => (Outcome::Reduce, option.granted(code, random)),
+        0 => (RequestOutcome::Deny, QuickStartOption::denied()),
+        code if code == option.rate => (RequestOutcome::Approve, option.granted(code, random)),
+        code => (RequestOutcome::Reduce, option.granted(code, random)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::bytes;
-    use super::Outcome::{Approve, Deny, Forward, Reduce, SlowPath};
+    use super::RequestOutcome::{Approve, Deny, Forward, Reduce, SlowPath};
     use super::*;
     use proptest::prelude::*;
 
@@ -84,7 +88,7 @@ mod tests {
         i32,
         i32,
         i32,
-        Outcome,
+        RequestOutcome,
         &'static str,
         &'static str,
     );
@@ -159,7 +163,7 @@ mod tests {
             25000,
             0,
             0,
-            SlowPath(Reason::Ttl),
+            SlowPath(SlowPathReason::Ttl),
             "47000030123440000106ca090a0000010a0100021908086456970f84",
             "47000030123440000106ca090a0000010a0100021908086456970f84",
         ),
@@ -195,7 +199,7 @@ mod tests {
             25000,
             0,
             0,
-            SlowPath(Reason::Option),
+            SlowPath(SlowPathReason::Option),
             "470000301234400040069aea0a0000010a0100021906080956970000",
             "470000301234400040069aea0a0000010a0100021906080956970000",
         ),
@@ -241,7 +245,7 @@ mod tests {
     fn packets_come_out_as_worked_out_by_hand() {
         for (name, limit, granted, after, outcome, before, expected) in VECTORS {
             let mut header = bytes(before);
-            let mut pool = Pool { limit, granted };
+            let mut pool = GrantPool { limit, granted };
             assert_eq!(
                 process(&mut header, &mut pool, 0xdead_beef),
                 outcome,
@@ -250,7 +254,7 @@ mod tests {
             assert_eq!(header, bytes(expected), "{name}");
             assert_eq!(
                 pool,
-                Pool {
+                GrantPool {
                     limit,
                     granted: after
                 },
@@ -281,8 +285,8 @@ mod tests {
             "4600003c1c46400001069c5dc0a80001c0a800c700190808",
         ] {
             let mut header = bytes(text);
-            let mut pool = Pool::default();
-            assert_eq!(process(&mut header, &mut pool, 0), Outcome::NoOption);
+            let mut pool = GrantPool::default();
+            assert_eq!(process(&mut header, &mut pool, 0), RequestOutcome::NoOption);
             assert_eq!(header, bytes(text));
         }
     }
@@ -296,8 +300,8 @@ mod tests {
             "",
         ] {
             let mut header = bytes(text);
-            let outcome = process(&mut header, &mut Pool::default(), 0);
-            assert_eq!(outcome, SlowPath(Reason::Option), "{text}");
+            let outcome = process(&mut header, &mut GrantPool::default(), 0);
+            assert_eq!(outcome, SlowPath(SlowPathReason::Option), "{text}");
         }
     }
 
@@ -316,12 +320,12 @@ mod tests {
             let right = checksum::of_ipv4(&header);
             header[10..12].copy_from_slice(&right.to_be_bytes());
             let before = header.clone();
-            let mut pool = Pool { limit, granted: 0 };
+            let mut pool = GrantPool { limit, granted: 0 };
             let outcome = process(&mut header, &mut pool, random);
             prop_assert_eq!(checksum::sum(&header), 0xffff);
             prop_assert!(pool.granted == 0 || pool.granted <= limit);
             match outcome {
-                Outcome::SlowPath(_) | Outcome::NoOption => {
+                RequestOutcome::SlowPath(_) | RequestOutcome::NoOption => {
                     prop_assert_eq!(header, before);
                     prop_assert_eq!(pool.granted, 0);
                 }
@@ -331,7 +335,7 @@ mod tests {
                     for at in (0..header.len()).filter(|at| *at != 8 && *at != 10 && *at != 11 && !place.contains(at)) {
                         prop_assert_eq!(header[at], before[at]);
                     }
-                    if outcome == Outcome::Forward {
+                    if outcome == RequestOutcome::Forward {
                         prop_assert_eq!(&header[place.clone()], &before[place]);
                     }
                 }

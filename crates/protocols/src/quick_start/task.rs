@@ -1,7 +1,7 @@
 //! Quick-Start on the slow path: samples how busy the lines are, and renews what
 //! may be granted window by window.
 //!
-//! Microengines and core share a [`Window`] in memory: limit, phase and two
+//! Microengines and core share a [`GrantWindow`] in memory: limit, phase and two
 //! counters of grants. The counter of the next window is zeroed after it has been
 //! idle for a whole window; limit and phase change in one access; what threads give
 //! back late, to the counter of the window that is over, is in the exact sum that is
@@ -13,7 +13,7 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
+use super::window::{GrantWindow, PeakUtilisation, limit, units_of_bytes};
 use crate::job::after_access;
 
 /// Bytes from one group's state to the next.
@@ -76,7 +76,7 @@ pub struct QuickStartGroup {
 pub struct QuickStartState {
     /// Limit and phase as they stand in memory; the counter of the window that is
     /// over as it was read last.
-    pub window: Window,
+    pub window: GrantWindow,
     /// The largest samples.
     peak: PeakUtilisation,
     /// The last sample in units of 40 kbit/s.
@@ -103,7 +103,7 @@ impl QuickStartState {
 
 /// What comes next, with the group that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum QuickStartStep {
     Idle,
     Sample { group: usize, port: usize },
     Zero(usize),
@@ -115,10 +115,10 @@ enum Step {
 
 /// A Quick-Start task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct QuickStart {
+pub struct QuickStartTask {
     setup: QuickStartSetup,
     mhz: u64,
-    step: Step,
+    step: QuickStartStep,
     groups: Vec<QuickStartState>,
     next_window: Cycle,
     next_sample: Cycle,
@@ -129,14 +129,14 @@ pub struct QuickStart {
     pub samples: u64,
 }
 
-impl QuickStart {
+impl QuickStartTask {
     /// A task before the first cycle.
     #[must_use]
     pub fn new(setup: QuickStartSetup) -> Self {
         let state = |group: &QuickStartGroup| QuickStartState {
-            window: Window {
+            window: GrantWindow {
                 limit: limit(group.threshold, 0, 0),
-                ..Window::default()
+                ..GrantWindow::default()
             },
             peak: PeakUtilisation::new(setup.samples as usize),
             utilisation: 0,
@@ -148,7 +148,7 @@ impl QuickStart {
         };
         Self {
             mhz: 1,
-            step: Step::Idle,
+            step: QuickStartStep::Idle,
             groups: setup.groups.iter().map(state).collect(),
             next_window: setup.window,
             next_sample: setup.sample,
@@ -195,14 +195,14 @@ impl QuickStart {
 
     /// The first step of the job that has been due for longest; a sample before
     /// what it is for.
-    fn begin(&self) -> Step {
+    fn begin(&self) -> QuickStartStep {
         let due = self.due();
         if self.next_sample == due {
-            Step::Sample { group: 0, port: 0 }
+            QuickStartStep::Sample { group: 0, port: 0 }
         } else if self.next_correction == Some(due) {
-            Step::ReadExact(0)
+            QuickStartStep::ReadExact(0)
         } else {
-            Step::Zero(0)
+            QuickStartStep::Zero(0)
         }
     }
 
@@ -221,7 +221,7 @@ impl QuickStart {
         }
         if port + 1 < ports.len() {
             let port = port + 1;
-            self.step = Step::Sample { group, port };
+            self.step = QuickStartStep::Sample { group, port };
             return cost;
         }
         let picoseconds = (now - it.sampled_at) * 1_000_000 / self.mhz;
@@ -232,11 +232,11 @@ impl QuickStart {
         access.tell(group, level::PEAK_UTILISATION, it.peak.peak());
         self.step = if group + 1 < self.groups.len() {
             let group = group + 1;
-            Step::Sample { group, port: 0 }
+            QuickStartStep::Sample { group, port: 0 }
         } else {
             self.samples += 1;
             self.next_sample = next_time(self.next_sample, self.setup.sample, now);
-            Step::Idle
+            QuickStartStep::Idle
         };
         cost
     }
@@ -252,12 +252,12 @@ impl QuickStart {
         let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
         let cost = access.write(self.state(group), &words);
         self.step = if group + 1 < self.groups.len() {
-            Step::Zero(group + 1)
+            QuickStartStep::Zero(group + 1)
         } else {
             self.windows += 1;
             self.next_window = next_time(self.next_window, self.setup.window, now);
             self.next_correction = Some(now + self.setup.grace);
-            Step::Idle
+            QuickStartStep::Idle
         };
         cost
     }
@@ -274,16 +274,16 @@ impl QuickStart {
         access.tell(group, level::LIMIT, limit.into());
         let cost = access.write(self.state(group), &[limit.cast_unsigned()]);
         self.step = if group + 1 < self.groups.len() {
-            Step::ReadExact(group + 1)
+            QuickStartStep::ReadExact(group + 1)
         } else {
             self.next_correction = None;
-            Step::Idle
+            QuickStartStep::Idle
         };
         cost
     }
 }
 
-impl Task for QuickStart {
+impl Task for QuickStartTask {
     fn name(&self) -> &'static str {
         "quick-start"
     }
@@ -311,38 +311,40 @@ impl Task for QuickStart {
     }
 
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
-        if self.step == Step::Idle {
+        if self.step == QuickStartStep::Idle {
             self.step = self.begin();
         }
         let (doing, cost) = match self.step {
-            Step::Idle => ("nothing", 0),
-            Step::Sample { group, port } => {
+            QuickStartStep::Idle => ("nothing", 0),
+            QuickStartStep::Sample { group, port } => {
                 ("read a port's counter", self.sample(group, port, access))
             }
-            Step::Zero(group) => {
+            QuickStartStep::Zero(group) => {
                 let next = 1 - usize::from(self.groups[group].window.phase);
-                self.step = Step::ReadBound(group);
+                self.step = QuickStartStep::ReadBound(group);
                 let cost = access.write(self.counter(group, next), &[0]);
                 ("zero the next window's counter", cost)
             }
-            Step::ReadBound(group) => {
+            QuickStartStep::ReadBound(group) => {
                 let ended = usize::from(self.groups[group].window.phase);
                 let ([granted], cost) = access.read(self.counter(group, ended));
                 self.groups[group].window.granted[ended] = granted.cast_signed();
-                self.step = Step::Publish(group);
+                self.step = QuickStartStep::Publish(group);
                 ("read the window's grants", cost)
             }
-            Step::Publish(group) => ("publish limit and phase", self.publish(group, access)),
-            Step::ReadExact(group) => {
+            QuickStartStep::Publish(group) => {
+                ("publish limit and phase", self.publish(group, access))
+            }
+            QuickStartStep::ReadExact(group) => {
                 let ended = 1 - usize::from(self.groups[group].window.phase);
                 let ([granted], cost) = access.read(self.counter(group, ended));
                 self.groups[group].window.granted[ended] = granted.cast_signed();
-                self.step = Step::Correct(group);
+                self.step = QuickStartStep::Correct(group);
                 ("read the exact grants", cost)
             }
-            Step::Correct(group) => ("correct the limit", self.correct(group, access)),
+            QuickStartStep::Correct(group) => ("correct the limit", self.correct(group, access)),
         };
-        let done = self.step == Step::Idle;
+        let done = self.step == QuickStartStep::Idle;
         (doing, after_access(cost, done.then(|| self.due())))
     }
 

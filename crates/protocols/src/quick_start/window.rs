@@ -75,7 +75,7 @@ pub fn limit(threshold: i64, peak: i64, previous_grants: i64) -> i32 {
 
 /// Limit, phase and the two counters of grants: the state that the fast path shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Window {
+pub struct GrantWindow {
     /// What may be granted in this window, in units of 40 kbit/s.
     pub limit: i32,
     /// Which counter is this window's: 0 or 1.
@@ -84,7 +84,7 @@ pub struct Window {
     pub granted: [i32; 2],
 }
 
-impl Window {
+impl GrantWindow {
     /// Ends a window: the other counter is zeroed and becomes the current one. The grants of the
     /// window that ended count as they stand, an upper bound while requests are being settled.
     pub fn rotate(&mut self, threshold: i64, peak: i64) {
@@ -104,7 +104,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quick_start::pool::Pool;
+    use crate::quick_start::pool::GrantPool;
     use proptest::prelude::*;
 
     const SAMPLE: u64 = 150_000_000_000;
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn grants_count_in_their_window_and_the_next() {
-        let mut window = Window::default();
+        let mut window = GrantWindow::default();
         window.rotate(25_000, 1_000);
         assert_eq!((window.limit, window.phase), (24_000, 1));
         window.granted[1] = 4_096 + 256;
@@ -162,12 +162,12 @@ mod tests {
             threshold in 0_i64..100_000,
             windows in prop::collection::vec(prop::collection::vec(0_u8..16, 0..20), 1..10),
         ) {
-            let mut window = Window::default();
+            let mut window = GrantWindow::default();
             let mut before = 0;
             for requests in windows {
                 window.rotate(threshold, 0);
                 window.settle(threshold, 0);
-                let mut pool = Pool { limit: window.limit, granted: 0 };
+                let mut pool = GrantPool { limit: window.limit, granted: 0 };
                 for code in requests {
                     pool.grant(code);
                 }

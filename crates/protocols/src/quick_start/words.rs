@@ -2,7 +2,7 @@
 
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
-use super::task::{QuickStart, QuickStartSetup};
+use super::task::{QuickStartSetup, QuickStartTask};
 use crate::keys::of_group;
 
 /// Bits per second of a unit of Quick-Start's rates.
@@ -14,7 +14,7 @@ fn rate(units: i64) -> String {
     format!("{sign}{}", show_rate(units.unsigned_abs() as f64 * UNIT))
 }
 
-impl QuickStart {
+impl QuickStartTask {
     /// The summary line of group `number`, of whose present window `granted` units are granted.
     pub(super) fn group_summary(&self, number: usize, granted: i32) -> String {
         let mut groups = self.groups();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::thread_counters::Counts;
+use crate::thread_counters::ThreadRecord;
 
 /// Counters that only grow, modulo 2^32 and 2^64; the slow path takes differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Counters {
     }
 }
 
-impl Counts<4> for Counters {
+impl ThreadRecord<4> for Counters {
     fn from_words([bytes, rtt_bytes, low, high]: [u32; 4]) -> Self {
         Self {
             bytes,

@@ -26,7 +26,7 @@ pub const FIN_ACK: u8 = 8;
 
 /// The fields of a congestion header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct RcpHeader {
     /// The rate that the flow may have, bytes per second; [`UNLIMITED`] at first.
     pub rate: u32,
     /// A rate on its way back to the sender.
@@ -39,7 +39,7 @@ pub struct Header {
     pub kind: u8,
 }
 
-impl Header {
+impl RcpHeader {
     /// Reads the first twelve bytes; `None` if there are fewer.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -81,7 +81,7 @@ pub fn stamp(field: u32, rate: u32) -> u32 {
 /// The departure of a packet whose congestion header is `header`: lowers its rate in place. Whether
 /// the rate was lowered; `None` for a packet whose rate routers leave alone.
 pub fn process(header: &mut [u8], rate: u32) -> Option<bool> {
-    let fields = Header::from_bytes(header).filter(|fields| fields.takes_rate())?;
+    let fields = RcpHeader::from_bytes(header).filter(|fields| fields.takes_rate())?;
     header[..4].copy_from_slice(&stamp(fields.rate, rate).to_be_bytes());
     Some(rate < fields.rate)
 }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn requests_are_stamped_and_answers_are_not() {
         for kind in 0..=9 {
-            let before = Header {
+            let before = RcpHeader {
                 rate: UNLIMITED,
                 reverse_rate: 7,
                 rtt: 1_638,
@@ -117,7 +117,10 @@ mod tests {
             } else {
                 UNLIMITED
             };
-            assert_eq!(Header::from_bytes(&bytes), Some(Header { rate, ..before }));
+            assert_eq!(
+                RcpHeader::from_bytes(&bytes),
+                Some(RcpHeader { rate, ..before })
+            );
         }
         assert_eq!(process(&mut [0; 11], 1), None);
     }
@@ -125,7 +128,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_header_survives_its_bytes(bytes: [u8; LENGTH]) {
-            prop_assert_eq!(Header::from_bytes(&bytes).unwrap().to_bytes(), bytes);
+            prop_assert_eq!(RcpHeader::from_bytes(&bytes).unwrap().to_bytes(), bytes);
         }
     }
 }

@@ -6,10 +6,10 @@ use npsim_project::resolve::{Memory, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::task::{Rcp, RcpGroup, RcpSetup};
-use super::{Counters, Parameters, Rate};
+use super::task::{RcpGroup, RcpSetup, RcpTask};
+use super::{Counters, LinkRate, RcpSettings};
 use crate::keys::{group_laws, places};
-use crate::thread_counters::{Counts, ThreadCounters};
+use crate::thread_counters::{ThreadCounters, ThreadRecord};
 
 /// `[gpp.rcp]`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -74,7 +74,7 @@ impl TaskKind for RcpKind {
         let initial_rate = keys.initial_rate.as_ref().and_then(|it| resolver.rate(it));
         let law = |capacity: u64| {
             let first = initial_rate.map_or(capacity / 20, |bits| bits / 8);
-            Rate::new(Parameters {
+            LinkRate::new(RcpSettings {
                 capacity,
                 target: (u128::from(capacity) * u128::from(eta) / 1_000_000) as u64,
                 alpha,
@@ -97,7 +97,7 @@ impl TaskKind for RcpKind {
         };
         Some(PlannedTask {
             text: setup.plan(),
-            task: Box::new(Rcp::new(setup)),
+            task: Box::new(RcpTask::new(setup)),
         })
     }
 }

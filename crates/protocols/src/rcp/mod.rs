@@ -1,7 +1,7 @@
 //! RCP: routers write the rate that every flow may have into packets.
 //!
-//! A packet carries a congestion [`Header`]. The fast path counts it ([`Counters::arrive`]) and lowers
-//! its rate to the link's ([`header::process`]); the slow path computes that rate ([`Rate`]).
+//! A packet carries a congestion [`RcpHeader`]. The fast path counts it ([`Counters::arrive`]) and lowers
+//! its rate to the link's ([`header::process`]); the slow path computes that rate ([`LinkRate`]).
 //!
 //! Rates are in bytes per second; times are in nanoseconds, but in 2^-14 s in the header.
 
@@ -13,5 +13,5 @@ pub mod task;
 mod words;
 
 pub use counters::Counters;
-pub use header::Header;
-pub use rate::{Parameters, Rate};
+pub use header::RcpHeader;
+pub use rate::{LinkRate, RcpSettings};

@@ -16,7 +16,7 @@ pub const LONGEST: u64 = 4_000_000_000;
 
 /// What an operator sets. Times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parameters {
+pub struct RcpSettings {
     /// Capacity of the link in bytes per second.
     pub capacity: u64,
     /// The part of the capacity that is to be used, in bytes per second: eta x capacity.
@@ -33,7 +33,7 @@ pub struct Parameters {
     pub initial_rtt: u64,
 }
 
-impl Parameters {
+impl RcpSettings {
     /// The customary parameters for a link of `capacity` bytes per second: alpha and beta 0.4, all of
     /// the capacity, an update every 10 ms, and at first a rate of 5 % and a round-trip time of 200 ms.
     #[must_use]
@@ -58,7 +58,7 @@ impl Parameters {
 /// exactly, then rounded down, at least ten bytes a round-trip time and at most the target.
 #[must_use]
 pub fn update(
-    parameters: &Parameters,
+    parameters: &RcpSettings,
     rate: u32,
     length: u64,
     rtt: u64,
@@ -107,7 +107,7 @@ fn times_ratio(value: u32, numerator: u128, denominator: u128) -> u64 {
 /// longer, and by the smaller gain (rate / capacity) x (s / d) x (length / d) if it is shorter.
 #[must_use]
 pub(crate) fn average_rtt(
-    parameters: &Parameters,
+    parameters: &RcpSettings,
     rate: u32,
     length: u64,
     rtt: u64,
@@ -138,19 +138,19 @@ fn move_average(capacity: u64, rate: u32, length: u64, rtt: u64, mean: u64) -> u
 
 /// The slow path's state of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rate {
-    parameters: Parameters,
+pub struct LinkRate {
+    parameters: RcpSettings,
     current: u32,
     rtt: u64,
 }
 
-impl Rate {
+impl LinkRate {
     /// The state before the first packet.
     ///
     /// # Errors
     ///
     /// When a parameter is out of its range.
-    pub fn new(parameters: Parameters) -> Result<Self, ParameterError> {
+    pub fn new(parameters: RcpSettings) -> Result<Self, ParameterError> {
         ParameterError::unless(
             (1..=1 << 34).contains(&parameters.capacity),
             "capacity",
@@ -183,7 +183,7 @@ impl Rate {
 
     /// The parameters.
     #[must_use]
-    pub fn parameters(&self) -> &Parameters {
+    pub fn parameters(&self) -> &RcpSettings {
         &self.parameters
     }
 
@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn rates_come_to_what_was_worked_out_by_hand() {
-        let usual = Parameters::for_capacity(CAPACITY);
-        let careful = Parameters {
+        let usual = RcpSettings::for_capacity(CAPACITY);
+        let careful = RcpSettings {
             target: 118_750_000,
             beta: 1_000_000,
             ..usual
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_mean_is_weighted_by_bytes() {
-        let parameters = Parameters::for_capacity(CAPACITY);
+        let parameters = RcpSettings::for_capacity(CAPACITY);
         let mut counters = Counters::default();
         assert_eq!(
             average_rtt(&parameters, 1, 10 * MS, 100 * MS, &counters),
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn an_idle_link_opens_up_and_a_flooded_one_shuts() {
-        let mut rate = Rate::new(Parameters::for_capacity(CAPACITY)).unwrap();
+        let mut rate = LinkRate::new(RcpSettings::for_capacity(CAPACITY)).unwrap();
         assert_eq!((rate.rate(), rate.length()), (6_250_000, 10 * MS));
         for _ in 0..1_000 {
             rate.fire(10 * MS, &Counters::default(), 0);
@@ -334,22 +334,22 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let good = Parameters::for_capacity(CAPACITY);
-        let bad = Parameters {
+        let good = RcpSettings::for_capacity(CAPACITY);
+        let bad = RcpSettings {
             target: CAPACITY + 1,
             ..good
         };
         assert_eq!(
-            Rate::new(bad).unwrap_err().to_string(),
+            LinkRate::new(bad).unwrap_err().to_string(),
             "`eta` must be above 0 and at most 1"
         );
-        let bad = Parameters { period: 0, ..good };
-        assert_eq!(Rate::new(bad).unwrap_err().name, "period");
-        let bad = Parameters {
+        let bad = RcpSettings { period: 0, ..good };
+        assert_eq!(LinkRate::new(bad).unwrap_err().name, "period");
+        let bad = RcpSettings {
             initial_rate: 0,
             ..good
         };
-        assert_eq!(Rate::new(bad).unwrap_err().name, "initial_rate");
+        assert_eq!(LinkRate::new(bad).unwrap_err().name, "initial_rate");
     }
 
     proptest! {
@@ -366,8 +366,8 @@ mod tests {
             bytes: u32, rtt_bytes: u32, rtt_sum: u64, queue: u32,
         ) {
             let target = (capacity * eta / 100).max(1);
-            let parameters = Parameters { target, alpha, beta, initial_rate: rate, initial_rtt, ..Parameters::for_capacity(capacity) };
-            let mut link = Rate::new(parameters).unwrap();
+            let parameters = RcpSettings { target, alpha, beta, initial_rate: rate, initial_rtt, ..RcpSettings::for_capacity(capacity) };
+            let mut link = LinkRate::new(parameters).unwrap();
             link.fire(length, &Counters { bytes, rtt_bytes, rtt_sum }, queue);
             prop_assert!((1..=LONGEST).contains(&link.rtt()));
             prop_assert!(u64::from(link.rate()) <= target);
@@ -380,7 +380,7 @@ mod tests {
             rate in 1_u32..200_000_000, rtt in 1_000_000_u64..1_000_000_000,
             bytes in 0_u64..10_000_000, more in 0_u64..10_000_000, queue in 0_u32..10_000_000,
         ) {
-            let parameters = Parameters::for_capacity(CAPACITY);
+            let parameters = RcpSettings::for_capacity(CAPACITY);
             let of = |bytes| update(&parameters, rate, 10 * MS, rtt, bytes, queue);
             prop_assert!(of(bytes + more) <= of(bytes));
         }

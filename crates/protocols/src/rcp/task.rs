@@ -7,10 +7,10 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::{Counters, Rate};
+use super::{Counters, LinkRate};
 use crate::job::after_access;
 use crate::queue_lengths::QueueLengths;
-use crate::thread_counters::{Arrivals, Counts, ThreadCounters};
+use crate::thread_counters::{GroupCounters, ThreadCounters, ThreadRecord};
 
 /// What observers see of the task.
 mod level {
@@ -43,7 +43,7 @@ pub struct RcpSetup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpGroup {
     /// The law before the first packet, checked.
-    pub rate: Rate,
+    pub rate: LinkRate,
     /// The counters of each queue.
     pub queues: Vec<Place>,
 }
@@ -52,7 +52,7 @@ pub struct RcpGroup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpState {
     /// The law.
-    pub rate: Rate,
+    pub rate: LinkRate,
     lengths: QueueLengths,
     /// Times that the rate was computed.
     pub updates: u64,
@@ -67,7 +67,7 @@ pub struct RcpState {
     began: Cycle,
     /// When the one that is being ended does.
     ends: Cycle,
-    arrivals: Arrivals<Counters, 4>,
+    arrivals: GroupCounters<Counters, 4>,
 }
 
 impl RcpState {
@@ -87,7 +87,7 @@ impl RcpState {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum RcpStep {
     Idle,
     Thread(usize),
     Queues,
@@ -96,16 +96,16 @@ enum Step {
 
 /// An RCP task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Rcp {
+pub struct RcpTask {
     setup: RcpSetup,
     mhz: u64,
-    step: Step,
+    step: RcpStep,
     /// The group that the job is for.
     group: usize,
     groups: Vec<RcpState>,
 }
 
-impl Rcp {
+impl RcpTask {
     /// A task before the first cycle.
     #[must_use]
     pub fn new(setup: RcpSetup) -> Self {
@@ -126,11 +126,11 @@ impl Rcp {
             due: cycles(group.rate.length(), mhz),
             began: 0,
             ends: 0,
-            arrivals: Arrivals::new(threads, index, count),
+            arrivals: GroupCounters::new(threads, index, count),
         };
         Self {
             mhz,
-            step: Step::Idle,
+            step: RcpStep::Idle,
             group: 0,
             groups: setup.groups.iter().enumerate().map(state).collect(),
             setup,
@@ -160,11 +160,11 @@ impl Rcp {
         let it = &mut self.groups[self.group];
         let (cost, last) = it.arrivals.read(index, &self.setup.counters, access);
         if !last {
-            self.step = Step::Thread(index + 1);
+            self.step = RcpStep::Thread(index + 1);
         } else if it.lengths.is_empty() {
             return cost + self.law(0, access);
         } else {
-            self.step = Step::Queues;
+            self.step = RcpStep::Queues;
         }
         cost
     }
@@ -198,7 +198,7 @@ impl Rcp {
         ] {
             access.tell(group, level, value);
         }
-        self.step = Step::Publish;
+        self.step = RcpStep::Publish;
         access.costs().law
     }
 
@@ -207,12 +207,12 @@ impl Rcp {
         let place = self.setup.rate.after(4 * self.group as u32);
         let it = &mut self.groups[self.group];
         it.due = next_time(it.due, cycles(it.rate.length(), mhz), now);
-        self.step = Step::Idle;
+        self.step = RcpStep::Idle;
         access.write(place, &[it.rate.rate()])
     }
 }
 
-impl Task for Rcp {
+impl Task for RcpTask {
     fn name(&self) -> &'static str {
         "rcp"
     }
@@ -237,19 +237,19 @@ impl Task for Rcp {
 
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let now = access.now();
-        if self.step == Step::Idle {
+        if self.step == RcpStep::Idle {
             let due = self.due();
             self.group = self.groups.iter().position(|it| it.due == due).unwrap_or(0);
             self.groups[self.group].ends = now;
-            self.step = Step::Thread(0);
+            self.step = RcpStep::Thread(0);
         }
         let (doing, cost) = match self.step {
-            Step::Idle => ("nothing", 0),
-            Step::Thread(thread) => ("read a thread's counters", self.count(thread, access)),
-            Step::Queues => ("read a queue's counters", self.queues(access)),
-            Step::Publish => ("publish the rate", self.publish(access)),
+            RcpStep::Idle => ("nothing", 0),
+            RcpStep::Thread(thread) => ("read a thread's counters", self.count(thread, access)),
+            RcpStep::Queues => ("read a queue's counters", self.queues(access)),
+            RcpStep::Publish => ("publish the rate", self.publish(access)),
         };
-        let done = self.step == Step::Idle;
+        let done = self.step == RcpStep::Idle;
         (doing, after_access(cost, done.then(|| self.due())))
     }
 

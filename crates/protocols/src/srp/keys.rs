@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::record::RECORD_BYTES;
-use super::task::{Pace, Srp, SrpClass, SrpSetup};
+use super::task::{PacedBy, SrpClass, SrpSetup, SrpTask};
 use crate::round_trip::RtoParameters;
 use crate::time::Time;
 
@@ -90,7 +90,7 @@ impl TaskKind for SrpKind {
         };
         Some(PlannedTask {
             text: setup.plan(),
-            task: Box::new(Srp::new(setup)),
+            task: Box::new(SrpTask::new(setup)),
         })
     }
 }
@@ -134,7 +134,7 @@ fn of_class(
             resolver.fail(typed.span(), message, "", "use 1 to 10");
             return None;
         }
-        Pace::Srp {
+        PacedBy::Srp {
             first: first.into(),
             most,
         }
@@ -146,7 +146,7 @@ fn of_class(
             resolver.fail(span, message, "", "leave it out, or say `rate = \"srp\"`");
             return None;
         }
-        Pace::Fixed(bytes_per_second(&keys.rate, resolver)?)
+        PacedBy::Fixed(bytes_per_second(&keys.rate, resolver)?)
     };
     Some(SrpClass {
         class,

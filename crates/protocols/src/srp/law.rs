@@ -21,7 +21,7 @@ const MOST_DOUBLINGS: u32 = 6;
 
 /// What the law may know when something happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct LawInputs {
     /// Now.
     pub now: Time,
     /// Payload of a full segment, bytes.
@@ -36,7 +36,7 @@ pub struct Moment {
 
 /// The rate of a paced sender. It has no window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Law {
+pub struct PacingLaw {
     /// The most that the sender paces at, bytes of IP per second.
     most: Option<u64>,
     /// Segments of the first round-trip time.
@@ -49,7 +49,7 @@ pub struct Law {
     doublings: u32,
 }
 
-impl Law {
+impl PacingLaw {
     /// The state before the first round-trip time: `first` segments are sent in that one; `most` is
     /// the greatest rate in bytes of IP per second.
     #[must_use]
@@ -78,7 +78,7 @@ impl Law {
     }
 
     /// Sending begins; with one segment in a round-trip time if the handshake was `lost`.
-    pub fn opened(&mut self, moment: &Moment, lost: bool) {
+    pub fn opened(&mut self, moment: &LawInputs, lost: bool) {
         let segments = if lost { 1 } else { self.first };
         let srtt = moment.srtt.unwrap_or(moment.timeout);
         self.set_rate(rate_of(segments * moment.packet, srtt));
@@ -86,7 +86,7 @@ impl Law {
     }
 
     /// `bytes` of new data were acknowledged.
-    pub fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
+    pub fn acknowledged(&mut self, moment: &LawInputs, bytes: u64) {
         self.progressed();
         self.arrived(moment, bytes);
     }
@@ -97,7 +97,7 @@ impl Law {
     }
 
     /// `bytes` of data were found to have arrived, in order or not.
-    pub fn arrived(&mut self, moment: &Moment, bytes: u64) {
+    pub fn arrived(&mut self, moment: &LawInputs, bytes: u64) {
         let Some(srtt) = moment.srtt else { return };
         if self.intervals.mean(moment.mss).is_none() {
             let packet_bytes = bytes * moment.packet / moment.mss;
@@ -111,12 +111,12 @@ impl Law {
     }
 
     /// A loss was told.
-    pub fn lost(&mut self, moment: &Moment) {
+    pub fn lost(&mut self, moment: &LawInputs) {
         self.event(moment);
     }
 
     /// The retransmission timer expired.
-    pub fn timed_out(&mut self, moment: &Moment) {
+    pub fn timed_out(&mut self, moment: &LawInputs) {
         self.event(moment);
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
     }
@@ -125,7 +125,7 @@ impl Law {
         self.rate = rate.clamp(1, self.most.unwrap_or(u64::MAX));
     }
 
-    fn update(&mut self, moment: &Moment) {
+    fn update(&mut self, moment: &LawInputs) {
         let mean = self.intervals.mean(moment.mss);
         if let (Some(mean), Some(srtt)) = (mean, moment.srtt) {
             let rate = rate_of_mean(mean, srtt, moment.timeout);
@@ -135,7 +135,7 @@ impl Law {
     }
 
     /// Losses within a round-trip time are one event.
-    fn event(&mut self, moment: &Moment) {
+    fn event(&mut self, moment: &LawInputs) {
         let srtt = moment.srtt.unwrap_or(moment.timeout);
         if self.last_event.is_some_and(|last| moment.now - last < srtt) {
             return;
@@ -154,7 +154,7 @@ impl Law {
 
 /// The rate at which a path with this round-trip time and timeout loses a packet in every `mean`
 /// packets x 2^8.
-fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> Rate {
+fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> PacketRate {
     let mean = mean.clamp(
         SHORTEST_INTERVAL << MEAN_BITS,
         LONGEST_INTERVAL << MEAN_BITS,
@@ -165,12 +165,12 @@ fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> Rate {
 
 /// Packets and the time that they take.
 #[derive(Debug, Clone, Copy)]
-struct Rate {
+struct PacketRate {
     packets: Fixed,
     time: i128,
 }
 
-fn bytes_per_second(rate: Rate, packet: u64) -> u64 {
+fn bytes_per_second(rate: PacketRate, packet: u64) -> u64 {
     let bytes = rate.packets.times(packet).max(1).unsigned_abs();
     // Packets of a cycle times a second stay far below 2^127.
     let rate = bytes * u128::from(SECOND) / rate.time.max(1).unsigned_abs();
@@ -178,7 +178,7 @@ fn bytes_per_second(rate: Rate, packet: u64) -> u64 {
 }
 
 /// The shortest interval in packets whose rate is at least `rate`.
-fn interval_for(rate: u64, srtt: Time, moment: &Moment) -> u64 {
+fn interval_for(rate: u64, srtt: Time, moment: &LawInputs) -> u64 {
     let gives = |packets: u64| {
         let found = rate_of_mean(packets << MEAN_BITS, srtt, moment.timeout);
         bytes_per_second(found, moment.packet)
@@ -225,7 +225,7 @@ fn backed_off(p: Fixed) -> Fixed {
 }
 
 /// R(p): packets of a cycle and its time in picoseconds.
-fn packets_in_time(p: Fixed, srtt: Time, timeout: Time) -> Rate {
+fn packets_in_time(p: Fixed, srtt: Time, timeout: Time) -> PacketRate {
     let (one, two) = (Fixed::ONE, Fixed::integer(2));
     let window = window(p);
     let share = timeout_share(p, window);
@@ -235,7 +235,7 @@ fn packets_in_time(p: Fixed, srtt: Time, timeout: Time) -> Rate {
     let avoidance = window / two + two + (window - one) * p;
     let round_trips = avoidance + share * rounds;
     let timeouts = share * backed_off(p) * after;
-    Rate {
+    PacketRate {
         packets,
         time: round_trips.times(srtt) + timeouts.times(timeout),
     }

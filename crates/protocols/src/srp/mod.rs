@@ -1,6 +1,6 @@
 //! SRP (Shang et al., TCP-SRP): TCP paced at a rate that follows from the loss event rate.
 //!
-//! [`Law`] is what a sender does; hosts (`npsim-transport`) and the [`task`] of a network processor
+//! [`PacingLaw`] is what a sender does; hosts (`npsim-transport`) and the [`task`] of a network processor
 //! that paces for hosts follow the same one. The microcode gives packets their due times and counts
 //! acknowledgements and losses (`microcode/pacing`); the task computes rates and writes the gaps.
 
@@ -12,5 +12,5 @@ mod record;
 pub mod task;
 mod words;
 
-pub use law::{Law, Moment};
+pub use law::{LawInputs, PacingLaw};
 pub use record::{RECORD_BYTES, gap};

@@ -15,7 +15,7 @@ const PARTS: u64 = 256;
 
 /// What the microcode counts of a flow, modulo 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Counted {
+pub(crate) struct FlowRecord {
     /// Packets that were given a due time.
     pub packets: u32,
     /// Bytes of data that were acknowledged.
@@ -28,7 +28,7 @@ pub(crate) struct Counted {
     pub rtts: u32,
 }
 
-impl Counted {
+impl FlowRecord {
     /// Of the eight longwords from [`READ_FROM`] on.
     pub fn of(words: [u32; 8]) -> Self {
         let [packets, _gap, _acked, _repeated, bytes, losses, rtt, rtts] = words;

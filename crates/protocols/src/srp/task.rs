@@ -1,7 +1,7 @@
 //! Pacing on the slow path: gaps of flows with a given rate are there from the start; those of flows
 //! that follow SRP are computed from what the microcode counts.
 //!
-//! Flows are looked at one after the other, all of them once a period. The flow's [`Law`] receives what
+//! Flows are looked at one after the other, all of them once a period. The flow's [`PacingLaw`] receives what
 //! changed since the last look in this order: a round-trip time, what was acknowledged, a loss. If
 //! packets were given due times and nothing was acknowledged for a timeout, the flow has timed out.
 
@@ -11,8 +11,8 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::record::{Counted, GAP, READ_FROM, RECORD_BYTES, gap, time_of, time_of_steps};
-use super::{Law, Moment};
+use super::record::{FlowRecord, GAP, READ_FROM, RECORD_BYTES, gap, time_of, time_of_steps};
+use super::{LawInputs, PacingLaw};
 use crate::round_trip::{RoundTrip, RtoParameters};
 use crate::time::Time;
 
@@ -21,7 +21,7 @@ const HEADERS: u64 = 40;
 
 /// What a class of flows is paced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Pace {
+pub enum PacedBy {
     /// Bytes of IP per second.
     Fixed(u64),
     /// The loss event rate.
@@ -41,7 +41,7 @@ pub struct SrpClass {
     /// Bytes of IP of a packet, more than those of the headers: a rate is that of such packets.
     pub packet: u64,
     /// What it is paced by.
-    pub pace: Pace,
+    pub pace: PacedBy,
 }
 
 /// What the task works on, and how.
@@ -67,7 +67,7 @@ pub struct SrpFlow {
     /// Place of its class in the setup.
     pub class: usize,
     /// The law.
-    pub law: Law,
+    pub law: PacingLaw,
     /// The gap that was written last.
     pub gap: u32,
     /// Losses that were passed to the law, and timeouts.
@@ -75,38 +75,38 @@ pub struct SrpFlow {
     round_trip: RoundTrip,
     /// Whether the law has begun: there was a round-trip time.
     opened: bool,
-    seen: Counted,
+    seen: FlowRecord,
     /// When something was acknowledged last, and the packets of that moment.
     progress: (Time, u32),
 }
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum SrpStep {
     Look,
     Publish,
 }
 
 /// A pacing task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Srp {
+pub struct SrpTask {
     setup: SrpSetup,
     mhz: u64,
-    step: Step,
+    step: SrpStep,
     due: Cycle,
     /// The flow that the job is for.
     at: usize,
     flows: Vec<SrpFlow>,
 }
 
-impl Srp {
+impl SrpTask {
     /// A task before the first cycle.
     #[must_use]
     pub fn new(setup: SrpSetup) -> Self {
         Self {
             setup,
             mhz: 1,
-            step: Step::Look,
+            step: SrpStep::Look,
             due: 0,
             at: 0,
             flows: Vec::new(),
@@ -135,7 +135,7 @@ impl Srp {
     }
 
     /// Passes what came to the flow's law; gives whether its rate may be another one.
-    fn look(&mut self, counted: Counted, cycle: Cycle) -> bool {
+    fn look(&mut self, counted: FlowRecord, cycle: Cycle) -> bool {
         let (mhz, classes) = (self.mhz, &self.setup.classes);
         let flow = &mut self.flows[self.at];
         flow.look(&classes[flow.class], counted, cycle, mhz)
@@ -144,18 +144,18 @@ impl Srp {
 
 impl SrpFlow {
     fn new(number: u32, class: usize, of: &SrpClass, rto: RtoParameters, mhz: u64) -> Option<Self> {
-        let Pace::Srp { first, most } = of.pace else {
+        let PacedBy::Srp { first, most } = of.pace else {
             return None;
         };
         Some(Self {
             number,
             class,
-            law: Law::new(first, most),
+            law: PacingLaw::new(first, most),
             gap: most.map_or(0, |most| gap(of.packet, most, mhz)),
             events: 0,
             round_trip: RoundTrip::new(rto),
             opened: false,
-            seen: Counted::default(),
+            seen: FlowRecord::default(),
             progress: (0, 0),
         })
     }
@@ -166,8 +166,8 @@ impl SrpFlow {
         self.round_trip.smoothed()
     }
 
-    fn moment(&self, class: &SrpClass, now: Time) -> Moment {
-        Moment {
+    fn moment(&self, class: &SrpClass, now: Time) -> LawInputs {
+        LawInputs {
             now,
             mss: class.packet - HEADERS,
             packet: class.packet,
@@ -176,7 +176,7 @@ impl SrpFlow {
         }
     }
 
-    fn look(&mut self, class: &SrpClass, counted: Counted, cycle: Cycle, mhz: u64) -> bool {
+    fn look(&mut self, class: &SrpClass, counted: FlowRecord, cycle: Cycle, mhz: u64) -> bool {
         let now = time_of(cycle, mhz);
         let before = std::mem::replace(&mut self.seen, counted);
         if counted.rtts != before.rtts {
@@ -216,7 +216,7 @@ impl SrpFlow {
     }
 }
 
-impl Task for Srp {
+impl Task for SrpTask {
     fn name(&self) -> &'static str {
         "srp"
     }
@@ -234,8 +234,8 @@ impl Task for Srp {
             let Some(at) = known else { continue };
             let of = &setup.classes[at];
             let first = match of.pace {
-                Pace::Fixed(rate) => gap(of.packet, rate, mhz),
-                Pace::Srp { .. } => {
+                PacedBy::Fixed(rate) => gap(of.packet, rate, mhz),
+                PacedBy::Srp { .. } => {
                     let flow = SrpFlow::new(number, at, of, setup.rto, mhz);
                     let first = flow.as_ref().map_or(0, |flow| flow.gap);
                     self.flows.extend(flow);
@@ -255,13 +255,13 @@ impl Task for Srp {
             (flow.number, self.setup.classes[flow.class].packet)
         };
         let (doing, cost, more) = match self.step {
-            Step::Look => {
+            SrpStep::Look => {
                 let (words, lasts) = access.read::<8>(self.record(number).after(READ_FROM));
-                let changed = self.look(Counted::of(words), now);
+                let changed = self.look(FlowRecord::of(words), now);
                 let law = if changed { access.costs().law } else { 0 };
                 ("look at a flow", lasts + law, changed)
             }
-            Step::Publish => {
+            SrpStep::Publish => {
                 let gap = gap(packet, self.flows[self.at].law.rate(), self.mhz);
                 self.flows[self.at].gap = gap;
                 let lasts = access.write(self.record(number).after(GAP), &[gap]);
@@ -269,10 +269,10 @@ impl Task for Srp {
             }
         };
         if more {
-            self.step = Step::Publish;
+            self.step = SrpStep::Publish;
             return (doing, Next::After(cost));
         }
-        self.step = Step::Look;
+        self.step = SrpStep::Look;
         self.at = (self.at + 1) % self.flows.len();
         self.due = next_time(self.due, self.interval(), now);
         let due = self.due;
@@ -287,8 +287,8 @@ impl Task for Srp {
                 let flows = self.setup.flows.iter().filter(|of| **of == class.class);
                 let own = || self.flows.iter().filter(|flow| flow.class == at);
                 let rates = || match class.pace {
-                    Pace::Fixed(rate) => (rate, rate),
-                    Pace::Srp { .. } => {
+                    PacedBy::Fixed(rate) => (rate, rate),
+                    PacedBy::Srp { .. } => {
                         let rates = || own().map(|flow| flow.law.rate());
                         (rates().min().unwrap_or(0), rates().max().unwrap_or(0))
                     }

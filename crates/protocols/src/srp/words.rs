@@ -3,7 +3,7 @@
 use npsim_chip::kernel::row::Row;
 use npsim_project::quantity::{grouped, show_rate};
 
-use super::task::{Pace, SrpClass, SrpSetup};
+use super::task::{PacedBy, SrpClass, SrpSetup};
 
 impl SrpClass {
     /// The summary line of the class, of its row in the statistics.
@@ -13,8 +13,8 @@ impl SrpClass {
         let flows = of("flows");
         let head = format!("class {}: {} flows   ", self.class, grouped(flows));
         match self.pace {
-            Pace::Fixed(fixed) => format!("{head}rate {} each", rate(fixed)),
-            Pace::Srp { .. } => format!(
+            PacedBy::Fixed(fixed) => format!("{head}rate {} each", rate(fixed)),
+            PacedBy::Srp { .. } => format!(
                 "{head}rates {} to {}   {} losses and timeouts",
                 rate(of("least_rate")),
                 rate(of("most_rate")),
@@ -27,7 +27,7 @@ impl SrpClass {
 impl SrpSetup {
     /// What the task will do.
     pub(super) fn plan(&self) -> String {
-        let srp = |class: &&SrpClass| matches!(class.pace, Pace::Srp { .. });
+        let srp = |class: &&SrpClass| matches!(class.pace, PacedBy::Srp { .. });
         let computed = self.classes.iter().filter(srp).count();
         format!(
             "{} flows, {} classes with a rate of their own, {computed} whose rates are computed",

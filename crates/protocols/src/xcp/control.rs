@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::SECOND;
-use super::feedback::{LARGEST_POOL, Pools, RTT_SHIFT, Sums};
-use super::scale::Scale;
+use super::feedback::{FeedbackPools, LARGEST_POOL, RTT_SHIFT, Sums};
+use super::scale::Factor;
 use crate::ParameterError;
 
 const MILLION: i128 = 1_000_000;
 
 /// What an operator sets. Fractions are in parts per million, times in 2^-28 s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parameters {
+pub struct XcpSettings {
     /// Capacity of the link in bytes per second.
     pub capacity: u64,
     /// Share of the spare capacity that is given out in an interval.
@@ -30,7 +30,7 @@ pub struct Parameters {
     pub allowed_queue: u32,
 }
 
-impl Parameters {
+impl XcpSettings {
     /// The draft's parameters for a link of `capacity` bytes per second: alpha 0.4, beta 0.226, gamma
     /// 0.1, intervals of 10 ms to 1 s, 50 ms at first, and 2 ms for the queue.
     #[must_use]
@@ -50,7 +50,7 @@ impl Parameters {
 
 /// What an interval came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct IntervalResult {
     /// Rate of the input in bytes per second, rounded down.
     pub input_bandwidth: u64,
     /// Feedback of the link as a whole in bytes per second, rounded down.
@@ -58,7 +58,7 @@ pub struct Interval {
     /// What is moved between flows in bytes per second, rounded down.
     pub shuffled: u64,
     /// The pools of the next interval.
-    pub pools: Pools,
+    pub pools: FeedbackPools,
 }
 
 /// Steps 8 to 14: an interval of `length` in which `input_traffic` bytes and times between packets of
@@ -66,13 +66,13 @@ pub struct Interval {
 /// Both times are above 0.
 #[must_use]
 pub fn interval(
-    parameters: &Parameters,
+    parameters: &XcpSettings,
     length: u32,
     input_traffic: u32,
     sum_x: u64,
     queue: u32,
     avg_rtt: u32,
-) -> Interval {
+) -> IntervalResult {
     let (length, avg_rtt) = (i128::from(length.max(1)), i128::from(avg_rtt.max(1)));
     let second = i128::from(SECOND);
     // Bytes in the interval x 2^28: over `length`, a rate.
@@ -90,36 +90,36 @@ pub fn interval(
     };
     let (residue_pos, residue_neg) = (pool(aggregate), pool(-aggregate));
     let limited = aggregate.div_euclid(denominator);
-    Interval {
+    IntervalResult {
         input_bandwidth: (input / length) as u64,
         aggregate: limited.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64,
         shuffled: u64::try_from(shuffled / denominator).unwrap_or(u64::MAX),
-        pools: Pools {
+        pools: FeedbackPools {
             residue_pos,
             residue_neg,
-            cp: Scale::ratio(residue_pos, sum_x),
-            cn: Scale::ratio(residue_neg, u64::from(input_traffic)),
+            cp: Factor::ratio(residue_pos, sum_x),
+            cn: Factor::ratio(residue_neg, u64::from(input_traffic)),
         },
     }
 }
 
 /// The control timer's own state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Control {
-    parameters: Parameters,
+pub struct ControlTimer {
+    parameters: XcpSettings,
     /// Average round-trip time in 2^-28 s, never 0.
     avg_rtt: u32,
     /// Length of the interval that runs, in 2^-28 s.
     interval: u32,
 }
 
-impl Control {
+impl ControlTimer {
     /// The state before the first packet.
     ///
     /// # Errors
     ///
     /// When a parameter is out of its range.
-    pub fn new(parameters: Parameters) -> Result<Self, ParameterError> {
+    pub fn new(parameters: XcpSettings) -> Result<Self, ParameterError> {
         ParameterError::unless(
             (1..=1 << 34).contains(&parameters.capacity),
             "capacity",
@@ -149,7 +149,7 @@ impl Control {
 
     /// The parameters.
     #[must_use]
-    pub fn parameters(&self) -> &Parameters {
+    pub fn parameters(&self) -> &XcpSettings {
         &self.parameters
     }
 
@@ -167,7 +167,7 @@ impl Control {
 
     /// Steps 7 to 18, at the end of an interval in which `sums` arrived; `queue` is what the queue
     /// timer found last, in bytes. The average round-trip time stays when no packet told one.
-    pub fn fire(&mut self, sums: &Sums, queue: u32) -> Interval {
+    pub fn fire(&mut self, sums: &Sums, queue: u32) -> IntervalResult {
         let average = (u128::from(sums.sum_xrtt) << RTT_SHIFT)
             .checked_div(u128::from(sums.sum_x))
             .unwrap_or(0);
@@ -208,7 +208,7 @@ impl QueueTimer {
     }
 
     /// Steps 33 to 35, with `bytes` in the queue now: the time to the next look, in 2^-28 s.
-    pub fn fire(&mut self, bytes: u32, avg_rtt: u32, parameters: &Parameters) -> u32 {
+    pub fn fire(&mut self, bytes: u32, avg_rtt: u32, parameters: &XcpSettings) -> u32 {
         self.queue = self.min_queue.min(bytes);
         self.min_queue = bytes;
         let drain = u64::from(bytes) * u64::from(SECOND) / parameters.capacity.max(1);
@@ -225,31 +225,31 @@ mod tests {
     const CAPACITY: u64 = 125_000_000;
     const TENTH: u32 = 26_843_546;
 
-    fn scale(mantissa: u32, shift: u8) -> Scale {
-        Scale { mantissa, shift }
+    fn scale(mantissa: u32, shift: u8) -> Factor {
+        Factor { mantissa, shift }
     }
 
     #[test]
     fn intervals_come_to_what_was_worked_out_by_hand() {
-        let parameters = Parameters::for_capacity(CAPACITY);
+        let parameters = XcpSettings::for_capacity(CAPACITY);
         let of = |traffic, sum_x, queue| interval(&parameters, TENTH, traffic, sum_x, queue, TENTH);
-        let i1 = Interval {
+        let i1 = IntervalResult {
             input_bandwidth: 62_499_999,
             aggregate: 25_000_000,
             shuffled: 0,
-            pools: Pools {
+            pools: FeedbackPools {
                 residue_pos: 25_000_000,
                 residue_neg: 0,
                 cp: scale(1_599_987_816, 34),
-                cn: Scale::ZERO,
+                cn: Factor::ZERO,
             },
         };
         assert_eq!(of(6_250_000, 268_437_500, 0), i1);
-        let i2 = Interval {
+        let i2 = IntervalResult {
             input_bandwidth: 124_999_998,
             aggregate: 0,
             shuffled: 12_499_999,
-            pools: Pools {
+            pools: FeedbackPools {
                 residue_pos: 12_499_999,
                 residue_neg: 12_499_999,
                 cp: scale(1_599_987_688, 35),
@@ -257,11 +257,11 @@ mod tests {
             },
         };
         assert_eq!(of(12_500_000, 268_437_500, 0), i2);
-        let i3 = Interval {
+        let i3 = IntervalResult {
             input_bandwidth: 137_499_997,
             aggregate: -7_825_000,
             shuffled: 5_925_000,
-            pools: Pools {
+            pools: FeedbackPools {
                 residue_pos: 5_925_000,
                 residue_neg: 13_749_999,
                 cp: scale(1_516_767_261, 36),
@@ -274,18 +274,18 @@ mod tests {
     /// I4.
     #[test]
     fn an_idle_link_has_room_and_no_packet_to_give_it_to() {
-        let mut control = Control::new(Parameters::for_capacity(CAPACITY)).unwrap();
+        let mut control = ControlTimer::new(XcpSettings::for_capacity(CAPACITY)).unwrap();
         let mut done = control.fire(&Sums::default(), 0);
         assert_eq!(done.aggregate, 50_000_000);
         assert_eq!(done.pools.residue_pos, 50_000_000);
-        assert_eq!((done.pools.cp, done.pools.cn), (Scale::ZERO, Scale::ZERO));
+        assert_eq!((done.pools.cp, done.pools.cn), (Factor::ZERO, Factor::ZERO));
         assert_eq!(done.pools.depart(42_950, 1_000, 10_000).delta, 0);
         assert_eq!(control.avg_rtt(), SECOND / 20);
     }
 
     #[test]
     fn the_average_round_trip_time_is_weighted_by_time() {
-        let mut control = Control::new(Parameters::for_capacity(CAPACITY)).unwrap();
+        let mut control = ControlTimer::new(XcpSettings::for_capacity(CAPACITY)).unwrap();
         let sums = Sums {
             input_traffic: 6_250_000,
             sum_x: 268_437_500,
@@ -311,30 +311,30 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let good = Parameters::for_capacity(CAPACITY);
-        let bad = Parameters {
+        let good = XcpSettings::for_capacity(CAPACITY);
+        let bad = XcpSettings {
             capacity: 0,
             ..good
         };
-        assert_eq!(Control::new(bad).unwrap_err().name, "capacity");
-        let bad = Parameters {
+        assert_eq!(ControlTimer::new(bad).unwrap_err().name, "capacity");
+        let bad = XcpSettings {
             beta: 10_000_001,
             ..good
         };
         assert_eq!(
-            Control::new(bad).unwrap_err().to_string(),
+            ControlTimer::new(bad).unwrap_err().to_string(),
             "`beta` must be at most 10"
         );
-        let bad = Parameters {
+        let bad = XcpSettings {
             max_interval: 0,
             ..good
         };
-        assert_eq!(Control::new(bad).unwrap_err().name, "max_interval");
+        assert_eq!(ControlTimer::new(bad).unwrap_err().name, "max_interval");
     }
 
     #[test]
     fn the_queue_that_counts_is_the_shortest_seen() {
-        let parameters = Parameters::for_capacity(CAPACITY);
+        let parameters = XcpSettings::for_capacity(CAPACITY);
         let mut timer = QueueTimer::default();
         assert_eq!(timer.fire(9_000, TENTH, &parameters), (TENTH - 19_327) / 2);
         assert_eq!(timer.queue(), 0);
@@ -354,7 +354,7 @@ mod tests {
             length in 1_u32.., avg_rtt in 1_u32.., traffic: u32, sum_x: u64, queue: u32,
         ) {
             let [alpha, beta, gamma] = fractions;
-            let parameters = Parameters { alpha, beta, gamma, ..Parameters::for_capacity(capacity) };
+            let parameters = XcpSettings { alpha, beta, gamma, ..XcpSettings::for_capacity(capacity) };
             let done = interval(&parameters, length, traffic, sum_x, queue, avg_rtt);
             let pools = done.pools;
             prop_assert!(pools.residue_pos <= LARGEST_POOL && pools.residue_neg <= LARGEST_POOL);

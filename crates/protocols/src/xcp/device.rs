@@ -5,19 +5,19 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::{Pools, Scale};
+use super::{Factor, FeedbackPools};
 use crate::feedback::clock::Module;
 use crate::feedback::{GROUPS, REQUEST_WORDS, XCP_WORDS};
 
 /// The registers of a group: both residues, both mantissas, both shifts.
-type Registers = [u32; XCP_WORDS];
+type XcpRegisters = [u32; XCP_WORDS];
 
 /// Bits of a shift that the module looks at.
 const SHIFT: u32 = 63;
 
 /// What the module has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct XcpCounts {
     /// Requests answered.
     pub requests: u64,
     /// Of these, with the Delta that they came with.
@@ -29,14 +29,14 @@ pub struct Counts {
 /// The Delta with which a packet leaves; its feedback is taken from the pools. A pool
 /// that is below zero counts as empty. It is the reference model between registers
 /// and answer.
-fn depart(registers: &mut Registers, x: u32, size: u16, delta: i32) -> i32 {
+fn depart(registers: &mut XcpRegisters, x: u32, size: u16, delta: i32) -> i32 {
     let [residue_pos, residue_neg, cp, cn, shifts] = registers;
     let residue = |word: u32| (word as i32).max(0) as u32;
-    let scale = |mantissa, shift| Scale {
+    let scale = |mantissa, shift| Factor {
         mantissa,
         shift: (shift & SHIFT) as u8,
     };
-    let mut pools = Pools {
+    let mut pools = FeedbackPools {
         residue_pos: residue(*residue_pos),
         residue_neg: residue(*residue_neg),
         cp: scale(*cp, *shifts),
@@ -66,10 +66,10 @@ struct Mailbox {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct XcpModule {
     pub(crate) module: Module,
-    groups: [Registers; GROUPS as usize],
+    groups: [XcpRegisters; GROUPS as usize],
     mailboxes: Vec<Mailbox>,
     /// What it has done.
-    pub counts: Counts,
+    pub counts: XcpCounts,
 }
 
 impl XcpModule {
@@ -81,7 +81,7 @@ impl XcpModule {
             module: Module::new(picoseconds, mhz),
             groups: Default::default(),
             mailboxes: vec![Mailbox::default(); mailboxes],
-            counts: Counts::default(),
+            counts: XcpCounts::default(),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::header::{DELTA_OFFSET, Header};
-use super::scale::Scale;
-use crate::thread_counters::Counts;
+use super::header::{DELTA_OFFSET, XcpHeader};
+use super::scale::Factor;
+use crate::thread_counters::ThreadRecord;
 
 /// Round-trip times are counted in units of 2^12 x 2^-28 s (15.3 us), so that a sum of products fits
 /// 64 bits.
@@ -30,9 +30,9 @@ impl Sums {
     /// header if it has one; times count only of those that take feedback. With a round-trip time of 0
     /// (unknown) neither sum of times grows: their quotient is the mean of the round-trip times that
     /// are known.
-    pub fn arrive(&mut self, size: u16, header: Option<&Header>, max_interval: u32) {
+    pub fn arrive(&mut self, size: u16, header: Option<&XcpHeader>, max_interval: u32) {
         self.input_traffic = self.input_traffic.wrapping_add(u32::from(size));
-        let timed = |header: &&Header| header.takes_feedback() && header.rtt != 0;
+        let timed = |header: &&XcpHeader| header.takes_feedback() && header.rtt != 0;
         if let Some(header) = header.filter(timed) {
             self.sum_x = self.sum_x.wrapping_add(u64::from(header.x));
             let rtt = header.rtt.min(max_interval) >> RTT_SHIFT;
@@ -43,7 +43,7 @@ impl Sums {
     }
 }
 
-impl Counts<5> for Sums {
+impl ThreadRecord<5> for Sums {
     fn from_words([input_traffic, x_low, x_high, xrtt_low, xrtt_high]: [u32; 5]) -> Self {
         let wide = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         Self {
@@ -70,15 +70,15 @@ impl Counts<5> for Sums {
 
 /// What is left to give in the interval, in bytes per second, and how it is shared out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Pools {
+pub struct FeedbackPools {
     /// Positive feedback left, below 2^31.
     pub residue_pos: u32,
     /// Negative feedback left, below 2^31.
     pub residue_neg: u32,
     /// Positive feedback for each 2^-28 s between packets.
-    pub cp: Scale,
+    pub cp: Factor,
     /// Negative feedback for each byte.
-    pub cn: Scale,
+    pub cn: Factor,
 }
 
 /// What became of a packet's request.
@@ -94,7 +94,7 @@ pub struct Feedback {
     pub delta: i32,
 }
 
-impl Pools {
+impl FeedbackPools {
     /// Steps 20 to 31 for a packet in the standard format: its time between packets `x`, its size in
     /// bytes (IP total length) and the `delta` that it brings.
     ///
@@ -120,10 +120,10 @@ impl Pools {
         self.residue_pos = left.clamp(0, i64::from(LARGEST_POOL)) as u32;
         self.residue_neg -= negative as u32;
         if self.residue_pos == 0 {
-            self.cp = Scale::ZERO;
+            self.cp = Factor::ZERO;
         }
         if self.residue_neg == 0 {
-            self.cn = Scale::ZERO;
+            self.cn = Factor::ZERO;
         }
         Feedback {
             positive,
@@ -137,7 +137,7 @@ impl Pools {
     /// `header`: changes its `delta_throughput` in place. `None`, and nothing changed, for a packet
     /// that takes no feedback.
     pub fn process(&mut self, header: &mut [u8], size: u16) -> Option<Feedback> {
-        let fields = Header::from_bytes(header).filter(|fields| fields.takes_feedback())?;
+        let fields = XcpHeader::from_bytes(header).filter(|fields| fields.takes_feedback())?;
         let feedback = self.depart(fields.x, size, fields.delta_throughput);
         header[DELTA_OFFSET..DELTA_OFFSET + 4].copy_from_slice(&feedback.delta.to_be_bytes());
         Some(feedback)
@@ -151,19 +151,19 @@ mod tests {
     use crate::xcp::SECOND;
     use proptest::prelude::*;
 
-    fn scale(mantissa: u32, shift: u8) -> Scale {
-        Scale { mantissa, shift }
+    fn scale(mantissa: u32, shift: u8) -> Factor {
+        Factor { mantissa, shift }
     }
 
-    fn intervals() -> [Pools; 3] {
-        let pools = |residue_pos, residue_neg, cp, cn| Pools {
+    fn intervals() -> [FeedbackPools; 3] {
+        let pools = |residue_pos, residue_neg, cp, cn| FeedbackPools {
             residue_pos,
             residue_neg,
             cp,
             cn,
         };
         [
-            pools(25_000_000, 0, scale(1_599_987_816, 34), Scale::ZERO),
+            pools(25_000_000, 0, scale(1_599_987_816, 34), Factor::ZERO),
             pools(
                 12_499_999,
                 12_499_999,
@@ -214,7 +214,7 @@ mod tests {
             X10 3 (5925000, 13749999) (0, 40, 0) (0, 39) -39 -39 (5925000, 13749960)
         };
         for departure in departures {
-            let before = Pools {
+            let before = FeedbackPools {
                 residue_pos: departure.residues.0,
                 residue_neg: departure.residues.1,
                 ..intervals()[departure.interval - 1]
@@ -232,7 +232,7 @@ mod tests {
             assert_eq!(feedback, expected, "{name}");
             let residues = (pools.residue_pos, pools.residue_neg);
             assert_eq!(residues, departure.after, "{name}");
-            let kept = |residue, scale| if residue == 0 { Scale::ZERO } else { scale };
+            let kept = |residue, scale| if residue == 0 { Factor::ZERO } else { scale };
             assert_eq!(pools.cp, kept(pools.residue_pos, before.cp), "{name}");
             assert_eq!(pools.cn, kept(pools.residue_neg, before.cn), "{name}");
         }
@@ -258,7 +258,7 @@ mod tests {
     /// A large cut upstream: what the negative pool cannot cover comes back to the positive pool.
     #[test]
     fn a_cut_that_the_negative_pool_cannot_cover_is_given_back() {
-        let mut pools = Pools {
+        let mut pools = FeedbackPools {
             residue_neg: 500,
             ..intervals()[2]
         };
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!((feedback.positive, feedback.negative), (-4_500, 500));
         assert_eq!(feedback.delta, -5_000);
         assert_eq!(pools.residue_pos, 5_925_000 + 4_500);
-        assert_eq!(pools.cn, Scale::ZERO);
+        assert_eq!(pools.cn, Factor::ZERO);
         pools.residue_pos = LARGEST_POOL;
         pools.depart(0, 1_000, i32::MIN);
         assert_eq!(pools.residue_pos, LARGEST_POOL);
@@ -275,18 +275,18 @@ mod tests {
     #[test]
     fn all_packets_are_traffic_and_standard_ones_are_timed() {
         let header = bytes("061431000000a7c60199999a0000000000002710");
-        let standard = Header::from_bytes(&header).unwrap();
+        let standard = XcpHeader::from_bytes(&header).unwrap();
         let mut sums = Sums::default();
         sums.arrive(1_000, Some(&standard), SECOND);
         sums.arrive(40, None, SECOND);
-        let minimal = Header {
+        let minimal = XcpHeader {
             format: 2,
             ..standard
         };
         sums.arrive(60, Some(&minimal), SECOND);
-        let unknown = Header { rtt: 0, ..standard };
+        let unknown = XcpHeader { rtt: 0, ..standard };
         sums.arrive(500, Some(&unknown), SECOND);
-        let slow = Header {
+        let slow = XcpHeader {
             rtt: u32::MAX,
             x: u32::MAX,
             ..standard
@@ -309,9 +309,9 @@ mod tests {
         assert_eq!(both, sums);
     }
 
-    fn any_scale() -> impl Strategy<Value = Scale> {
+    fn any_scale() -> impl Strategy<Value = Factor> {
         prop_oneof![
-            Just(Scale::ZERO),
+            Just(Factor::ZERO),
             (1_u32 << 30..1 << 31, 0_u8..=62).prop_map(|(m, s)| scale(m, s)),
         ]
     }
@@ -327,7 +327,7 @@ mod tests {
             cp in any_scale(), cn in any_scale(), small in 0_u32..31,
             packets in prop::collection::vec((any::<u32>(), any::<u16>(), any_delta()), 1..20),
         ) {
-            let mut pools = Pools { residue_pos: residue_pos >> small, residue_neg: residue_neg >> small, cp, cn };
+            let mut pools = FeedbackPools { residue_pos: residue_pos >> small, residue_neg: residue_neg >> small, cp, cn };
             for (x, size, delta) in packets {
                 let before = pools;
                 let done = pools.depart(x, size, delta);

@@ -38,7 +38,7 @@ pub struct Fluid {
 
 /// Traffic and queue at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct State {
+pub struct FluidState {
     /// Traffic that comes to the router, bytes per second.
     pub rate: f64,
     /// Bytes that wait.
@@ -59,17 +59,17 @@ impl Fluid {
 
     /// The states at the ends of the steps until a time, in seconds.
     #[must_use]
-    pub fn run(&self, until: f64) -> Vec<State> {
+    pub fn run(&self, until: f64) -> Vec<FluidState> {
         self.run_while(until, &|| true).unwrap_or_default()
     }
 
     /// The states as of [`run`](Self::run), for as long as `go_on`, which is called many times a second,
     /// returns true; `None` if it was stopped.
     #[must_use]
-    pub fn run_while(&self, until: f64, go_on: &dyn Fn() -> bool) -> Option<Vec<State>> {
+    pub fn run_while(&self, until: f64, go_on: &dyn Fn() -> bool) -> Option<Vec<FluidState>> {
         let step = self.step();
         let count = (until / step) as usize;
-        let mut states = vec![State {
+        let mut states = vec![FluidState {
             rate: self.rate,
             queue: 0.0,
         }];
@@ -77,7 +77,7 @@ impl Fluid {
             if now.is_multiple_of(PROGRESS_STEPS) && !go_on() {
                 return None;
             }
-            let State { rate, queue } = states[now];
+            let FluidState { rate, queue } = states[now];
             let waits = if self.waits {
                 queue / self.capacity
             } else {
@@ -97,7 +97,7 @@ impl Fluid {
             let grown = queue + (rate - self.capacity) * step;
             let most = self.limit.unwrap_or(f64::INFINITY);
             let least = if self.linear { f64::NEG_INFINITY } else { 0.0 };
-            states.push(State {
+            states.push(FluidState {
                 rate: (rate + change * step).max(least),
                 queue: grown.max(least).min(most),
             });

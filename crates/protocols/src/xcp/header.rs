@@ -15,7 +15,7 @@ pub const DELTA_OFFSET: usize = 16;
 
 /// The fields of a congestion header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct XcpHeader {
     /// Protocol of what follows (6: TCP).
     pub protocol: u8,
     /// Length field, 20 in what senders make.
@@ -36,7 +36,7 @@ pub struct Header {
     pub delta_throughput: i32,
 }
 
-impl Header {
+impl XcpHeader {
     /// Reads the first twenty bytes; `None` if there are fewer.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn headers_have_the_drafts_bytes() {
-        let request = Header {
+        let request = XcpHeader {
             protocol: 6,
             length: 20,
             version: VERSION,
@@ -99,13 +99,13 @@ mod tests {
         };
         let expected = bytes("061431000000a7c60199999a0000000000002710");
         assert_eq!(request.to_bytes()[..], expected);
-        let answered = Header {
+        let answered = XcpHeader {
             delta_throughput: 3_999,
             ..request
         };
         let expected = bytes("061431000000a7c60199999a0000000000000f9f");
         assert_eq!(answered.to_bytes()[..], expected);
-        let acknowledgement = Header {
+        let acknowledgement = XcpHeader {
             format: MINIMAL,
             x: 0,
             rtt: 0,
@@ -116,13 +116,13 @@ mod tests {
         let expected = bytes("061432000000000000000000fffffce000000000");
         assert_eq!(acknowledgement.to_bytes()[..], expected);
         assert!(request.takes_feedback() && !acknowledgement.takes_feedback());
-        assert_eq!(Header::from_bytes(&expected[..19]), None);
+        assert_eq!(XcpHeader::from_bytes(&expected[..19]), None);
     }
 
     proptest! {
         #[test]
         fn a_header_survives_its_bytes(bytes: [u8; LENGTH]) {
-            prop_assert_eq!(Header::from_bytes(&bytes).unwrap().to_bytes(), bytes);
+            prop_assert_eq!(XcpHeader::from_bytes(&bytes).unwrap().to_bytes(), bytes);
         }
     }
 }

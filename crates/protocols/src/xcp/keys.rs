@@ -8,10 +8,10 @@ use npsim_project::resolve::{Memory, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::task::{STATE_STRIDE, Xcp, XcpGroup, XcpLayout, XcpSetup};
-use super::{Control, Parameters, Sums, time_from_nanoseconds};
+use super::task::{STATE_STRIDE, XcpGroup, XcpLayout, XcpSetup, XcpTask};
+use super::{ControlTimer, Sums, XcpSettings, time_from_nanoseconds};
 use crate::keys::{group_laws, places};
-use crate::thread_counters::{Counts, ThreadCounters};
+use crate::thread_counters::{ThreadCounters, ThreadRecord};
 
 /// `[gpp.xcp]`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -123,7 +123,7 @@ impl TaskKind for XcpKind {
         let time = |it: &mut Resolver<'_>, key, default| {
             time_from_nanoseconds(it.nanoseconds(Option::as_ref(key), default))
         };
-        let first = Parameters {
+        let first = XcpSettings {
             capacity: 1,
             alpha: resolver.millionths(keys.alpha.as_ref(), "0.4"),
             beta: resolver.millionths(keys.beta.as_ref(), "0.226"),
@@ -133,7 +133,7 @@ impl TaskKind for XcpKind {
             max_interval: time(resolver, &keys.max_interval, "1s"),
             allowed_queue: time(resolver, &keys.allowed_queue, "2ms"),
         };
-        let law = |capacity| Control::new(Parameters { capacity, ..first });
+        let law = |capacity| ControlTimer::new(XcpSettings { capacity, ..first });
         let places = places!(
             keys: capacity, alpha, beta, gamma, initial_interval, min_interval, max_interval,
             allowed_queue
@@ -150,7 +150,7 @@ impl TaskKind for XcpKind {
         };
         Some(PlannedTask {
             text: setup.plan(),
-            task: Box::new(Xcp::new(setup)),
+            task: Box::new(XcpTask::new(setup)),
         })
     }
 }

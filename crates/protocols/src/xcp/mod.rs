@@ -1,8 +1,8 @@
 //! XCP (draft-falk-xcp-spec-03): routers tell senders by how much to change their throughput.
 //!
-//! A packet carries a congestion [`Header`]. On arrival it is counted ([`Sums::arrive`]); on
-//! departure it gets its share of what the link has to give or to take ([`Pools::depart`]). Between
-//! packets the control timer turns the counts of an interval into new pools ([`Control`]), and the
+//! A packet carries a congestion [`XcpHeader`]. On arrival it is counted ([`Sums::arrive`]); on
+//! departure it gets its share of what the link has to give or to take ([`FeedbackPools::depart`]). Between
+//! packets the control timer turns the counts of an interval into new pools ([`ControlTimer`]), and the
 //! queue timer finds the queue that does not drain ([`QueueTimer`]).
 //!
 //! Times are in 2^-28 s as in the header (Q4.28), throughputs in bytes per second. The number of a
@@ -18,10 +18,10 @@ pub mod scale;
 pub mod task;
 mod words;
 
-pub use control::{Control, Interval, Parameters, QueueTimer};
-pub use feedback::{Feedback, Pools, Sums};
-pub use header::Header;
-pub use scale::Scale;
+pub use control::{ControlTimer, IntervalResult, QueueTimer, XcpSettings};
+pub use feedback::{Feedback, FeedbackPools, Sums};
+pub use header::XcpHeader;
+pub use scale::Factor;
 
 /// One second in the unit of the header's times.
 pub const SECOND: u32 = 1 << 28;

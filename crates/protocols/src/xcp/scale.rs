@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// zero. Factors below 2^-32, which no shift can hold, keep the shift 62 and have a smaller mantissa;
 /// factors of 2^31 and more are held at the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Scale {
+pub struct Factor {
     /// 0, or the first 31 bits of the factor.
     pub mantissa: u32,
     /// How far a product is shifted right.
     pub shift: u8,
 }
 
-impl Scale {
+impl Factor {
     /// The factor that gives nothing.
     pub const ZERO: Self = Self {
         mantissa: 0,
@@ -61,31 +61,31 @@ mod tests {
 
     #[test]
     fn edges_are_held() {
-        assert_eq!(Scale::ratio(5, 0), Scale::ZERO);
-        assert_eq!(Scale::ratio(0, 5), Scale::ZERO);
-        assert_eq!(Scale::ratio(u32::MAX, 1), Scale::LARGEST);
+        assert_eq!(Factor::ratio(5, 0), Factor::ZERO);
+        assert_eq!(Factor::ratio(0, 5), Factor::ZERO);
+        assert_eq!(Factor::ratio(u32::MAX, 1), Factor::LARGEST);
         assert_eq!(
-            Scale::ratio(1, 1),
-            Scale {
+            Factor::ratio(1, 1),
+            Factor {
                 mantissa: 1 << 30,
                 shift: 30
             }
         );
         assert_eq!(
-            Scale::ratio(1, 1 << 32),
-            Scale {
+            Factor::ratio(1, 1 << 32),
+            Factor {
                 mantissa: 1 << 30,
                 shift: 62
             }
         );
         assert_eq!(
-            Scale::ratio(1, 1 << 33),
-            Scale {
+            Factor::ratio(1, 1 << 33),
+            Factor {
                 mantissa: 1 << 29,
                 shift: 62
             }
         );
-        assert_eq!(Scale::ratio(1, 1 << 63), Scale::ZERO);
+        assert_eq!(Factor::ratio(1, 1 << 63), Factor::ZERO);
     }
 
     proptest! {
@@ -94,9 +94,9 @@ mod tests {
             numerator in 1_u32..=i32::MAX as u32, denominator in 1_u64.., bits in 0_u32..64, value: u32,
         ) {
             let denominator = (denominator >> bits).max(1);
-            let scale = Scale::ratio(numerator, denominator);
-            prop_assert!(scale.mantissa < 1 << 31 && scale.shift <= Scale::MOST_SHIFT);
-            prop_assert!(scale.mantissa >= 1 << 30 || scale.shift == Scale::MOST_SHIFT || scale == Scale::ZERO);
+            let scale = Factor::ratio(numerator, denominator);
+            prop_assert!(scale.mantissa < 1 << 31 && scale.shift <= Factor::MOST_SHIFT);
+            prop_assert!(scale.mantissa >= 1 << 30 || scale.shift == Factor::MOST_SHIFT || scale == Factor::ZERO);
             let exact = u128::from(numerator) * u128::from(value) / u128::from(denominator);
             let got = u128::from(scale.times(value));
             prop_assert!(got <= exact);

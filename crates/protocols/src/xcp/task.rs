@@ -12,10 +12,10 @@ use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
+use super::{ControlTimer, IntervalResult, QueueTimer, SECOND, Sums, time_to_nanoseconds};
 use crate::job::after_access;
 use crate::queue_lengths::QueueLengths;
-use crate::thread_counters::{Arrivals, Counts, ThreadCounters};
+use crate::thread_counters::{GroupCounters, ThreadCounters, ThreadRecord};
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 64;
@@ -82,7 +82,7 @@ pub struct XcpSetup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpGroup {
     /// The law, checked.
-    pub control: Control,
+    pub control: ControlTimer,
     /// The counters of each queue.
     pub queues: Vec<Place>,
 }
@@ -91,12 +91,12 @@ pub struct XcpGroup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpState {
     /// The control timer.
-    pub control: Control,
+    pub control: ControlTimer,
     /// The queue timer.
     pub queue: QueueTimer,
     lengths: QueueLengths,
     /// What the last interval came to.
-    pub last: Option<Interval>,
+    pub last: Option<IntervalResult>,
     /// Intervals that are over.
     pub intervals: u64,
     /// The bank that microengines use, in the split layout.
@@ -104,7 +104,7 @@ pub struct XcpState {
     due: Cycle,
     queue_due: Cycle,
     /// What has come in the interval, as far as it is read from sums per thread.
-    arrivals: Arrivals<Sums, 5>,
+    arrivals: GroupCounters<Sums, 5>,
 }
 
 impl XcpState {
@@ -118,7 +118,7 @@ impl XcpState {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum XcpStep {
     Idle,
     Queues,
     ThreadSums(usize),
@@ -133,10 +133,10 @@ enum Step {
 
 /// An XCP task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Xcp {
+pub struct XcpTask {
     setup: XcpSetup,
     mhz: u64,
-    step: Step,
+    step: XcpStep,
     /// The group that the job is for.
     group: usize,
     groups: Vec<XcpState>,
@@ -144,7 +144,7 @@ pub struct Xcp {
     pub failed_tries: u64,
 }
 
-impl Xcp {
+impl XcpTask {
     /// A task before the first cycle.
     #[must_use]
     pub fn new(setup: XcpSetup) -> Self {
@@ -171,12 +171,12 @@ impl Xcp {
                 } else {
                     first
                 },
-                arrivals: Arrivals::new(threads, index, count),
+                arrivals: GroupCounters::new(threads, index, count),
             }
         };
         Self {
             mhz,
-            step: Step::Idle,
+            step: XcpStep::Idle,
             group: 0,
             groups: setup.groups.iter().enumerate().map(state).collect(),
             failed_tries: 0,
@@ -208,32 +208,32 @@ impl Xcp {
 
     /// The first step of the job that is due first. The queue is sampled before
     /// the interval that ends with it.
-    fn begin(&mut self) -> Step {
+    fn begin(&mut self) -> XcpStep {
         let due = self.due();
         if let Some(group) = self.groups.iter().position(|it| it.queue_due == due) {
             self.group = group;
-            return Step::Queues;
+            return XcpStep::Queues;
         }
         self.group = self.groups.iter().position(|it| it.due == due).unwrap_or(0);
         match &self.setup.sums {
-            Some(sums) if !sums.threads.is_empty() => Step::ThreadSums(0),
+            Some(sums) if !sums.threads.is_empty() => XcpStep::ThreadSums(0),
             _ => self.after_thread_sums(),
         }
     }
 
-    fn after_thread_sums(&self) -> Step {
+    fn after_thread_sums(&self) -> XcpStep {
         match self.setup.layout {
-            XcpLayout::Locked { lock: true } => Step::Lock,
+            XcpLayout::Locked { lock: true } => XcpStep::Lock,
             XcpLayout::Locked { lock: false } => self.after_lock(),
-            XcpLayout::Split => Step::WritePools,
+            XcpLayout::Split => XcpStep::WritePools,
         }
     }
 
-    fn after_lock(&self) -> Step {
+    fn after_lock(&self) -> XcpStep {
         if self.setup.sums.is_some() {
-            Step::WritePools
+            XcpStep::WritePools
         } else {
-            Step::ReadSums
+            XcpStep::ReadSums
         }
     }
 
@@ -249,7 +249,7 @@ impl Xcp {
                 .fire(bytes, control.avg_rtt(), control.parameters());
             it.queue_due = now + cycles(next, mhz);
             access.tell(group, level::QUEUE, it.queue.queue().into());
-            self.step = Step::Idle;
+            self.step = XcpStep::Idle;
         }
         cost
     }
@@ -263,7 +263,7 @@ impl Xcp {
         let arrivals = &mut self.groups[self.group].arrivals;
         let (cost, last) = arrivals.read(index, sums, access);
         if !last {
-            self.step = Step::ThreadSums(index + 1);
+            self.step = XcpStep::ThreadSums(index + 1);
             return cost;
         }
         let arrived = arrivals.take();
@@ -309,14 +309,14 @@ impl Xcp {
         match self.setup.layout {
             XcpLayout::Split => {
                 let bank = 1 - self.groups[self.group].bank;
-                self.step = Step::WriteScales;
+                self.step = XcpStep::WriteScales;
                 let place = self.state().after(offset::RESIDUES + 8 * bank);
                 access.write(place, &[pos, neg])
             }
             XcpLayout::Locked { .. } => {
                 let cost = access.write(self.state(), &[pos, neg, cp, cn, shifts]);
                 if self.setup.sums.is_none() {
-                    self.step = Step::ZeroSums;
+                    self.step = XcpStep::ZeroSums;
                 } else {
                     self.release_or_end(access.now());
                 }
@@ -327,7 +327,7 @@ impl Xcp {
 
     fn release_or_end(&mut self, now: Cycle) {
         if self.setup.layout == (XcpLayout::Locked { lock: true }) {
-            self.step = Step::Release;
+            self.step = XcpStep::Release;
         } else {
             self.end(now);
         }
@@ -339,11 +339,11 @@ impl Xcp {
         let mhz = self.mhz;
         let it = &mut self.groups[self.group];
         it.due = next_time(it.due, cycles(it.control.length(), mhz), now);
-        self.step = Step::Idle;
+        self.step = XcpStep::Idle;
     }
 }
 
-impl Task for Xcp {
+impl Task for XcpTask {
     fn name(&self) -> &'static str {
         "xcp"
     }
@@ -367,14 +367,16 @@ impl Task for Xcp {
     }
 
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
-        if self.step == Step::Idle {
+        if self.step == XcpStep::Idle {
             self.step = self.begin();
         }
         let (doing, cost) = match self.step {
-            Step::Idle => ("nothing", 0),
-            Step::Queues => ("read a queue's counters", self.queues(access)),
-            Step::ThreadSums(thread) => ("read a thread's sums", self.thread_sums(thread, access)),
-            Step::Lock => {
+            XcpStep::Idle => ("nothing", 0),
+            XcpStep::Queues => ("read a queue's counters", self.queues(access)),
+            XcpStep::ThreadSums(thread) => {
+                ("read a thread's sums", self.thread_sums(thread, access))
+            }
+            XcpStep::Lock => {
                 let (old, cost) = access.test_and_set(self.state().after(offset::LOCK));
                 if old & 1 == 1 {
                     self.failed_tries += 1;
@@ -383,21 +385,21 @@ impl Task for Xcp {
                 }
                 ("take the lock", cost)
             }
-            Step::ReadSums => {
+            XcpStep::ReadSums => {
                 let (words, cost) = access.read(self.state().after(offset::SUMS));
-                self.step = Step::WritePools;
+                self.step = XcpStep::WritePools;
                 let law = self.law(&Sums::from_words(words), access);
                 ("read the sums, compute the feedback", cost + law)
             }
-            Step::WritePools => ("write the pools", self.write_pools(access)),
-            Step::WriteScales => {
+            XcpStep::WritePools => ("write the pools", self.write_pools(access)),
+            XcpStep::WriteScales => {
                 let bank = 1 - self.groups[self.group].bank;
                 let (_, scales) = self.words();
                 let place = self.state().after(offset::SCALES + 12 * bank);
-                self.step = Step::Turn;
+                self.step = XcpStep::Turn;
                 ("write the scales", access.write(place, &scales))
             }
-            Step::Turn => {
+            XcpStep::Turn => {
                 let it = &mut self.groups[self.group];
                 it.bank = 1 - it.bank;
                 let bank = it.bank;
@@ -405,18 +407,18 @@ impl Task for Xcp {
                 self.end(access.now());
                 ("turn to the new bank", cost)
             }
-            Step::ZeroSums => {
+            XcpStep::ZeroSums => {
                 let cost = access.write(self.state().after(offset::SUMS), &[0; 5]);
                 self.release_or_end(access.now());
                 ("zero the sums", cost)
             }
-            Step::Release => {
+            XcpStep::Release => {
                 let cost = access.clear(self.state().after(offset::LOCK));
                 self.end(access.now());
                 ("release the lock", cost)
             }
         };
-        let done = self.step == Step::Idle;
+        let done = self.step == XcpStep::Idle;
         (doing, after_access(cost, done.then(|| self.due())))
     }
 

@@ -4,9 +4,9 @@ use npsim_chip::gpp::boot::Space;
 use npsim_chip::units::sram::device::Device;
 use npsim_project::Project;
 use npsim_protocols::feedback::Coprocessor;
-use npsim_protocols::quick_start::task::QuickStart;
-use npsim_protocols::rcp::task::Rcp;
-use npsim_protocols::xcp::task::{Xcp, XcpLayout};
+use npsim_protocols::quick_start::task::QuickStartTask;
+use npsim_protocols::rcp::task::RcpTask;
+use npsim_protocols::xcp::task::{XcpLayout, XcpTask};
 
 use super::projects::{ME, bad, good, task};
 
@@ -59,7 +59,7 @@ fn project(task: &str, section: &str) -> String {
 #[test]
 fn quick_start_has_defaults_of_the_paper() {
     let resolved = good(&project("quick-start", "threshold = \"90%\"\n"));
-    let setup = task::<QuickStart>(&resolved).setup();
+    let setup = task::<QuickStartTask>(&resolved).setup();
     assert_eq!(
         (setup.state.space, setup.state.address),
         (Space::Sram(1), 4096)
@@ -78,7 +78,7 @@ fn quick_start_has_defaults_of_the_paper() {
 fn a_share_is_one_in_quotes_too() {
     for typed in ["1", "\"1\"", "\"1.0\"", "\"100%\""] {
         let resolved = good(&project("quick-start", &format!("threshold = {typed}\n")));
-        let setup = task::<QuickStart>(&resolved).setup();
+        let setup = task::<QuickStartTask>(&resolved).setup();
         assert_eq!(setup.groups[0].threshold, setup.groups[0].capacity);
     }
 }
@@ -96,7 +96,7 @@ fn samples_and_grace_of_quick_start_follow_the_window() {
         ("sample = \"1ms\"\n", (90_000_000, 600_000, 600_000)),
     ] {
         let resolved = good(&project("quick-start", &format!("threshold = 1\n{keys}")));
-        let setup = task::<QuickStart>(&resolved).setup();
+        let setup = task::<QuickStartTask>(&resolved).setup();
         let times = (setup.window, setup.sample, setup.grace);
         assert_eq!(times, expected, "{keys}");
     }
@@ -106,7 +106,7 @@ fn samples_and_grace_of_quick_start_follow_the_window() {
 fn a_group_a_port_has_that_ports_rate_and_counters() {
     let keys = "groups = 2\nthreshold = 0.5\nwindow = \"1ms\"\ngrace = \"600\"\nsamples = 7\n";
     let resolved = good(&project("quick-start", keys));
-    let setup = task::<QuickStart>(&resolved).setup();
+    let setup = task::<QuickStartTask>(&resolved).setup();
     assert_eq!(
         (setup.window, setup.grace, setup.samples),
         (600_000, 600, 7)
@@ -124,7 +124,7 @@ fn a_group_a_port_has_that_ports_rate_and_counters() {
 fn xcp_parameters_are_exact() {
     let keys = "capacity = \"3Gbps\"\nalpha = 0.35\nbeta = \"0.2\"\nmin_interval = \"5ms\"\n";
     let resolved = good(&project("xcp", keys));
-    let setup = task::<Xcp>(&resolved).setup();
+    let setup = task::<XcpTask>(&resolved).setup();
     assert_eq!(setup.layout, XcpLayout::Locked { lock: true });
     assert_eq!(
         (setup.state.space, setup.sums.is_none()),
@@ -146,7 +146,7 @@ fn xcp_parameters_are_exact() {
     let keys =
         "layout = \"split\"\nsums = \"XCP_SUMS\"\nthreads = \"8-15, 3\"\nqueues = \"none\"\n";
     let resolved = good(&project("xcp", keys));
-    let setup = task::<Xcp>(&resolved).setup();
+    let setup = task::<XcpTask>(&resolved).setup();
     assert_eq!(setup.layout, XcpLayout::Split);
     let sums = setup.sums.as_ref().unwrap();
     assert_eq!(sums.threads, [3, 8, 9, 10, 11, 12, 13, 14, 15]);
@@ -159,7 +159,7 @@ fn rcp_reads_as_many_threads_as_there_is_room_for() {
         "rcp",
         "groups = 2\neta = 0.95\nperiod = \"5ms\"\n",
     ));
-    let setup = task::<Rcp>(&resolved).setup();
+    let setup = task::<RcpTask>(&resolved).setup();
     assert_eq!((setup.counters.threads.len(), setup.groups.len()), (32, 2));
     let parameters = setup.groups[1].rate.parameters();
     assert_eq!(
@@ -181,7 +181,7 @@ fn the_coprocessors_registers_are_state() {
         "threshold = 1\nstate = \"FEEDBACK\"\ngroups = 2\n",
     );
     let resolved = good(&format!("{quick_start}{coprocessor}"));
-    let setup = task::<QuickStart>(&resolved).setup();
+    let setup = task::<QuickStartTask>(&resolved).setup();
     let device = resolved.boot.device::<Coprocessor>().unwrap();
     let registers = device.attachment().address;
     assert_eq!(
@@ -190,7 +190,7 @@ fn the_coprocessors_registers_are_state() {
     );
     let keys = "state = \"FEEDBACK_XCP\"\nlock = false\nsums = \"XCP_SUMS\"\n";
     let resolved = good(&format!("{}{coprocessor}", project("xcp", keys)));
-    let setup = task::<Xcp>(&resolved).setup();
+    let setup = task::<XcpTask>(&resolved).setup();
     assert_eq!(setup.state.address, registers + 0x400);
     let locked = project("xcp", "state = \"FEEDBACK_XCP\"\n");
     assert!(bad(&format!("{locked}{coprocessor}"), 1).contains("give `lock = false`"));

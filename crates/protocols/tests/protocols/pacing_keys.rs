@@ -1,6 +1,6 @@
 //! What `[gpp.srp]` comes to, and what is said of mistakes.
 
-use npsim_protocols::srp::task::{Pace, Srp};
+use npsim_protocols::srp::task::{PacedBy, SrpTask};
 
 use super::projects::{ME, bad, good, task};
 
@@ -39,7 +39,7 @@ fn classes_have_a_rate_or_follow_the_law() {
          [[gpp.srp.class]]\nclass = 5\nrate = \"8Mbps\"\npacket = 500\n\
          [[gpp.srp.class]]\nclass = 2\nrate = \"srp\"\nmost = \"80Mbps\"\nfirst = 4\n",
     ));
-    let setup = task::<Srp>(&resolved).setup();
+    let setup = task::<SrpTask>(&resolved).setup();
     assert_eq!(setup.flows, [2, 2, 5]);
     assert_eq!(setup.period, 30_000, "cycles of 600 MHz");
     assert_eq!(setup.rto.floor, 10_000_000_000);
@@ -47,10 +47,10 @@ fn classes_have_a_rate_or_follow_the_law() {
         panic!("{:?}", setup.classes);
     };
     assert_eq!((fixed.class, fixed.packet), (5, 500));
-    assert_eq!(fixed.pace, Pace::Fixed(1_000_000));
+    assert_eq!(fixed.pace, PacedBy::Fixed(1_000_000));
     assert_eq!((law.class, law.packet), (2, 1_500));
     let most = Some(10_000_000);
-    assert_eq!(law.pace, Pace::Srp { first: 4, most });
+    assert_eq!(law.pace, PacedBy::Srp { first: 4, most });
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::{BootPlan, Space};
-use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
-use npsim_protocols::rcp::{Parameters, Rate};
+use npsim_protocols::rcp::task::{RcpGroup, RcpSetup, RcpTask};
+use npsim_protocols::rcp::{LinkRate, RcpSettings};
 use npsim_protocols::thread_counters::ThreadCounters;
 use npsim_testkit::slow_path::{Bench, load, plan};
 
@@ -37,7 +37,7 @@ const RTT_BYTES: u32 = 1;
 const RTT_SUM: u32 = 2;
 const QUEUED: u32 = 3;
 
-fn bench(parameters: Parameters) -> Bench {
+fn bench(parameters: RcpSettings) -> Bench {
     let setup = RcpSetup {
         rate: RATE,
         counters: ThreadCounters {
@@ -45,12 +45,12 @@ fn bench(parameters: Parameters) -> Bench {
             threads: THREADS.to_vec(),
         },
         groups: vec![RcpGroup {
-            rate: Rate::new(parameters).unwrap(),
+            rate: LinkRate::new(parameters).unwrap(),
             queues: vec![QUEUES],
         }],
     };
     let boot = BootPlan {
-        tasks: vec![Box::new(Rcp::new(setup))],
+        tasks: vec![Box::new(RcpTask::new(setup))],
         ..plan()
     };
     load(&boot).unwrap()
@@ -62,8 +62,8 @@ fn thread(number: usize) -> Place {
 
 #[test]
 fn rates_come_to_what_was_worked_out_by_hand() {
-    let usual = Parameters::for_capacity(125_000_000);
-    let careful = Parameters {
+    let usual = RcpSettings::for_capacity(125_000_000);
+    let careful = RcpSettings {
         target: 118_750_000,
         beta: 1_000_000,
         ..usual
@@ -82,7 +82,7 @@ fn rates_come_to_what_was_worked_out_by_hand() {
         ("R9", usual, 7_654_321, 100, 125_000_000, 0, 7_654_321),
     ];
     for (name, parameters, initial_rate, rtt, input, queue, expected) in vectors {
-        let mut bench = bench(Parameters {
+        let mut bench = bench(RcpSettings {
             initial_rate,
             initial_rtt: rtt * MS,
             ..parameters
@@ -96,7 +96,13 @@ fn rates_come_to_what_was_worked_out_by_hand() {
         bench.set(QUEUES, QUEUED, queue);
         bench.run_until(INTERVAL + LAW);
         assert_eq!(bench.word(RATE, 0), expected, "{name}");
-        let state = bench.gpp.task::<Rcp>().unwrap().groups().next().unwrap();
+        let state = bench
+            .gpp
+            .task::<RcpTask>()
+            .unwrap()
+            .groups()
+            .next()
+            .unwrap();
         let seen = (state.updates, state.input, state.queue);
         assert_eq!(seen, (1, u64::from(input), queue), "{name}");
         assert_eq!(state.rate.rtt(), rtt * MS, "{name}");
@@ -107,9 +113,9 @@ fn rates_come_to_what_was_worked_out_by_hand() {
 #[test]
 fn average_round_trip_times_come_to_what_was_worked_out_by_hand() {
     for (before, after) in [(200 * MS, 199_930_555), (100 * MS, 106_666_666)] {
-        let mut bench = bench(Parameters {
+        let mut bench = bench(RcpSettings {
             initial_rtt: before,
-            ..Parameters::for_capacity(125_000_000)
+            ..RcpSettings::for_capacity(125_000_000)
         });
         bench.run_until(INTERVAL / 2);
         for (number, bytes, sum) in [(0, 1_000, (1 << 14) * 100), (1, 500, (1 << 14) * 150)] {
@@ -120,7 +126,13 @@ fn average_round_trip_times_come_to_what_was_worked_out_by_hand() {
         // A packet that does not tell its round-trip time.
         bench.set(thread(2), BYTES, 40);
         bench.run_until(INTERVAL + LAW);
-        let state = bench.gpp.task::<Rcp>().unwrap().groups().next().unwrap();
+        let state = bench
+            .gpp
+            .task::<RcpTask>()
+            .unwrap()
+            .groups()
+            .next()
+            .unwrap();
         assert_eq!(state.rate.rtt(), after);
     }
 }

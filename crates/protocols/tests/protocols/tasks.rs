@@ -6,13 +6,13 @@ use npsim_chip::gpp::boot::{BootPlan, LockSetup, MemoryImage, Space};
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::{Place, Task};
 use npsim_chip::kernel::unit::Unit;
-use npsim_protocols::quick_start::pool::Pool;
-use npsim_protocols::quick_start::task::{QuickStart, QuickStartGroup, QuickStartSetup};
-use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
-use npsim_protocols::rcp::{self, Counters, Rate};
-use npsim_protocols::thread_counters::{Counts, ThreadCounters};
-use npsim_protocols::xcp::task::{Xcp, XcpGroup, XcpLayout, XcpSetup};
-use npsim_protocols::xcp::{self, Control, Scale, Sums};
+use npsim_protocols::quick_start::pool::GrantPool;
+use npsim_protocols::quick_start::task::{QuickStartGroup, QuickStartSetup, QuickStartTask};
+use npsim_protocols::rcp::task::{RcpGroup, RcpSetup, RcpTask};
+use npsim_protocols::rcp::{self, Counters, LinkRate};
+use npsim_protocols::thread_counters::{ThreadCounters, ThreadRecord};
+use npsim_protocols::xcp::task::{XcpGroup, XcpLayout, XcpSetup, XcpTask};
+use npsim_protocols::xcp::{self, ControlTimer, Factor, Sums};
 use npsim_testkit::slow_path::{Bench, load, plan};
 
 const STATE: Place = Place {
@@ -38,7 +38,7 @@ const WINDOW: Cycle = 100_000;
 const GRACE: Cycle = 5_000;
 
 fn quick_start(samples: u32, sample: Cycle) -> Box<dyn Task> {
-    Box::new(QuickStart::new(QuickStartSetup {
+    Box::new(QuickStartTask::new(QuickStartSetup {
         state: STATE,
         groups: vec![QuickStartGroup {
             capacity: 75_000,
@@ -72,7 +72,7 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
     assert_eq!(bench.words(STATE), [24_744, 8, 256, 1, 64]);
     let (_, state) = bench
         .gpp
-        .task::<QuickStart>()
+        .task::<QuickStartTask>()
         .unwrap()
         .groups()
         .next()
@@ -80,7 +80,7 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
     assert_eq!((state.grants, state.grants_total), (256, 256));
     bench.run_until(2 * WINDOW + GRACE + 3000);
     assert_eq!(bench.words(STATE), [25_000 - 64, 0, 0, 1, 64]);
-    let task = bench.gpp.task::<QuickStart>().unwrap();
+    let task = bench.gpp.task::<QuickStartTask>().unwrap();
     let (_, state) = task.groups().next().unwrap();
     assert_eq!(
         (state.grants, state.grants_total, task.windows),
@@ -92,7 +92,7 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
 fn windows_end_although_samples_are_asked_for_faster_than_the_core_is() {
     let mut bench = bench(vec![quick_start(3, 10)]);
     bench.run_until(10 * WINDOW + 5000);
-    assert_eq!(bench.gpp.task::<QuickStart>().unwrap().windows, 10);
+    assert_eq!(bench.gpp.task::<QuickStartTask>().unwrap().windows, 10);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_peak_of_the_last_samples_counts_also_over_the_turn_of_a_counter() {
     let expected = |bench: &Bench| {
         let (_, state) = bench
             .gpp
-            .task::<QuickStart>()
+            .task::<QuickStartTask>()
             .unwrap()
             .groups()
             .next()
@@ -173,7 +173,7 @@ fn no_two_windows_in_a_row_grant_more_than_the_threshold() {
             granted.push(0);
         }
         let word = 2 + phase / 4;
-        let mut pool = Pool {
+        let mut pool = GrantPool {
             limit: limit.cast_signed(),
             granted: bench.word(STATE, word).cast_signed(),
         };
@@ -203,18 +203,18 @@ const TENTH: u32 = 26_843_546;
 const INTERVAL: Cycle = 60_000_000;
 
 fn xcp_group(initial_interval: u32) -> XcpGroup {
-    let parameters = xcp::Parameters {
+    let parameters = xcp::XcpSettings {
         initial_interval,
-        ..xcp::Parameters::for_capacity(CAPACITY)
+        ..xcp::XcpSettings::for_capacity(CAPACITY)
     };
     XcpGroup {
-        control: Control::new(parameters).unwrap(),
+        control: ControlTimer::new(parameters).unwrap(),
         queues: vec![QUEUES],
     }
 }
 
 fn xcp_task(layout: XcpLayout, threads: Option<Vec<u16>>, initial_interval: u32) -> Box<dyn Task> {
-    Box::new(Xcp::new(XcpSetup {
+    Box::new(XcpTask::new(XcpSetup {
         state: STATE,
         layout,
         sums: threads.map(|threads| ThreadCounters {
@@ -226,10 +226,10 @@ fn xcp_task(layout: XcpLayout, threads: Option<Vec<u16>>, initial_interval: u32)
 }
 
 /// Bytes, sum of X and queue of a vector; its residues, Cp and Cn.
-type Vector = ((u32, u64, u32), [u32; 2], Scale, Scale);
+type Vector = ((u32, u64, u32), [u32; 2], Factor, Factor);
 
-const fn scale(mantissa: u32, shift: u8) -> Scale {
-    Scale { mantissa, shift }
+const fn scale(mantissa: u32, shift: u8) -> Factor {
+    Factor { mantissa, shift }
 }
 
 const VECTORS: [Vector; 3] = [
@@ -237,7 +237,7 @@ const VECTORS: [Vector; 3] = [
         (6_250_000, 268_437_500, 0),
         [25_000_000, 0],
         scale(1_599_987_816, 34),
-        Scale::ZERO,
+        Factor::ZERO,
     ),
     (
         (12_500_000, 268_437_500, 0),
@@ -253,7 +253,7 @@ const VECTORS: [Vector; 3] = [
     ),
 ];
 
-fn shifts(cp: Scale, cn: Scale) -> u32 {
+fn shifts(cp: Factor, cn: Factor) -> u32 {
     u32::from(cn.shift) << 8 | u32::from(cp.shift)
 }
 
@@ -274,7 +274,13 @@ fn the_control_timer_writes_the_pools_of_the_vectors() {
         assert_eq!([cp_mantissa, cn_mantissa], [cp.mantissa, cn.mantissa]);
         assert_eq!((both, lock), (shifts(cp, cn), 0));
         assert_eq!(bench.words(STATE.after(32)), [0; 5], "the sums begin anew");
-        let state = bench.gpp.task::<Xcp>().unwrap().groups().next().unwrap();
+        let state = bench
+            .gpp
+            .task::<XcpTask>()
+            .unwrap()
+            .groups()
+            .next()
+            .unwrap();
         assert_eq!((state.intervals, state.queue.queue()), (1, queue));
     }
 }
@@ -378,7 +384,7 @@ fn the_core_waits_for_the_lock_and_writes_nothing_without_it() {
     bench.run_until(INTERVAL + 10_000);
     assert_eq!(bench.words(STATE), [0, 0, 0, 0, 0, 1]);
     assert_eq!(bench.word(STATE, 8), 6_250_000);
-    let failed = bench.gpp.task::<Xcp>().unwrap().failed_tries;
+    let failed = bench.gpp.task::<XcpTask>().unwrap().failed_tries;
     assert!(
         (60..=70).contains(&failed),
         "a try every 144 cycles: {failed}"
@@ -397,15 +403,15 @@ fn the_core_waits_for_the_lock_and_writes_nothing_without_it() {
 // ---- RCP ----
 
 fn rcp_group() -> RcpGroup {
-    let parameters = rcp::Parameters::for_capacity(CAPACITY);
+    let parameters = rcp::RcpSettings::for_capacity(CAPACITY);
     RcpGroup {
-        rate: Rate::new(parameters).unwrap(),
+        rate: LinkRate::new(parameters).unwrap(),
         queues: vec![QUEUES, QUEUES.after(64)],
     }
 }
 
 fn rcp_at(counters: Place, threads: std::ops::Range<u16>) -> Box<dyn Task> {
-    Box::new(Rcp::new(RcpSetup {
+    Box::new(RcpTask::new(RcpSetup {
         rate: STATE,
         counters: ThreadCounters {
             place: counters,
@@ -469,7 +475,13 @@ fn the_rate_is_what_the_law_makes_of_exact_differences() {
         began = now;
         total += u64::from(all.bytes);
         assert_eq!(bench.word(STATE, 0), law.rate(), "round {round}");
-        let state = bench.gpp.task::<Rcp>().unwrap().groups().next().unwrap();
+        let state = bench
+            .gpp
+            .task::<RcpTask>()
+            .unwrap()
+            .groups()
+            .next()
+            .unwrap();
         assert_eq!((state.updates, state.bytes), (round.into(), total));
         assert_eq!((state.rate.rtt(), state.queue), (law.rtt(), 5000 * round));
     }

@@ -18,8 +18,8 @@ use npsim_chip::watch::{Sampler, Watcher};
 
 use npsim_isa::CommandOp;
 use npsim_protocols::feedback::{Coprocessor, MAILBOXES, REQUESTS};
-use npsim_protocols::quick_start::{Pool, rate_units};
-use npsim_protocols::xcp::{Pools, Scale};
+use npsim_protocols::quick_start::{GrantPool, rate_units};
+use npsim_protocols::xcp::{Factor, FeedbackPools};
 
 use crate::remarks::assembled_without_remark;
 use npsim_systems::names::value;
@@ -35,16 +35,16 @@ const LIMITS: [u32; GROUPS] = [25_000, 1_000_002];
 const GRANTED_BEFORE: u32 = 2;
 
 /// Pools that run out and pools that do not.
-fn pools() -> [Pools; GROUPS] {
-    let scale = |mantissa, shift| Scale { mantissa, shift };
+fn pools() -> [FeedbackPools; GROUPS] {
+    let scale = |mantissa, shift| Factor { mantissa, shift };
     [
-        Pools {
+        FeedbackPools {
             residue_pos: 500_000,
             residue_neg: 20_000,
             cp: scale(1_599_987_688, 35),
             cn: scale(2_147_483_476, 31),
         },
-        Pools {
+        FeedbackPools {
             residue_pos: 1_500_000_000,
             residue_neg: 1_300_000_000,
             cp: scale(1_516_767_261, 36),
@@ -155,11 +155,11 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
         let total = contexts as usize * ROUNDS;
 
         let mut rates = [
-            Pool {
+            GrantPool {
                 limit: LIMITS[0] as i32,
                 granted: 0,
             },
-            Pool {
+            GrantPool {
                 limit: LIMITS[1] as i32,
                 granted: GRANTED_BEFORE as i32,
             },

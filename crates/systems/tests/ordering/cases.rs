@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use npsim_net::load::{Arrivals, Interleave, Load, Prefix, Span, Special};
+use npsim_net::load::{Arrivals, Interleave, Load, Prefix, Special, TimeSpan};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -251,7 +251,7 @@ impl Draw {
             interleave: self.one(&[Interleave::Turn, Interleave::Random]),
             destinations,
             special,
-            time: Span::from_picoseconds(microseconds * 1_000_000),
+            time: TimeSpan::from_picoseconds(microseconds * 1_000_000),
             seed: self.from(&(0..u64::MAX)),
             ..Load::default()
         }

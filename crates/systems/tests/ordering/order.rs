@@ -1,6 +1,6 @@
 //! Schemes that keep order: not one packet of any flow leaves out of order.
 
-use npsim_net::load::{Interleave, Load, Span};
+use npsim_net::load::{Interleave, Load, TimeSpan};
 use rayon::prelude::*;
 
 use crate::bench::{Bench, Setup};
@@ -23,7 +23,7 @@ pub fn three_gigabits(microseconds: u64) -> Load {
         flows: 10,
         flow_packets: 100,
         interleave: Interleave::Random,
-        time: Span::from_picoseconds(microseconds * 1_000_000),
+        time: TimeSpan::from_picoseconds(microseconds * 1_000_000),
         ..Load::default()
     }
 }

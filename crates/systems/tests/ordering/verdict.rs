@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use npsim::simulation::{Ending, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_inspect::stats::Stats;
-use npsim_net::order::{Order, THRESHOLD};
+use npsim_net::order::{OrderMeasures, THRESHOLD};
 
 use crate::bench::Bench;
 use crate::watcher::Watcher;
@@ -17,7 +17,7 @@ pub struct Verdict {
     pub came: u64,
     pub left: u64,
     /// The order of all flows.
-    pub order: Order,
+    pub order: OrderMeasures,
     /// A packet left after a later one of its flow.
     pub reordered: Option<String>,
     /// A packet left after a later one of any flow.

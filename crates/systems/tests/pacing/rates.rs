@@ -3,7 +3,7 @@
 
 use npsim_chip::Cycle;
 use npsim_protocols::srp::gap;
-use npsim_protocols::srp::task::Srp;
+use npsim_protocols::srp::task::SrpTask;
 
 use super::bench::{Bench, arrivals, frame};
 
@@ -95,7 +95,7 @@ fn the_gap_follows_from_the_first_round_trip_time_and_grows_with_a_loss() {
     let first = bench.record(1, 12);
     assert!(first.abs_diff(gap(1040, rate as u64, 600)) <= 1, "{first}");
     let task = |bench: &Bench| {
-        let task = bench.chip.gpp().task::<Srp>().unwrap();
+        let task = bench.chip.gpp().task::<SrpTask>().unwrap();
         let flow = task.flows().next().unwrap();
         (flow.law.rate(), flow.gap, flow.events)
     };

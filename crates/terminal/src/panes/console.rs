@@ -4,7 +4,7 @@ use crate::theme::Theme;
 use ratatui::text::{Line, Span};
 
 use super::{PaneContext, wrapped};
-use crate::view::{Kind, Mode};
+use crate::view::{ConsoleLine, Mode};
 
 /// Before what is typed.
 pub(crate) const PROMPT: &str = "> ";
@@ -16,9 +16,9 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
     // From the last one on, as many as are seen.
     for (kind, text) in look.view.lines.iter().rev() {
         let (text, style) = match kind {
-            Kind::Command => (format!("{PROMPT}{text}"), Theme::STRONG),
-            Kind::Answer => (text.clone(), ratatui::style::Style::new()),
-            Kind::Mistake => (text.clone(), look.theme.alarm()),
+            ConsoleLine::Command => (format!("{PROMPT}{text}"), Theme::STRONG),
+            ConsoleLine::Answer => (text.clone(), ratatui::style::Style::new()),
+            ConsoleLine::Mistake => (text.clone(), look.theme.alarm()),
         };
         let wrapped = wrapped(&text, width.into()).into_iter().rev();
         lines.extend(wrapped.map(|it| Line::from(Span::styled(it, style))));

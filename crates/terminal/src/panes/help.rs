@@ -1,7 +1,7 @@
 //! The help: keys and commands, from their tables.
 
 use crate::theme::Theme;
-use npsim_debug::console::{COMMANDS, Group};
+use npsim_debug::console::{COMMANDS, CommandGroup};
 use ratatui::text::{Line, Span};
 
 use super::{PaneContext, wrapped};
@@ -63,7 +63,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16) -> Vec<Line<'static>> {
     ] {
         lines.extend(entry(look, sign, help, width));
     }
-    for group in Group::ALL {
+    for group in CommandGroup::ALL {
         lines.push(Line::default());
         lines.push(title(group.title()));
         for info in COMMANDS.iter().filter(|it| it.group == group) {

@@ -30,7 +30,7 @@ pub(crate) struct PaneContext<'l> {
 
 /// What can be done with an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum ItemAction {
     /// A command.
     Do(String),
     /// To see the stations of a packet.
@@ -41,7 +41,7 @@ pub(crate) enum Choice {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Item {
     pub lines: Vec<Line<'static>>,
-    pub choice: Option<Choice>,
+    pub choice: Option<ItemAction>,
 }
 
 impl Item {

@@ -2,12 +2,12 @@
 
 use crate::theme::Theme;
 use npsim_chip::core::ContextPhase;
-use npsim_debug::names::{Named, live_at, owner_text};
+use npsim_debug::names::{NamedRegister, live_at, owner_text};
 use npsim_image::Direction;
 use npsim_inspect::Inspect;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, PaneContext, cut, indented};
+use super::{Item, ItemAction, PaneContext, cut, indented};
 use crate::layout::NARROW;
 
 /// The widest name that has its value beside it in line with others.
@@ -34,7 +34,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         )];
         let mut notes = Vec::new();
         match named {
-            Named::Signal(symbol) => {
+            NamedRegister::Signal(symbol) => {
                 let bit = |mask: u16| mask >> symbol.number & 1 == 1;
                 let sleeps = context.phase == ContextPhase::Sleeping;
                 let state = match (bit(context.signals), sleeps && bit(context.wakeup)) {
@@ -48,7 +48,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
                     Theme::FAINT,
                 ));
             }
-            Named::Register(symbol, side) => {
+            NamedRegister::Register(symbol, side) => {
                 let Some(it) = view.register(symbol.operand, side, thread.context) else {
                     continue;
                 };
@@ -75,7 +75,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         }
         items.push(Item {
             lines,
-            choice: Some(Choice::Do(format!("who {name}"))),
+            choice: Some(ItemAction::Do(format!("who {name}"))),
         });
     }
     if items.is_empty() {

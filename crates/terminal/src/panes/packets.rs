@@ -6,7 +6,7 @@ use npsim_debug::history::Fate;
 use npsim_debug::view;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, PaneContext};
+use super::{Item, ItemAction, PaneContext};
 use crate::layout::NARROW;
 
 pub(crate) fn heading(look: &PaneContext<'_>) -> String {
@@ -49,7 +49,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         ]);
         items.push(Item {
             lines: vec![line],
-            choice: Some(Choice::Packet(frame)),
+            choice: Some(ItemAction::Packet(frame)),
         });
     }
     if items.is_empty() {
@@ -83,7 +83,7 @@ fn stations(look: &PaneContext<'_>) -> Vec<Item> {
             ]);
             Item {
                 lines: vec![line],
-                choice: Some(Choice::Do(format!(
+                choice: Some(ItemAction::Do(format!(
                     "goto packet {} @{number}",
                     trail.packet
                 ))),

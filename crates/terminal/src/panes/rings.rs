@@ -4,7 +4,7 @@ use crate::theme::Theme;
 use npsim_debug::view::{self, RingKind};
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, PaneContext, cut};
+use super::{Item, ItemAction, PaneContext, cut};
 
 /// Columns of the bar of a ring.
 const BAR: u32 = 10;
@@ -34,7 +34,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     let theme = look.theme;
     let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);
     let mut items = Vec::new();
-    let mut add = |name: &str, how: String, words: &[u32], choice: Option<Choice>| {
+    let mut add = |name: &str, how: String, words: &[u32], choice: Option<ItemAction>| {
         let mut lines = vec![Line::from(vec![
             Span::styled(
                 format!("{:<name_width$} ", cut(name, name_width)),
@@ -52,7 +52,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     };
     for ring in view::rings(look.debugger) {
         let (fill, name) = (ring.fill, &ring.name);
-        let choice = || Some(Choice::Do(format!("ring {name}")));
+        let choice = || Some(ItemAction::Do(format!("ring {name}")));
         let (how, choice) = match ring.kind {
             RingKind::Scratch { size } => (format!("{} {fill}/{size}", bar(fill, size)), choice()),
             RingKind::Queue => (format!("{fill} entries"), choice()),

@@ -4,7 +4,7 @@ use crate::theme::Theme;
 use npsim_debug::Debugger;
 use npsim_debug::breakpoints::{Breakpoint, What};
 use npsim_debug::console::Sources;
-use npsim_debug::source::{self, Frame};
+use npsim_debug::source::{self, SourceFrame};
 use ratatui::text::{Line, Span};
 
 use super::{PaneContext, file_name};
@@ -16,7 +16,7 @@ const TAB: usize = 8;
 
 /// What a row is a row of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RowPlace {
     /// A line of a source.
     Line(String, u32),
     /// A word, where there is no source.
@@ -34,15 +34,15 @@ enum Stands {
 
 /// A row.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub place: Place,
+pub(crate) struct SourceRow {
+    pub place: RowPlace,
     pub text: String,
     depth: usize,
     stands: Stands,
 }
 
 /// The frames that are open, outermost first.
-fn open_frames(debugger: &Debugger, folded: bool) -> Vec<Frame> {
+fn open_frames(debugger: &Debugger, folded: bool) -> Vec<SourceFrame> {
     let mut frames = debugger.frames(debugger.thread());
     frames.reverse();
     if folded {
@@ -52,7 +52,11 @@ fn open_frames(debugger: &Debugger, folded: bool) -> Vec<Frame> {
 }
 
 /// All rows, and the one at which the context is.
-pub(crate) fn rows(debugger: &Debugger, sources: Sources<'_>, folded: bool) -> (Vec<Row>, usize) {
+pub(crate) fn rows(
+    debugger: &Debugger,
+    sources: Sources<'_>,
+    folded: bool,
+) -> (Vec<SourceRow>, usize) {
     let frames = open_frames(debugger, folded);
     let mut rows = Vec::new();
     add(sources, &frames, 0, &mut rows);
@@ -64,7 +68,7 @@ pub(crate) fn rows(debugger: &Debugger, sources: Sources<'_>, folded: bool) -> (
 }
 
 /// Adds the lines of a frame, and those of the next one behind its line.
-fn add(sources: Sources<'_>, frames: &[Frame], depth: usize, rows: &mut Vec<Row>) {
+fn add(sources: Sources<'_>, frames: &[SourceFrame], depth: usize, rows: &mut Vec<SourceRow>) {
     let Some((frame, inner)) = frames.split_first() else {
         return;
     };
@@ -84,8 +88,8 @@ fn add(sources: Sources<'_>, frames: &[Frame], depth: usize, rows: &mut Vec<Row>
             (true, false) => Stands::Within,
             (true, true) => Stands::Here,
         };
-        rows.push(Row {
-            place: Place::Line(frame.file.clone(), index as u32 + 1),
+        rows.push(SourceRow {
+            place: RowPlace::Line(frame.file.clone(), index as u32 + 1),
             text: without_tabs(text),
             depth,
             stands,
@@ -130,7 +134,7 @@ fn without_tabs(text: &str) -> String {
 }
 
 /// The words of a program of which there is no source.
-fn words(debugger: &Debugger, rows: &mut Vec<Row>) {
+fn words(debugger: &Debugger, rows: &mut Vec<SourceRow>) {
     let thread = debugger.thread();
     let Some(image) = debugger.image(thread.me) else {
         return;
@@ -139,8 +143,8 @@ fn words(debugger: &Debugger, rows: &mut Vec<Row>) {
     rows.extend((0..image.words.len() as u16).map(|at| {
         let word = image.words[usize::from(at)];
         let text = image.instruction(at);
-        Row {
-            place: Place::Word(at),
+        SourceRow {
+            place: RowPlace::Word(at),
             text: text.map_or_else(|| format!(".word {word:#012x}"), |it| it.to_string()),
             depth: 0,
             stands: if at == pc {
@@ -153,14 +157,14 @@ fn words(debugger: &Debugger, rows: &mut Vec<Row>) {
 }
 
 /// Whether a breakpoint stops at a row.
-pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &Place) -> bool {
+pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &RowPlace) -> bool {
     let What::Code(places) = &point.what else {
         return false;
     };
     let me = debugger.thread().me;
     match place {
-        Place::Word(pc) => places.contains(&(me, *pc)),
-        Place::Line(file, line) => match &point.line {
+        RowPlace::Word(pc) => places.contains(&(me, *pc)),
+        RowPlace::Line(file, line) => match &point.line {
             Some((its, number)) => its == file && number == line,
             // An address or a label: the innermost line of its words.
             None => places.iter().any(|(me, pc)| {
@@ -222,8 +226,8 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
             Stands::Elsewhere => " ",
         };
         let number = match &row.place {
-            Place::Line(_, line) => format!("{line:>4} "),
-            Place::Word(at) => format!("{at:>4} "),
+            RowPlace::Line(_, line) => format!("{line:>4} "),
+            RowPlace::Word(at) => format!("{at:>4} "),
         };
         let style = match row.stands {
             Stands::Here => theme.current(),

@@ -4,7 +4,7 @@ use npsim_inspect::Inspect;
 use npsim_inspect::Location;
 use ratatui::text::{Line, Span};
 
-use super::{Choice, Item, PaneContext, cut};
+use super::{Item, ItemAction, PaneContext, cut};
 use crate::layout::NARROW;
 
 pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
@@ -27,7 +27,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
                 ("push".to_owned(), None)
             } else {
                 let who = format!("{}.{}", command.me, command.context);
-                let choice = Choice::Do(format!("context {who}"));
+                let choice = ItemAction::Do(format!("context {who}"));
                 (who, Some(choice))
             };
             let ahead = flight.before().len();

@@ -101,7 +101,7 @@ fn a_long_way_is_broken_off_where_it_has_come_to() {
     let mut debugger = system.debugger();
     debugger.ask(|cycle| cycle >= 100_000);
     let stop = debugger.goto(170_000);
-    assert_eq!(stop.reason, npsim_debug::Reason::Interrupted);
+    assert_eq!(stop.reason, npsim_debug::StopCause::Interrupted);
     let come = debugger.cycle();
     assert!((100_000..150_000).contains(&come), "{come}");
     // Breaking off has changed nothing.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Controller, Limit, Moment, Reno};
+use super::{ControlInputs, Controller, Reno, SendLimit};
 use crate::host::HostParameters;
 use crate::scaling::{ScaleError, divided};
 use npsim_protocols::time::{SECOND, Time};
@@ -98,7 +98,7 @@ impl Cubic {
         cube_root(cube)
     }
 
-    fn begin(&self, moment: &Moment) -> Epoch {
+    fn begin(&self, moment: &ControlInputs) -> Epoch {
         let window = self.reno.window();
         let (k, origin) = if self.after_timeout || self.greatest <= window {
             (0, window)
@@ -114,7 +114,7 @@ impl Cubic {
         }
     }
 
-    fn reduce(&mut self, moment: &Moment) {
+    fn reduce(&mut self, moment: &ControlInputs) {
         let window = self.reno.window().max(moment.mss);
         self.prior = window;
         // Fast convergence: a flow that has less than it had gives up more.
@@ -154,12 +154,12 @@ impl Controller for Cubic {
         self.reno.threshold()
     }
 
-    fn opened(&mut self, moment: &Moment, lost: bool) {
+    fn opened(&mut self, moment: &ControlInputs, lost: bool) {
         self.reno.opened(moment, lost);
     }
 
-    fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
-        if moment.recovering || moment.limit != Limit::Window {
+    fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64) {
+        if moment.recovering || moment.limit != SendLimit::Window {
             return;
         }
         if self.reno.in_slow_start() {
@@ -195,18 +195,18 @@ impl Controller for Cubic {
         self.epoch = Some(epoch);
     }
 
-    fn lost(&mut self, moment: &Moment) {
+    fn lost(&mut self, moment: &ControlInputs) {
         self.reduce(moment);
         self.after_timeout = false;
         let threshold = self.reno.threshold().unwrap_or(2 * moment.mss);
         self.reno.set_window(threshold);
     }
 
-    fn recovered(&mut self, moment: &Moment) {
+    fn recovered(&mut self, moment: &ControlInputs) {
         self.reno.recovered(moment);
     }
 
-    fn timed_out(&mut self, moment: &Moment, again: bool) {
+    fn timed_out(&mut self, moment: &ControlInputs, again: bool) {
         if !again {
             self.reduce(moment);
             self.after_timeout = true;
@@ -215,7 +215,7 @@ impl Controller for Cubic {
         self.epoch = None;
     }
 
-    fn idle(&mut self, moment: &Moment) {
+    fn idle(&mut self, moment: &ControlInputs) {
         self.reno.idle(moment);
         self.epoch = None;
     }

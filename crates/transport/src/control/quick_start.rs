@@ -4,7 +4,7 @@ use npsim_net::Random;
 use npsim_protocols::quick_start::{QuickStartOption, option, rate_units};
 use serde::{Deserialize, Serialize};
 
-use super::{Controller, Limit, Moment, Reno};
+use super::{ControlInputs, Controller, Reno, SendLimit};
 use crate::host::HostParameters;
 use crate::scaling::{ScaleError, divided};
 use crate::wire::{Flags, Packet, QuickStartResponse};
@@ -56,7 +56,7 @@ impl QuickStartParameters {
 
 /// Where a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum State {
+enum RequestState {
     /// To be sent with the SYN.
     New,
     /// Sent, with this difference of TTLs.
@@ -77,14 +77,14 @@ enum State {
 
 /// Reno with a first window at a rate that the routers approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuickStart {
+pub struct QuickStartControl {
     parameters: QuickStartParameters,
     reno: Reno,
     random: Random,
-    state: State,
+    state: RequestState,
 }
 
-impl QuickStart {
+impl QuickStartControl {
     /// The state before the handshake; `random` draws nonce and TTL.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: QuickStartParameters, random: Random) -> Self {
@@ -92,7 +92,7 @@ impl QuickStart {
             parameters,
             reno: Reno::new(host),
             random,
-            state: State::New,
+            state: RequestState::New,
         }
     }
 
@@ -106,23 +106,23 @@ impl QuickStart {
     }
 
     /// A packet of the approved window was lost: as if there had been no Quick-Start.
-    fn revert(&mut self, moment: &Moment) -> bool {
+    fn revert(&mut self, moment: &ControlInputs) -> bool {
         let of_window = match self.state {
-            State::Paced { .. } => true,
-            State::Sent { end } => moment.acknowledged < end,
+            RequestState::Paced { .. } => true,
+            RequestState::Sent { end } => moment.acknowledged < end,
             _ => false,
         };
         if of_window {
             let delivered = moment.acknowledged.saturating_sub(1);
             self.reno.set_threshold((delivered / 2).max(2 * moment.mss));
             self.reno.set_window(self.reno.first_window(moment.mss));
-            self.state = State::Over;
+            self.state = RequestState::Over;
         }
         of_window
     }
 }
 
-impl Controller for QuickStart {
+impl Controller for QuickStartControl {
     fn window(&self) -> u64 {
         self.reno.window()
     }
@@ -137,7 +137,7 @@ impl Controller for QuickStart {
 
     fn rate(&self) -> Option<u64> {
         match self.state {
-            State::Paced { rate } => Some(rate),
+            RequestState::Paced { rate } => Some(rate),
             _ => None,
         }
     }
@@ -146,13 +146,13 @@ impl Controller for QuickStart {
         Some(self.parameters.handshake_timeout)
     }
 
-    fn opened(&mut self, moment: &Moment, lost: bool) {
+    fn opened(&mut self, moment: &ControlInputs, lost: bool) {
         self.reno.opened(moment, lost);
-        let State::Approved { code, .. } = self.state else {
-            self.state = State::Over;
+        let RequestState::Approved { code, .. } = self.state else {
+            self.state = RequestState::Over;
             return;
         };
-        self.state = State::Over;
+        self.state = RequestState::Over;
         let rate = u64::from(rate_units(code).unsigned_abs()) * UNIT;
         let Some(srtt) = moment.srtt else { return };
         let window = time::bytes_in(srtt, rate) / moment.packet * moment.mss;
@@ -160,44 +160,44 @@ impl Controller for QuickStart {
             self.reno.set_window(window);
             let limit = self.parameters.limited_slow_start;
             self.reno.limited_slow_start = limit.map(|limit| u64::from(limit) * moment.mss);
-            self.state = State::Paced { rate };
+            self.state = RequestState::Paced { rate };
         }
     }
 
-    fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
+    fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64) {
         match self.state {
-            State::Paced { .. } => {
+            RequestState::Paced { .. } => {
                 // The window becomes what was really sent in that time.
                 let sent = moment.flight + bytes;
                 self.reno.set_window(sent.min(self.reno.window()));
-                self.state = State::Sent {
+                self.state = RequestState::Sent {
                     end: moment.highest,
                 };
-                let moment = Moment {
-                    limit: Limit::Window,
+                let moment = ControlInputs {
+                    limit: SendLimit::Window,
                     ..*moment
                 };
                 self.reno.acknowledged(&moment, bytes);
             }
-            State::Sent { end } if moment.acknowledged >= end => {
-                self.state = State::Over;
+            RequestState::Sent { end } if moment.acknowledged >= end => {
+                self.state = RequestState::Over;
                 self.reno.acknowledged(moment, bytes);
             }
             _ => self.reno.acknowledged(moment, bytes),
         }
     }
 
-    fn lost(&mut self, moment: &Moment) {
+    fn lost(&mut self, moment: &ControlInputs) {
         if !self.revert(moment) {
             self.reno.lost(moment);
         }
     }
 
-    fn recovered(&mut self, moment: &Moment) {
+    fn recovered(&mut self, moment: &ControlInputs) {
         self.reno.recovered(moment);
     }
 
-    fn timed_out(&mut self, moment: &Moment, again: bool) {
+    fn timed_out(&mut self, moment: &ControlInputs, again: bool) {
         if self.revert(moment) {
             self.reno.set_window(moment.mss);
         } else {
@@ -205,17 +205,17 @@ impl Controller for QuickStart {
         }
     }
 
-    fn idle(&mut self, moment: &Moment) {
+    fn idle(&mut self, moment: &ControlInputs) {
         self.reno.idle(moment);
     }
 
-    fn mark(&mut self, _moment: &Moment, packet: &mut Packet, first: bool) {
+    fn mark(&mut self, _moment: &ControlInputs, packet: &mut Packet, first: bool) {
         let Some(segment) = packet.segment() else {
             return;
         };
         let syn = segment.flags.has(Flags::SYN);
         match self.state {
-            State::New if syn && first => {
+            RequestState::New if syn && first => {
                 let drawn = self.random.next();
                 let option = QuickStartOption {
                     function: option::RATE_REQUEST,
@@ -224,15 +224,17 @@ impl Controller for QuickStart {
                     nonce: (drawn >> 34) as u32,
                     reserved: 0,
                 };
-                self.state = State::Asked {
+                self.state = RequestState::Asked {
                     ttl_difference: packet.ttl.wrapping_sub(option.ttl),
                     nonce: option.nonce,
                 };
                 packet.quick_start = Some(option);
             }
             // A SYN with options may be what was lost: the next one goes without.
-            State::New | State::Asked { .. } if syn => self.state = State::Over,
-            State::Approved {
+            RequestState::New | RequestState::Asked { .. } if syn => {
+                self.state = RequestState::Over
+            }
+            RequestState::Approved {
                 code,
                 nonce,
                 reported: false,
@@ -244,7 +246,7 @@ impl Controller for QuickStart {
                     nonce,
                     reserved: 0,
                 });
-                self.state = State::Approved {
+                self.state = RequestState::Approved {
                     code,
                     nonce,
                     reported: true,
@@ -254,11 +256,11 @@ impl Controller for QuickStart {
         }
     }
 
-    fn read(&mut self, _moment: &Moment, packet: &Packet, _new: bool) {
+    fn read(&mut self, _moment: &ControlInputs, packet: &Packet, _new: bool) {
         let Some(segment) = packet.segment() else {
             return;
         };
-        let State::Asked {
+        let RequestState::Asked {
             ttl_difference,
             nonce,
         } = self.state
@@ -268,7 +270,7 @@ impl Controller for QuickStart {
         if segment.flags.has(Flags::SYN | Flags::ACK) {
             let response = segment.options.quick_start;
             let proved = response.filter(|&r| self.is_proved(r, ttl_difference, nonce));
-            self.state = State::Approved {
+            self.state = RequestState::Approved {
                 code: proved.map_or(0, |response| response.rate),
                 nonce,
                 reported: false,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Controller, Limit, Moment};
+use super::{ControlInputs, Controller, SendLimit};
 use crate::host::{FullAck, HostParameters};
 
 /// Bits of the fraction of the window: congestion avoidance adds less than a byte an ACK to large ones.
@@ -77,7 +77,7 @@ impl Reno {
 }
 
 /// Half of what is in flight, at least two segments (RFC 5681, equation 4).
-pub(super) fn half_of_flight(moment: &Moment) -> u64 {
+pub(super) fn half_of_flight(moment: &ControlInputs) -> u64 {
     (moment.flight / 2).max(2 * moment.mss)
 }
 
@@ -94,14 +94,14 @@ impl Controller for Reno {
         Some(self.threshold).filter(|&threshold| threshold != u64::MAX)
     }
 
-    fn opened(&mut self, moment: &Moment, lost: bool) {
+    fn opened(&mut self, moment: &ControlInputs, lost: bool) {
         let segments = if lost { 1 } else { self.first };
         self.set_window(segments * moment.mss);
     }
 
-    fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
+    fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64) {
         // RFC 5681 and 2861: a window that is not used says nothing of the path.
-        if moment.recovering || moment.limit != Limit::Window {
+        if moment.recovering || moment.limit != SendLimit::Window {
             return;
         }
         if self.in_slow_start() {
@@ -111,12 +111,12 @@ impl Controller for Reno {
         }
     }
 
-    fn lost(&mut self, moment: &Moment) {
+    fn lost(&mut self, moment: &ControlInputs) {
         self.threshold = half_of_flight(moment);
         self.set_window(self.threshold);
     }
 
-    fn recovered(&mut self, moment: &Moment) {
+    fn recovered(&mut self, moment: &ControlInputs) {
         let window = match self.full_ack {
             FullAck::Threshold => self.threshold,
             FullAck::Flight => {
@@ -127,7 +127,7 @@ impl Controller for Reno {
         self.set_window(window);
     }
 
-    fn timed_out(&mut self, moment: &Moment, again: bool) {
+    fn timed_out(&mut self, moment: &ControlInputs, again: bool) {
         // The threshold of the first expiry stays (RFC 5681, section 3.1). In a fast recovery what is out
         // and not acknowledged tells of the window before the loss, which was halved already: half of
         // it again would be the window at which the queue overflowed.
@@ -138,7 +138,7 @@ impl Controller for Reno {
         self.set_window(moment.mss);
     }
 
-    fn idle(&mut self, moment: &Moment) {
+    fn idle(&mut self, moment: &ControlInputs) {
         self.set_window(self.window().min(self.first_window(moment.mss)));
     }
 }

@@ -4,8 +4,8 @@ use npsim_net::Random;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Controller, Cubic, CubicParameters, QuickStart, QuickStartParameters, Reno, Srp, SrpParameters,
-    Xcp, XcpOptionControl, XcpOptionParameters, XcpParameters,
+    Controller, Cubic, CubicParameters, QuickStartControl, QuickStartParameters, Reno, SrpControl,
+    SrpParameters, XcpControl, XcpOptionControl, XcpOptionParameters, XcpParameters,
 };
 use crate::host::HostParameters;
 use crate::scaling::ScaleError;
@@ -49,18 +49,18 @@ impl Scheme {
         })
     }
 
-    pub(crate) fn controller(self, host: &HostParameters, random: Random) -> Control {
+    pub(crate) fn controller(self, host: &HostParameters, random: Random) -> AnyController {
         match self {
-            Self::Reno => Control::Reno(Reno::new(host)),
-            Self::Cubic(parameters) => Control::Cubic(Cubic::new(host, parameters)),
-            Self::Xcp(parameters) => Control::Xcp(Xcp::new(host, parameters)),
+            Self::Reno => AnyController::Reno(Reno::new(host)),
+            Self::Cubic(parameters) => AnyController::Cubic(Cubic::new(host, parameters)),
+            Self::Xcp(parameters) => AnyController::Xcp(XcpControl::new(host, parameters)),
             Self::XcpOption(parameters) => {
-                Control::XcpOption(XcpOptionControl::new(host, parameters))
+                AnyController::XcpOption(XcpOptionControl::new(host, parameters))
             }
             Self::QuickStart(parameters) => {
-                Control::QuickStart(QuickStart::new(host, parameters, random))
+                AnyController::QuickStart(QuickStartControl::new(host, parameters, random))
             }
-            Self::Srp(parameters) => Control::Srp(Srp::new(host, parameters)),
+            Self::Srp(parameters) => AnyController::Srp(SrpControl::new(host, parameters)),
         }
     }
 }
@@ -68,16 +68,16 @@ impl Scheme {
 /// A controller and its state: one type, so that a sender can be saved and restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the types")]
-pub enum Control {
+pub enum AnyController {
     Reno(Reno),
     Cubic(Cubic),
-    Xcp(Xcp),
+    Xcp(XcpControl),
     XcpOption(XcpOptionControl),
-    QuickStart(QuickStart),
-    Srp(Srp),
+    QuickStart(QuickStartControl),
+    Srp(SrpControl),
 }
 
-impl Control {
+impl AnyController {
     pub(crate) fn law(&self) -> &dyn Controller {
         match self {
             Self::Reno(law) => law,

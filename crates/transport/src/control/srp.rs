@@ -1,10 +1,10 @@
 //! SRP: packets leave at a rate that follows from the loss event rate (Shang et al., TCP-SRP). The law
 //! is that of [`npsim_protocols::srp`], which a network processor that paces follows as well.
 
-use npsim_protocols::srp::{self, Law};
+use npsim_protocols::srp::{self, PacingLaw};
 use serde::{Deserialize, Serialize};
 
-use super::{Controller, Moment};
+use super::{ControlInputs, Controller};
 use crate::host::HostParameters;
 
 /// What an SRP sender is set to.
@@ -16,24 +16,24 @@ pub struct SrpParameters {
 
 /// The rate of a paced sender. It has no window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Srp {
-    law: Law,
+pub struct SrpControl {
+    law: PacingLaw,
 }
 
-impl Srp {
+impl SrpControl {
     /// The state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: SrpParameters) -> Self {
         let first = u64::from(host.initial_window);
         Self {
-            law: Law::new(first, parameters.most),
+            law: PacingLaw::new(first, parameters.most),
         }
     }
 }
 
 /// What the law may know of a moment.
-fn known(moment: &Moment) -> srp::Moment {
-    srp::Moment {
+fn known(moment: &ControlInputs) -> srp::LawInputs {
+    srp::LawInputs {
         now: moment.now,
         mss: moment.mss,
         packet: moment.packet,
@@ -42,7 +42,7 @@ fn known(moment: &Moment) -> srp::Moment {
     }
 }
 
-impl Controller for Srp {
+impl Controller for SrpControl {
     fn window(&self) -> u64 {
         u64::MAX >> 2
     }
@@ -55,32 +55,32 @@ impl Controller for Srp {
         Some(self.law.rate())
     }
 
-    fn opened(&mut self, moment: &Moment, lost: bool) {
+    fn opened(&mut self, moment: &ControlInputs, lost: bool) {
         self.law.opened(&known(moment), lost);
     }
 
-    fn acknowledged(&mut self, _moment: &Moment, _bytes: u64) {
+    fn acknowledged(&mut self, _moment: &ControlInputs, _bytes: u64) {
         self.law.progressed();
     }
 
     /// A sender without a window sends on while a loss is being repaired, so what arrives meanwhile
     /// counts for the rate when it arrives.
-    fn arrived(&mut self, moment: &Moment, bytes: u64) {
+    fn arrived(&mut self, moment: &ControlInputs, bytes: u64) {
         self.law.arrived(&known(moment), bytes);
     }
 
-    fn lost(&mut self, moment: &Moment) {
+    fn lost(&mut self, moment: &ControlInputs) {
         self.law.lost(&known(moment));
     }
 
     /// And so does what is lost meanwhile.
-    fn lost_more(&mut self, moment: &Moment) {
+    fn lost_more(&mut self, moment: &ControlInputs) {
         self.law.lost(&known(moment));
     }
 
-    fn recovered(&mut self, _moment: &Moment) {}
+    fn recovered(&mut self, _moment: &ControlInputs) {}
 
-    fn timed_out(&mut self, moment: &Moment, _again: bool) {
+    fn timed_out(&mut self, moment: &ControlInputs, _again: bool) {
         self.law.timed_out(&known(moment));
     }
 }

@@ -1,12 +1,12 @@
 //! XCP as its draft has it: the congestion header asks, routers answer, the window follows.
 
-use npsim_protocols::xcp::{Header, SECOND as HEADER_SECOND, header};
+use npsim_protocols::xcp::{SECOND as HEADER_SECOND, XcpHeader, header};
 use serde::{Deserialize, Serialize};
 
 use super::reno::half_of_flight;
-use super::{Controller, Limit, Moment};
+use super::{ControlInputs, Controller, SendLimit};
 use crate::host::HostParameters;
-use crate::wire::{Body, Packet};
+use crate::wire::{Packet, PacketBody};
 use npsim_protocols::time::{SECOND, Time};
 
 /// Bits of the fraction of the window: feedback is often less than a byte.
@@ -54,7 +54,7 @@ impl Default for XcpParameters {
 ///
 /// The window is payload, routers count IP: what they give is scaled by payload over packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Xcp {
+pub struct XcpControl {
     parameters: XcpParameters,
     /// Bytes x 2^16.
     window: u64,
@@ -64,7 +64,7 @@ pub struct Xcp {
     watched: Option<(Time, u64, bool)>,
 }
 
-impl Xcp {
+impl XcpControl {
     /// The state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: XcpParameters) -> Self {
@@ -81,7 +81,7 @@ impl Xcp {
     }
 
     /// Feedback of `change` bytes per second. Like the reference in ns-2, only with ACKs of new data.
-    fn apply(&mut self, moment: &Moment, change: i32) {
+    fn apply(&mut self, moment: &ControlInputs, change: i32) {
         let Some(srtt) = moment.srtt else { return };
         let bytes = i128::from(change) * i128::from(srtt) * i128::from(moment.mss);
         let step = (bytes << FRACTION) / (i128::from(SECOND) * i128::from(moment.packet));
@@ -91,9 +91,9 @@ impl Xcp {
     }
 
     /// Unused window is given up, by round-trip times in which it was never the limit.
-    fn age(&mut self, moment: &Moment) {
+    fn age(&mut self, moment: &ControlInputs) {
         let Some(srtt) = moment.srtt else { return };
-        let unused = moment.limit != Limit::Window;
+        let unused = moment.limit != SendLimit::Window;
         let (start, most, always) = self.watched.unwrap_or((moment.now, 0, true));
         let (most, always) = (most.max(moment.flight), always && unused);
         if moment.now - start < srtt {
@@ -109,7 +109,7 @@ impl Xcp {
     }
 
     /// The congestion header of a packet with data.
-    fn request(&self, moment: &Moment) -> Header {
+    fn request(&self, moment: &ControlInputs) -> XcpHeader {
         let mut header = empty_header(header::STANDARD);
         let Some(srtt) = moment.srtt.filter(|&srtt| srtt > 0) else {
             return header;
@@ -127,8 +127,8 @@ impl Xcp {
     }
 
     /// The change of throughput that a packet asks for.
-    fn delta(&self, moment: &Moment, srtt: Time) -> i32 {
-        if moment.limit == Limit::Data {
+    fn delta(&self, moment: &ControlInputs, srtt: Time) -> i32 {
+        if moment.limit == SendLimit::Data {
             return 0;
         }
         // In flight payload to throughput of IP.
@@ -152,8 +152,8 @@ impl Xcp {
 }
 
 /// A header that tells and asks nothing.
-pub(crate) fn empty_header(format: u8) -> Header {
-    Header {
+pub(crate) fn empty_header(format: u8) -> XcpHeader {
+    XcpHeader {
         protocol: TCP,
         length: header::LENGTH as u8,
         version: header::VERSION,
@@ -166,7 +166,7 @@ pub(crate) fn empty_header(format: u8) -> Header {
     }
 }
 
-impl Controller for Xcp {
+impl Controller for XcpControl {
     fn window(&self) -> u64 {
         self.window >> FRACTION
     }
@@ -179,29 +179,29 @@ impl Controller for Xcp {
         header::LENGTH as u16
     }
 
-    fn opened(&mut self, moment: &Moment, lost: bool) {
+    fn opened(&mut self, moment: &ControlInputs, lost: bool) {
         self.set(moment.mss * if lost { 1 } else { self.first });
     }
 
-    fn acknowledged(&mut self, moment: &Moment, _bytes: u64) {
+    fn acknowledged(&mut self, moment: &ControlInputs, _bytes: u64) {
         self.age(moment);
     }
 
-    fn lost(&mut self, moment: &Moment) {
+    fn lost(&mut self, moment: &ControlInputs) {
         if self.parameters.loss == XcpLoss::Halve {
             self.set(half_of_flight(moment));
         }
     }
 
-    fn recovered(&mut self, _moment: &Moment) {}
+    fn recovered(&mut self, _moment: &ControlInputs) {}
 
-    fn timed_out(&mut self, moment: &Moment, _again: bool) {
+    fn timed_out(&mut self, moment: &ControlInputs, _again: bool) {
         self.set(moment.mss);
     }
 
-    fn mark(&mut self, moment: &Moment, packet: &mut Packet, _first: bool) {
+    fn mark(&mut self, moment: &ControlInputs, packet: &mut Packet, _first: bool) {
         let request = self.request(moment);
-        if let Body::Tcp { xcp, segment } = &mut packet.body {
+        if let PacketBody::Tcp { xcp, segment } = &mut packet.body {
             // A bare ACK asks for nothing, and routers leave it alone.
             *xcp = Some(if segment.payload > 0 {
                 request
@@ -211,9 +211,9 @@ impl Controller for Xcp {
         }
     }
 
-    fn read(&mut self, moment: &Moment, packet: &Packet, new: bool) {
+    fn read(&mut self, moment: &ControlInputs, packet: &Packet, new: bool) {
         if let (
-            Body::Tcp {
+            PacketBody::Tcp {
                 xcp: Some(header), ..
             },
             true,

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Controller, Moment, Reno};
+use super::{ControlInputs, Controller, Reno};
 use crate::host::HostParameters;
 use crate::scaling::{ScaleError, divided};
-use crate::wire::{Body, FRACTION_BITS, Flags, Packet, PacketFormat, XcpOption};
+use crate::wire::{FRACTION_BITS, Flags, Packet, PacketBody, PacketFormat, XcpOption};
 use npsim_protocols::time::{MILLISECOND, Time};
 
 /// Bytes of the option.
@@ -73,7 +73,7 @@ impl XcpOptionControl {
     }
 
     /// The window that a packet asks for more, packets x 2^10.
-    fn request(&self, moment: &Moment) -> i64 {
+    fn request(&self, moment: &ControlInputs) -> i64 {
         match (self.parameters.desired, moment.srtt) {
             (None, _) => i64::MAX,
             (Some(_), None) => 0,
@@ -108,42 +108,42 @@ impl Controller for XcpOptionControl {
         if self.agreed { OPTION } else { 0 }
     }
 
-    fn opened(&mut self, moment: &Moment, lost: bool) {
+    fn opened(&mut self, moment: &ControlInputs, lost: bool) {
         self.mss = moment.mss;
         self.window = if lost { 1 } else { self.first } << FRACTION_BITS;
         self.plain.opened(moment, lost);
     }
 
-    fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
+    fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64) {
         if !self.agreed {
             self.plain.acknowledged(moment, bytes);
         }
     }
 
-    fn lost(&mut self, moment: &Moment) {
+    fn lost(&mut self, moment: &ControlInputs) {
         if !self.agreed {
             self.plain.lost(moment);
         }
     }
 
-    fn recovered(&mut self, moment: &Moment) {
+    fn recovered(&mut self, moment: &ControlInputs) {
         if !self.agreed {
             self.plain.recovered(moment);
         }
     }
 
-    fn timed_out(&mut self, moment: &Moment, again: bool) {
+    fn timed_out(&mut self, moment: &ControlInputs, again: bool) {
         self.window = 1 << FRACTION_BITS;
         self.plain.timed_out(moment, again);
     }
 
-    fn idle(&mut self, moment: &Moment) {
+    fn idle(&mut self, moment: &ControlInputs) {
         self.plain.idle(moment);
     }
 
-    fn mark(&mut self, moment: &Moment, packet: &mut Packet, _first: bool) {
+    fn mark(&mut self, moment: &ControlInputs, packet: &mut Packet, _first: bool) {
         let feedback = self.request(moment);
-        let Body::Tcp { segment, .. } = &mut packet.body else {
+        let PacketBody::Tcp { segment, .. } = &mut packet.body else {
             return;
         };
         let option = if segment.flags.has(Flags::SYN) {
@@ -166,7 +166,7 @@ impl Controller for XcpOptionControl {
         segment.options.xcp = Some(option);
     }
 
-    fn read(&mut self, _moment: &Moment, packet: &Packet, new: bool) {
+    fn read(&mut self, _moment: &ControlInputs, packet: &Packet, new: bool) {
         let Some(segment) = packet.segment() else {
             return;
         };

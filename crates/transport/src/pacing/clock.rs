@@ -7,7 +7,7 @@ use npsim_protocols::time::{SECOND, Time};
 
 /// What a timer goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Clock {
+pub enum TimerClock {
     /// A timer fires when it is due.
     Exact,
     /// A periodic interrupt: a timer fires with the first one at or after its time.
@@ -24,7 +24,7 @@ pub enum Clock {
     },
 }
 
-impl Clock {
+impl TimerClock {
     /// The timer ring as its paper has it (Shang et al.): a bucket is one cycle of an 800 MHz core.
     pub const PAPER: Self = Self::Ring {
         tick: 1_250,
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_jiffy_gathers_what_is_due_in_it() {
-        let clock = Clock::jiffies(250);
+        let clock = TimerClock::jiffies(250);
         assert_eq!(clock.fires_at(0, 1), 4 * MILLISECOND);
         assert_eq!(clock.fires_at(0, 4 * MILLISECOND), 4 * MILLISECOND);
         assert_eq!(clock.fires_at(0, 4 * MILLISECOND + 1), 8 * MILLISECOND);
@@ -89,17 +89,17 @@ mod tests {
     #[test]
     fn the_ring_of_the_sdk_fires_at_least_two_buckets_ahead() {
         let bucket = 2_560_000;
-        assert_eq!(Clock::SDK.fires_at(0, 1), 2 * bucket);
-        assert_eq!(Clock::SDK.fires_at(bucket - 1, bucket), 2 * bucket);
-        assert_eq!(Clock::SDK.fires_at(bucket, bucket), 3 * bucket);
-        assert_eq!(Clock::SDK.fires_at(0, 5 * bucket - 1), 5 * bucket);
-        assert_eq!(Clock::PAPER.fires_at(0, 1), 1_250);
+        assert_eq!(TimerClock::SDK.fires_at(0, 1), 2 * bucket);
+        assert_eq!(TimerClock::SDK.fires_at(bucket - 1, bucket), 2 * bucket);
+        assert_eq!(TimerClock::SDK.fires_at(bucket, bucket), 3 * bucket);
+        assert_eq!(TimerClock::SDK.fires_at(0, 5 * bucket - 1), 5 * bucket);
+        assert_eq!(TimerClock::PAPER.fires_at(0, 1), 1_250);
     }
 
     proptest! {
         #[test]
         fn no_timer_fires_early(now in 0..SECOND, ahead in 0..SECOND) {
-            for clock in [Clock::Exact, Clock::PAPER, Clock::SDK, Clock::jiffies(100)] {
+            for clock in [TimerClock::Exact, TimerClock::PAPER, TimerClock::SDK, TimerClock::jiffies(100)] {
                 let at = clock.fires_at(now, now + ahead);
                 prop_assert!(at >= now + ahead);
                 prop_assert!(at - (now + ahead) <= 10 * MILLISECOND);

@@ -41,7 +41,7 @@ impl CpuCost {
 /// flow that comes while others of it are being done waits for the core that does them: a flow is never
 /// on two cores, so its packets keep their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cpu {
+pub struct HostCpu {
     cost: CpuCost,
     /// When each core has done what it was given.
     free: Vec<Time>,
@@ -53,7 +53,7 @@ pub struct Cpu {
     busy: Time,
 }
 
-impl Cpu {
+impl HostCpu {
     /// `cores` cores, at least one.
     #[must_use]
     pub fn new(cores: usize, cost: CpuCost) -> Self {
@@ -134,7 +134,7 @@ mod tests {
             tick: 100,
             contention: 0,
         };
-        let mut cpu = Cpu::new(2, cost);
+        let mut cpu = HostCpu::new(2, cost);
         let done = [1, 2, 3].map(|flow| cpu.packet(0, flow));
         assert_eq!(done, [10, 10, 20]);
         assert_eq!(cpu.packet(50, 1), 60, "idle cores begin at once");
@@ -150,7 +150,7 @@ mod tests {
             timer: 100,
             ..CpuCost::default()
         };
-        let mut cpu = Cpu::new(4, cost);
+        let mut cpu = HostCpu::new(4, cost);
         assert_eq!(cpu.timer(0, 1), 100);
         assert_eq!(cpu.packet(20, 1), 110, "behind its flow's timer");
         assert_eq!(cpu.packet(20, 2), 30, "another flow on another core");
@@ -159,7 +159,7 @@ mod tests {
             timer: 100,
             ..CpuCost::default()
         };
-        let mut cpu = Cpu::new(4, free);
+        let mut cpu = HostCpu::new(4, free);
         cpu.timer(0, 1);
         assert_eq!(cpu.packet(20, 1), 100, "costs nothing and waits");
     }
@@ -171,7 +171,7 @@ mod tests {
             contention: 4,
             ..CpuCost::default()
         };
-        let mut cpu = Cpu::new(3, cost);
+        let mut cpu = HostCpu::new(3, cost);
         assert_eq!(cpu.timer(0, 1), 10, "alone");
         assert_eq!(cpu.timer(0, 2), 14, "another core is busy");
         assert_eq!(cpu.timer(0, 3), 18, "two are");
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn work_without_cost_is_done_at_once() {
-        let mut cpu = Cpu::new(0, CpuCost::default());
+        let mut cpu = HostCpu::new(0, CpuCost::default());
         assert_eq!((cpu.packet(7, 0), cpu.timer(8, 0)), (7, 8));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Clock;
+use super::TimerClock;
 use npsim_protocols::time::{self, Time};
 
 /// When the next packet of a flow is due.
@@ -28,7 +28,7 @@ impl Pacer {
     }
 
     /// A timer for a packet that is due at `due`: when it fires.
-    pub fn wait(&mut self, clock: Clock, now: Time, due: Time) -> Time {
+    pub fn wait(&mut self, clock: TimerClock, now: Time, due: Time) -> Time {
         self.waiting = true;
         clock.fires_at(now, due)
     }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_late_timer_keeps_the_rate() {
-        let clock = Clock::jiffies(100);
+        let clock = TimerClock::jiffies(100);
         let mut pacer = Pacer::default();
         assert_eq!(pacer.due(0, RATE), 0);
         pacer.sent(0, 1_000);

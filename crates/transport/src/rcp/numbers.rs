@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// Numbers that have come.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Numbers {
+pub(super) struct ReceivedNumbers {
     /// All below this one.
     next: u32,
     /// Beyond holes, in order: first and the one after the last.
     beyond: Vec<(u32, u32)>,
 }
 
-impl Numbers {
+impl ReceivedNumbers {
     /// Adds a number; whether it is new.
     pub fn insert(&mut self, number: u32) -> bool {
         if self.contains(number) {
@@ -67,7 +67,7 @@ mod tests {
         fn received_and_missing_numbers_are_all(
             came in prop::collection::vec(0_u32..40, 0..40), end in 0_u32..50,
         ) {
-            let mut numbers = Numbers::default();
+            let mut numbers = ReceivedNumbers::default();
             let mut set = std::collections::BTreeSet::new();
             for number in came {
                 prop_assert_eq!(numbers.insert(number), set.insert(number));

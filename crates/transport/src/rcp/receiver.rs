@@ -1,10 +1,10 @@
 //! The receiving end: echoes the rate and the sender's clock, and counts.
 
-use npsim_protocols::rcp::{Header, header};
+use npsim_protocols::rcp::{RcpHeader, header};
 use serde::{Deserialize, Serialize};
 
-use super::numbers::Numbers;
-use crate::wire::{Body, Datagram, Ends, Packet};
+use super::numbers::ReceivedNumbers;
+use crate::wire::{FlowEnds, Packet, PacketBody, RcpDatagram};
 
 /// What a receiver has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,8 +20,8 @@ pub struct RcpReceiverCounters {
 /// The receiving end of an RCP flow. It never acts on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpReceiver {
-    ends: Ends,
-    came: Numbers,
+    ends: FlowEnds,
+    came: ReceivedNumbers,
     identification: u16,
     counters: RcpReceiverCounters,
 }
@@ -29,10 +29,10 @@ pub struct RcpReceiver {
 impl RcpReceiver {
     /// A receiver of a flow with these ends, its own first. RCP has no ports: addresses tell flows.
     #[must_use]
-    pub fn new(ends: Ends) -> Self {
+    pub fn new(ends: FlowEnds) -> Self {
         Self {
             ends,
-            came: Numbers::default(),
+            came: ReceivedNumbers::default(),
             identification: 0,
             counters: RcpReceiverCounters::default(),
         }
@@ -46,7 +46,7 @@ impl RcpReceiver {
 
     /// A packet that came; the answer is appended.
     pub fn receive(&mut self, packet: &Packet, out: &mut Vec<Packet>) {
-        let Body::Rcp { header, datagram } = &packet.body else {
+        let PacketBody::Rcp { header, datagram } = &packet.body else {
             return;
         };
         let kind = match header.kind {
@@ -64,14 +64,14 @@ impl RcpReceiver {
                 self.counters.duplicates += 1;
             }
         }
-        let answer = Header {
+        let answer = RcpHeader {
             rate: header::UNLIMITED,
             reverse_rate: header.rate,
             rtt: 0,
             kind,
             ..*header
         };
-        let datagram = Datagram {
+        let datagram = RcpDatagram {
             payload: 0,
             ..*datagram
         };

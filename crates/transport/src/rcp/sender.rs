@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use npsim_protocols::rcp::{Header, header};
+use npsim_protocols::rcp::{RcpHeader, header};
 use serde::{Deserialize, Serialize};
 
-use super::numbers::Numbers;
+use super::numbers::ReceivedNumbers;
 use super::{RcpParameters, in_header};
 use crate::pacing::Pacer;
 use crate::sender::Supply;
-use crate::wire::{Body, DATAGRAM_PROTOCOL, Datagram, Ends, Packet};
+use crate::wire::{DATAGRAM_PROTOCOL, FlowEnds, Packet, PacketBody, RcpDatagram};
 use npsim_protocols::time::{self, Time};
 
 /// Bytes of headers of a packet.
@@ -21,7 +21,7 @@ pub struct RcpSenderParameters {
     /// The host.
     pub host: RcpParameters,
     /// Its addresses; ports are not sent.
-    pub ends: Ends,
+    pub ends: FlowEnds,
     /// What there is to send; [`Supply::Offered`] is nothing.
     pub supply: Supply,
 }
@@ -66,7 +66,7 @@ pub struct RcpSenderCounters {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpSender {
     host: RcpParameters,
-    ends: Ends,
+    ends: FlowEnds,
     phase: RcpPhase,
     /// Packets of data, and bytes of payload of the last one.
     total: u32,
@@ -74,7 +74,7 @@ pub struct RcpSender {
     /// The next number to be sent the first time.
     next: u32,
     again: VecDeque<u32>,
-    answered: Numbers,
+    answered: ReceivedNumbers,
     /// Bytes of IP per second.
     rate: u64,
     smoothed: Option<Time>,
@@ -114,7 +114,7 @@ impl RcpSender {
             last_payload: last_payload as u16,
             next: 0,
             again: VecDeque::new(),
-            answered: Numbers::default(),
+            answered: ReceivedNumbers::default(),
             rate: 0,
             smoothed: None,
             least_rtt: None,
@@ -169,7 +169,7 @@ impl RcpSender {
 
     /// A packet that came.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
-        let Body::Rcp { header, datagram } = &packet.body else {
+        let PacketBody::Rcp { header, datagram } = &packet.body else {
             return;
         };
         let over = matches!(
@@ -366,14 +366,14 @@ impl RcpSender {
 
     fn send(&mut self, now: Time, kind: u8, number: u32, payload: u16, out: &mut Vec<Packet>) {
         self.identification = self.identification.wrapping_add(1);
-        let header = Header {
+        let header = RcpHeader {
             rate: header::UNLIMITED,
             reverse_rate: 0,
             rtt: in_header(self.smoothed),
             protocol: DATAGRAM_PROTOCOL,
             kind,
         };
-        let datagram = Datagram {
+        let datagram = RcpDatagram {
             number,
             stamp: self.clock(now),
             payload,

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// Ranges of the stream. The SYN at offset 0 has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Assembly {
+pub(super) struct StreamAssembly {
     next: u64,
     /// Ranges beyond holes, apart from each other, the one that changed last first: the order of SACK
     /// blocks (RFC 2018, section 4).
     beyond: Vec<(u64, u64)>,
 }
 
-impl Default for Assembly {
+impl Default for StreamAssembly {
     fn default() -> Self {
         Self {
             next: 1,
@@ -20,7 +20,7 @@ impl Default for Assembly {
     }
 }
 
-impl Assembly {
+impl StreamAssembly {
     /// The offset after the last that came without a gap.
     pub fn next(&self) -> u64 {
         self.next
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_range_that_changed_last_comes_first() {
-        let mut assembly = Assembly::default();
+        let mut assembly = StreamAssembly::default();
         for (first, after) in [(11, 21), (31, 41), (51, 61), (21, 31)] {
             assembly.insert(first, after);
         }
@@ -86,7 +86,7 @@ mod tests {
         fn assembly_loses_and_invents_nothing(
             blocks in prop::collection::vec((1_u64..60, 1_u64..12), 0..20),
         ) {
-            let mut assembly = Assembly::default();
+            let mut assembly = StreamAssembly::default();
             let mut came = [false; 80];
             for (first, length) in blocks {
                 let place = first as usize..(first + length) as usize;

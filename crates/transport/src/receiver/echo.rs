@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::XcpAnswer;
 use crate::control::empty_header;
-use crate::wire::{Body, Options, Packet, PacketFormat, QuickStartResponse, XcpOption};
+use crate::wire::{Packet, PacketBody, PacketFormat, QuickStartResponse, TcpOptions, XcpOption};
 
 /// What goes back with the next packet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Echo {
             ttl_difference: packet.ttl.wrapping_sub(option.ttl),
             nonce: option.nonce,
         });
-        let Body::Tcp { xcp, segment } = &packet.body else {
+        let PacketBody::Tcp { xcp, segment } = &packet.body else {
             return;
         };
         self.header = xcp.map(|_| 0);
@@ -43,7 +43,7 @@ impl Echo {
 
     /// A packet of the open connection came.
     pub fn take(&mut self, packet: &Packet, answer: Option<XcpAnswer>) {
-        let Body::Tcp { xcp, segment } = &packet.body else {
+        let PacketBody::Tcp { xcp, segment } = &packet.body else {
             return;
         };
         let asks = xcp.filter(|header| header.takes_feedback());
@@ -59,7 +59,7 @@ impl Echo {
     }
 
     /// Writes what stands in TCP options; the feedback in packets x 2^10 that is given.
-    pub fn mark(&mut self, options: &mut Options, syn: bool) -> i64 {
+    pub fn mark(&mut self, options: &mut TcpOptions, syn: bool) -> i64 {
         if syn {
             options.quick_start = self.response.take();
         }
@@ -79,7 +79,7 @@ impl Echo {
         let feedback = std::mem::take(sum);
         let mut header = empty_header(header::MINIMAL);
         header.reverse_feedback = feedback.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-        if let Body::Tcp { xcp, .. } = &mut packet.body {
+        if let PacketBody::Tcp { xcp, .. } = &mut packet.body {
             *xcp = Some(header);
         }
     }

@@ -4,13 +4,13 @@ use crate::sequence;
 use crate::wire::{Flags, Packet, Segment};
 use npsim_protocols::time::Time;
 
-use super::{Peer, Phase, Sender};
+use super::{ConnectionPhase, ReceiverPeer, Sender};
 
 impl Sender {
     /// Sends the SYN. Nothing happens if that was done before.
     pub fn open(&mut self, now: Time, out: &mut Vec<Packet>) {
-        if self.phase == Phase::New {
-            self.phase = Phase::SynSent;
+        if self.phase == ConnectionPhase::New {
+            self.phase = ConnectionPhase::SynSent;
             self.counters.opened_at = Some(now);
             if let Some(timeout) = self.control.law().handshake_timeout() {
                 self.rtt.begin_with(timeout);
@@ -33,10 +33,12 @@ impl Sender {
             return;
         };
         match self.phase {
-            Phase::New | Phase::Failed => {}
-            Phase::SynSent => self.receive_in_handshake(now, packet, segment, out),
-            Phase::Open => self.receive_open(now, packet, segment, out),
-            Phase::TimeWait | Phase::Closed => self.receive_closed(now, segment, out),
+            ConnectionPhase::New | ConnectionPhase::Failed => {}
+            ConnectionPhase::SynSent => self.receive_in_handshake(now, packet, segment, out),
+            ConnectionPhase::Open => self.receive_open(now, packet, segment, out),
+            ConnectionPhase::TimeWait | ConnectionPhase::Closed => {
+                self.receive_closed(now, segment, out)
+            }
         }
     }
 
@@ -58,7 +60,7 @@ impl Sender {
         }
         let options = &segment.options;
         let scaled = self.host.window_scale;
-        self.peer = Some(Peer {
+        self.peer = Some(ReceiverPeer {
             initial: segment.sequence,
             next: 1,
             shift: options.window_scale.filter(|_| scaled).unwrap_or(0),
@@ -79,7 +81,7 @@ impl Sender {
         } else {
             self.rtt.after_lost_syn();
         }
-        self.phase = Phase::Open;
+        self.phase = ConnectionPhase::Open;
         self.retries = 0;
         self.acknowledged = 1;
         self.recover = 0;
@@ -138,11 +140,11 @@ impl Sender {
 
     /// All that there was to send has arrived: waits for the peer's FIN, then for its retransmissions.
     fn close_if_done(&mut self, now: Time) {
-        if !self.closing || self.acknowledged != self.end() || self.phase != Phase::Open {
+        if !self.closing || self.acknowledged != self.end() || self.phase != ConnectionPhase::Open {
             return;
         }
         if self.peer.is_some_and(|peer| peer.next == 2) {
-            self.phase = Phase::TimeWait;
+            self.phase = ConnectionPhase::TimeWait;
             self.forget_at = Some(now + self.host.time_wait);
         } else if self.forget_at.is_none() {
             self.forget_at = Some(now + self.host.time_wait);
@@ -157,14 +159,14 @@ impl Sender {
         if segment.flags.has(Flags::FIN) {
             let ack = self.packet(now, Flags::ACK, self.next, 0);
             self.send(now, ack, false, out);
-            if self.phase == Phase::TimeWait {
+            if self.phase == ConnectionPhase::TimeWait {
                 self.forget_at = Some(now + self.host.time_wait);
             }
         }
     }
 
     pub(super) fn fail(&mut self) {
-        self.phase = Phase::Failed;
+        self.phase = ConnectionPhase::Failed;
         self.expires_at = None;
         self.probe_at = None;
         self.pace_at = None;

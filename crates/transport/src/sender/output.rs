@@ -1,19 +1,19 @@
 //! What is sent next, and when.
 
-use crate::control::Limit;
+use crate::control::SendLimit;
 use crate::handshake;
 use crate::sequence;
-use crate::wire::{Flags, Options, Packet, Segment};
+use crate::wire::{Flags, Packet, Segment, TcpOptions};
 use npsim_protocols::time::Time;
 
-use super::{Peer, Phase, Recovery, Sender};
+use super::{ConnectionPhase, ReceiverPeer, Recovery, Sender};
 
 /// The window that a sender announces: it takes no data.
 const OWN_WINDOW: u16 = u16::MAX;
 
 /// Why a segment is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reason {
+enum SendReason {
     /// Its turn has come: new data, or old data after a timeout.
     Turn,
     /// It was lost.
@@ -24,17 +24,17 @@ enum Reason {
 
 /// A segment to send.
 #[derive(Debug, Clone, Copy)]
-struct Choice {
+struct SegmentChoice {
     offset: u64,
     length: u64,
     fin: bool,
-    reason: Reason,
+    reason: SendReason,
 }
 
 impl Sender {
     /// Sends what may be sent.
     pub(super) fn output(&mut self, now: Time, out: &mut Vec<Packet>) {
-        if self.phase != Phase::Open {
+        if self.phase != ConnectionPhase::Open {
             return;
         }
         self.restart_after_idle(now);
@@ -81,7 +81,7 @@ impl Sender {
     }
 
     /// The segment that is to leave next; none sets why.
-    fn choose(&mut self) -> Option<Choice> {
+    fn choose(&mut self) -> Option<SegmentChoice> {
         if self.repair {
             return Some(self.repair_at(self.acknowledged));
         }
@@ -111,20 +111,24 @@ impl Sender {
         let fits = in_flight == 0 || in_flight + length <= window;
         if !fits {
             let limited = self.host.window_limit.is_some_and(|limit| limit <= window);
-            self.limit = if limited { Limit::Peer } else { Limit::Window };
+            self.limit = if limited {
+                SendLimit::Peer
+            } else {
+                SendLimit::Window
+            };
         }
         fits
     }
 
     /// The segment at `offset`: up to the next range that has arrived, with the FIN if it reaches it.
-    fn segment_at(&self, offset: u64, reason: Reason) -> Choice {
+    fn segment_at(&self, offset: u64, reason: SendReason) -> SegmentChoice {
         let until = self.scoreboard.hole(offset).1.unwrap_or(u64::MAX);
         let length = self
             .data_end
             .min(until)
             .saturating_sub(offset)
             .min(self.mss);
-        Choice {
+        SegmentChoice {
             offset,
             length,
             fin: self.closing && offset + length == self.data_end,
@@ -132,19 +136,19 @@ impl Sender {
         }
     }
 
-    fn repair_at(&self, offset: u64) -> Choice {
-        self.segment_at(offset, Reason::Repair)
+    fn repair_at(&self, offset: u64) -> SegmentChoice {
+        self.segment_at(offset, SendReason::Repair)
     }
 
     /// What comes at `next`, if windows allow it.
-    fn turn(&mut self, in_flight: u64) -> Option<Choice> {
+    fn turn(&mut self, in_flight: u64) -> Option<SegmentChoice> {
         if self.next < self.highest {
             // After a timeout all is sent again, but for what has arrived meanwhile.
             self.next = self.scoreboard.hole(self.next).0.min(self.highest);
         }
-        let mut choice = self.segment_at(self.next, Reason::Turn);
+        let mut choice = self.segment_at(self.next, SendReason::Turn);
         if choice.offset >= self.end() {
-            self.limit = Limit::Data;
+            self.limit = SendLimit::Data;
             return None;
         }
         if !self.fits(in_flight, choice.length) {
@@ -154,7 +158,7 @@ impl Sender {
         if choice.length > room {
             // A part of a segment only where the peer's window is all that there is.
             if in_flight > 0 || room == 0 {
-                self.limit = Limit::Peer;
+                self.limit = SendLimit::Peer;
                 return None;
             }
             choice.length = room;
@@ -164,7 +168,7 @@ impl Sender {
     }
 
     /// The last segment that has not arrived, once for each loss.
-    fn rescue(&self) -> Option<Choice> {
+    fn rescue(&self) -> Option<SegmentChoice> {
         let end = self.highest;
         if self.acknowledged <= self.scoreboard.rescued || self.scoreboard.end() >= end {
             return None;
@@ -172,10 +176,10 @@ impl Sender {
         // The FIN takes no room in a segment.
         let from = end.min(self.data_end).saturating_sub(self.mss);
         let offset = from.max(self.scoreboard.end()).max(self.acknowledged);
-        Some(self.segment_at(offset, Reason::Rescue))
+        Some(self.segment_at(offset, SendReason::Rescue))
     }
 
-    fn transmit(&mut self, now: Time, choice: Choice, out: &mut Vec<Packet>) {
+    fn transmit(&mut self, now: Time, choice: SegmentChoice, out: &mut Vec<Packet>) {
         let end = choice.offset + choice.length + u64::from(choice.fin);
         let again = choice.offset < self.highest;
         let mut flags = Flags::ACK;
@@ -187,12 +191,12 @@ impl Sender {
         }
         let packet = self.packet(now, flags, choice.offset, choice.length as u16);
         match choice.reason {
-            Reason::Repair => {
+            SendReason::Repair => {
                 self.repair = false;
                 self.scoreboard.repaired = self.scoreboard.repaired.max(end);
             }
-            Reason::Rescue => self.scoreboard.rescued = self.recover,
-            Reason::Turn => {
+            SendReason::Rescue => self.scoreboard.rescued = self.recover,
+            SendReason::Turn => {
                 let window = self.control.law().window();
                 let beyond = end - self.acknowledged > window;
                 if self.recovery == Recovery::None && beyond && !again && self.duplicates > 0 {
@@ -221,7 +225,7 @@ impl Sender {
     /// With nothing out and a shut window only a probe finds out when it opens (RFC 9293, 3.8.6.1).
     fn probe_if_shut(&mut self, now: Time) {
         let out = self.highest > self.acknowledged;
-        let waits = self.next < self.end() && self.limit == Limit::Peer;
+        let waits = self.next < self.end() && self.limit == SendLimit::Peer;
         if out || !waits {
             self.probe_at = None;
         } else {
@@ -237,12 +241,12 @@ impl Sender {
             handshake::options(&self.host, now, None)
         } else {
             let echo = peer.and_then(|peer| peer.timestamp);
-            Options {
+            TcpOptions {
                 timestamps: handshake::timestamps(&self.host, now, echo),
-                ..Options::default()
+                ..TcpOptions::default()
             }
         };
-        let acknowledgement = |peer: Peer| sequence::to_wire(peer.initial, peer.next);
+        let acknowledgement = |peer: ReceiverPeer| sequence::to_wire(peer.initial, peer.next);
         let segment = Segment {
             source_port: self.ends.source_port,
             destination_port: self.ends.destination_port,

@@ -7,7 +7,7 @@ const DUPLICATES: usize = 3;
 
 /// Ranges of the stream that have arrived beyond the acknowledgement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Scoreboard {
+pub(super) struct SackScoreboard {
     /// First offset and the one after the last; in order, apart from each other.
     ranges: Vec<(u64, u64)>,
     /// Everything lost before this offset was sent again (`HighRxt`).
@@ -16,7 +16,7 @@ pub(super) struct Scoreboard {
     pub rescued: u64,
 }
 
-impl Scoreboard {
+impl SackScoreboard {
     /// Takes a block in. How many bytes of it are news.
     pub fn insert(&mut self, mut first: u64, mut after: u64) -> u64 {
         let begin = self.ranges.partition_point(|range| range.1 < first);
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn board(blocks: &[(u64, u64)]) -> Scoreboard {
-        let mut board = Scoreboard::default();
+    fn board(blocks: &[(u64, u64)]) -> SackScoreboard {
+        let mut board = SackScoreboard::default();
         for &(first, after) in blocks {
             board.insert(first, after);
         }
@@ -161,7 +161,7 @@ mod tests {
         fn ranges_are_the_union_of_the_blocks(
             blocks in prop::collection::vec((0_u64..60, 1_u64..12), 0..12), advance in 0_u64..40,
         ) {
-            let mut board = Scoreboard::default();
+            let mut board = SackScoreboard::default();
             let mut arrived = [false; 80];
             for (first, length) in blocks {
                 let fresh = (first..first + length).filter(|&at| !arrived[at as usize]).count();

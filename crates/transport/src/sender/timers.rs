@@ -3,7 +3,7 @@
 use crate::wire::{Flags, Packet};
 use npsim_protocols::time::Time;
 
-use super::{Phase, Recovery, Sender};
+use super::{ConnectionPhase, Recovery, Sender};
 
 impl Sender {
     /// Does what is due at `now`. Nothing if nothing is.
@@ -12,7 +12,7 @@ impl Sender {
         if due(self.forget_at) {
             // In `Open` the peer's FIN never came.
             self.forget_at = None;
-            self.phase = Phase::Closed;
+            self.phase = ConnectionPhase::Closed;
         }
         if due(self.expires_at) {
             self.expire(now, out);
@@ -37,7 +37,7 @@ impl Sender {
         self.retries += 1;
         self.rtt.back_off();
         self.timed = None;
-        if self.phase == Phase::SynSent {
+        if self.phase == ConnectionPhase::SynSent {
             self.send_syn(now, false, out);
             return;
         }

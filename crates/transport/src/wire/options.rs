@@ -79,7 +79,7 @@ impl SackBlocks {
 
 /// The options that endpoints know; others are skipped when a header is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Options {
+pub struct TcpOptions {
     /// Largest segment that the sender of the option takes, payload and options.
     pub mss: Option<u16>,
     /// Shift of the windows that the sender of the option announces.
@@ -96,7 +96,7 @@ pub struct Options {
     pub xcp: Option<XcpOption>,
 }
 
-impl Options {
+impl TcpOptions {
     /// Bytes on the wire, a multiple of 4. More than 40 do not fit a header.
     #[must_use]
     pub fn length(&self) -> usize {

@@ -17,14 +17,14 @@ const XCP_PROTOCOL: u8 = 253;
 const RCP_PROTOCOL: u8 = 254;
 /// What follows the congestion header of RCP: "any host internal protocol".
 pub(crate) const DATAGRAM_PROTOCOL: u8 = 61;
-/// Bytes of a [`Datagram`]'s header.
+/// Bytes of a [`RcpDatagram`]'s header.
 const DATAGRAM: usize = 8;
 /// The TTL that hosts send with.
 pub(crate) const TTL: u8 = 64;
 
 /// The two ends of a flow as one of them sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ends {
+pub struct FlowEnds {
     /// Own address.
     pub source: Ipv4Addr,
     /// The peer's address.
@@ -35,7 +35,7 @@ pub struct Ends {
     pub destination_port: u16,
 }
 
-impl Ends {
+impl FlowEnds {
     /// The ends as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {
@@ -59,7 +59,7 @@ impl Ends {
 /// What follows the congestion header of RCP: eight bytes, so that the headers of IPv4, RCP and this
 /// come to the 40 bytes of IPv4 and TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Datagram {
+pub struct RcpDatagram {
     /// The number of a packet of data from 0 on; in an answer, that of the packet that it answers.
     pub number: u32,
     /// The sender's clock in units of its own, or its echo.
@@ -70,20 +70,20 @@ pub struct Datagram {
 
 /// What a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Body {
+pub enum PacketBody {
     /// TCP, behind the congestion header of XCP if there is one.
     Tcp {
         /// The congestion header.
-        xcp: Option<xcp::Header>,
+        xcp: Option<xcp::XcpHeader>,
         /// The segment.
         segment: Segment,
     },
     /// RCP.
     Rcp {
         /// The congestion header.
-        header: rcp::Header,
+        header: rcp::RcpHeader,
         /// What it carries.
-        datagram: Datagram,
+        datagram: RcpDatagram,
     },
 }
 
@@ -101,26 +101,26 @@ pub struct Packet {
     /// The Quick-Start option of IPv4.
     pub quick_start: Option<QuickStartOption>,
     /// What the packet carries.
-    pub body: Body,
+    pub body: PacketBody,
 }
 
 impl Packet {
     /// A segment on its way, without congestion header.
-    pub(crate) fn tcp(ends: Ends, identification: u16, segment: Segment) -> Self {
-        Self::new(ends, identification, Body::Tcp { xcp: None, segment })
+    pub(crate) fn tcp(ends: FlowEnds, identification: u16, segment: Segment) -> Self {
+        Self::new(ends, identification, PacketBody::Tcp { xcp: None, segment })
     }
 
     /// A datagram behind a congestion header of RCP.
     pub(crate) fn rcp(
-        ends: Ends,
+        ends: FlowEnds,
         identification: u16,
-        header: rcp::Header,
-        datagram: Datagram,
+        header: rcp::RcpHeader,
+        datagram: RcpDatagram,
     ) -> Self {
-        Self::new(ends, identification, Body::Rcp { header, datagram })
+        Self::new(ends, identification, PacketBody::Rcp { header, datagram })
     }
 
-    fn new(ends: Ends, identification: u16, body: Body) -> Self {
+    fn new(ends: FlowEnds, identification: u16, body: PacketBody) -> Self {
         Self {
             source: ends.source,
             destination: ends.destination,
@@ -136,11 +136,11 @@ impl Packet {
     pub fn length(&self) -> usize {
         let ipv4 = IPV4 + self.quick_start.map_or(0, |_| option::LENGTH);
         ipv4 + match &self.body {
-            Body::Tcp { xcp, segment } => {
+            PacketBody::Tcp { xcp, segment } => {
                 let xcp = xcp.map_or(0, |_| xcp::header::LENGTH);
                 xcp + segment.header_length() + usize::from(segment.payload)
             }
-            Body::Rcp { datagram, .. } => {
+            PacketBody::Rcp { datagram, .. } => {
                 rcp::header::LENGTH + DATAGRAM + usize::from(datagram.payload)
             }
         }
@@ -150,8 +150,8 @@ impl Packet {
     #[must_use]
     pub fn segment(&self) -> Option<&Segment> {
         match &self.body {
-            Body::Tcp { segment, .. } => Some(segment),
-            Body::Rcp { .. } => None,
+            PacketBody::Tcp { segment, .. } => Some(segment),
+            PacketBody::Rcp { .. } => None,
         }
     }
 
@@ -159,9 +159,9 @@ impl Packet {
     #[must_use]
     pub const fn protocol(&self) -> u8 {
         match &self.body {
-            Body::Tcp { xcp: None, .. } => TCP_PROTOCOL,
-            Body::Tcp { xcp: Some(_), .. } => XCP_PROTOCOL,
-            Body::Rcp { .. } => RCP_PROTOCOL,
+            PacketBody::Tcp { xcp: None, .. } => TCP_PROTOCOL,
+            PacketBody::Tcp { xcp: Some(_), .. } => XCP_PROTOCOL,
+            PacketBody::Rcp { .. } => RCP_PROTOCOL,
         }
     }
 
@@ -188,13 +188,13 @@ impl Packet {
         let header = self.header();
         header.append(&mut bytes, length)?;
         match &self.body {
-            Body::Tcp { xcp, segment } => {
+            PacketBody::Tcp { xcp, segment } => {
                 if let Some(xcp) = xcp {
                     bytes.extend(xcp.to_bytes());
                 }
                 segment.append(&mut bytes, header.addresses())?;
             }
-            Body::Rcp { header, datagram } => {
+            PacketBody::Rcp { header, datagram } => {
                 bytes.extend(header.to_bytes());
                 bytes.extend(datagram.number.to_be_bytes());
                 bytes.extend(datagram.stamp.to_be_bytes());
@@ -216,13 +216,13 @@ impl Packet {
         let (body, payload) = match header.protocol {
             TCP_PROTOCOL => {
                 let (segment, payload) = Segment::from_bytes(rest, header.addresses())?;
-                (Body::Tcp { xcp: None, segment }, payload)
+                (PacketBody::Tcp { xcp: None, segment }, payload)
             }
             XCP_PROTOCOL => {
                 let (xcp, rest) = Self::xcp(rest)?;
                 let (segment, payload) = Segment::from_bytes(rest, header.addresses())?;
                 let xcp = Some(xcp);
-                (Body::Tcp { xcp, segment }, payload)
+                (PacketBody::Tcp { xcp, segment }, payload)
             }
             RCP_PROTOCOL => Self::rcp_body(rest)?,
             protocol => return Err(WireError::Protocol(protocol)),
@@ -238,14 +238,14 @@ impl Packet {
         Ok((packet, payload))
     }
 
-    fn xcp(bytes: &[u8]) -> Result<(xcp::Header, &[u8]), WireError> {
+    fn xcp(bytes: &[u8]) -> Result<(xcp::XcpHeader, &[u8]), WireError> {
         let what = "the congestion header of XCP";
         let short = WireError::Short {
             what,
             needed: xcp::header::LENGTH,
             have: bytes.len(),
         };
-        let header = xcp::Header::from_bytes(bytes).ok_or(short)?;
+        let header = xcp::XcpHeader::from_bytes(bytes).ok_or(short)?;
         let length = usize::from(header.length);
         if length != xcp::header::LENGTH {
             return Err(WireError::Length { what, length });
@@ -256,14 +256,14 @@ impl Packet {
         Ok((header, &bytes[length..]))
     }
 
-    fn rcp_body(bytes: &[u8]) -> Result<(Body, &[u8]), WireError> {
+    fn rcp_body(bytes: &[u8]) -> Result<(PacketBody, &[u8]), WireError> {
         let needed = rcp::header::LENGTH + DATAGRAM;
         let short = WireError::Short {
             what: "the headers of RCP",
             needed,
             have: bytes.len(),
         };
-        let header = rcp::Header::from_bytes(bytes).ok_or(short)?;
+        let header = rcp::RcpHeader::from_bytes(bytes).ok_or(short)?;
         let rest: &[u8; DATAGRAM] = bytes
             .get(rcp::header::LENGTH..)
             .and_then(<[u8]>::first_chunk)
@@ -273,11 +273,11 @@ impl Packet {
         }
         let [a, b, c, d, e, f, g, h] = *rest;
         let payload = &bytes[needed..];
-        let datagram = Datagram {
+        let datagram = RcpDatagram {
             number: u32::from_be_bytes([a, b, c, d]),
             stamp: u32::from_be_bytes([e, f, g, h]),
             payload: payload.len() as u16,
         };
-        Ok((Body::Rcp { header, datagram }, payload))
+        Ok((PacketBody::Rcp { header, datagram }, payload))
     }
 }

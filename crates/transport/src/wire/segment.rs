@@ -5,7 +5,7 @@ use std::ops::BitOr;
 use npsim_protocols::checksum;
 use serde::{Deserialize, Serialize};
 
-use super::{Options, TCP, WireError};
+use super::{TCP, TcpOptions, WireError};
 
 /// TCP as IPv4 headers know it.
 pub(super) const TCP_PROTOCOL: u8 = 6;
@@ -69,7 +69,7 @@ pub struct Segment {
     /// The window as it stands in the header, not yet shifted.
     pub window: u16,
     /// Options.
-    pub options: Options,
+    pub options: TcpOptions,
     /// Bytes of payload.
     pub payload: u16,
 }
@@ -125,7 +125,7 @@ impl Segment {
             acknowledgement: word(8),
             flags: Flags::from_bits(fixed[13]),
             window: half(14),
-            options: Options::from_bytes(options)?,
+            options: TcpOptions::from_bytes(options)?,
             payload: payload.len() as u16,
         };
         Ok((segment, payload))

@@ -2,7 +2,7 @@
 
 use npsim_net::Random;
 use npsim_transport::control::{CubicParameters, SrpParameters};
-use npsim_transport::pacing::Clock;
+use npsim_transport::pacing::TimerClock;
 use npsim_transport::time::{MILLISECOND, SECOND};
 use npsim_transport::{HostParameters, Scheme, Supply};
 
@@ -167,10 +167,10 @@ fn a_jiffy_clock_sends_bursts_and_a_ring_does_not() {
         (sent.len(), most.unwrap())
     };
     for (clock, burst) in [
-        (Clock::Exact, 1..=1),
-        (Clock::PAPER, 1..=1),
-        (Clock::SDK, 1..=1),
-        (Clock::jiffies(100), 18..=21),
+        (TimerClock::Exact, 1..=1),
+        (TimerClock::PAPER, 1..=1),
+        (TimerClock::SDK, 1..=1),
+        (TimerClock::jiffies(100), 18..=21),
     ] {
         let (sent, most) = bursts(clock);
         // 2 MB/s are 1923 packets of 1040 bytes a second.

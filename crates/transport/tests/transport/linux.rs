@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use npsim_net::capture::{Links, Reader};
+use npsim_net::capture::{CaptureReader, LinkTypes};
 use npsim_transport::time::{MILLISECOND, Time};
-use npsim_transport::wire::{Body, Flags, Packet, SackBlocks, Segment};
+use npsim_transport::wire::{Flags, Packet, PacketBody, SackBlocks, Segment};
 use npsim_transport::{
-    HostParameters, Phase, Receiver, ReceiverParameters, ReceiverPhase, Scheme, Sender,
+    ConnectionPhase, HostParameters, Receiver, ReceiverParameters, ReceiverPhase, Scheme, Sender,
     SenderParameters, Supply,
 };
 
@@ -43,7 +43,7 @@ impl Record {
 
 fn records(name: &str, file: &[u8]) -> Vec<Record> {
     let input = Box::new(std::io::Cursor::new(file.to_vec()));
-    Reader::new(Path::new(name), input, Links::Framed)
+    CaptureReader::new(Path::new(name), input, LinkTypes::Framed)
         .unwrap()
         .map(|frame| {
             let frame = frame.unwrap();
@@ -70,7 +70,7 @@ fn initial(records: &[Record], place: Place) -> u32 {
 
 /// `packet` with all numbers of one direction moved: the initial sequence numbers are other ones here.
 fn moved(mut packet: Packet, sequence: u32, acknowledgement: u32) -> Packet {
-    let Body::Tcp { segment, .. } = &mut packet.body else {
+    let PacketBody::Tcp { segment, .. } = &mut packet.body else {
         unreachable!()
     };
     segment.sequence = segment.sequence.wrapping_add(sequence);
@@ -203,7 +203,7 @@ fn send(records: &[Record], sack: bool) -> Vec<u64> {
     }
     assert!(matches!(
         sender.view().phase,
-        Phase::TimeWait | Phase::Closed
+        ConnectionPhase::TimeWait | ConnectionPhase::Closed
     ));
     sent
 }

@@ -8,7 +8,7 @@ use npsim_protocols::rcp::header;
 use npsim_transport::Supply;
 use npsim_transport::rcp::{RcpParameters, RcpPhase, RcpReceiver, RcpSender, RcpSenderParameters};
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
-use npsim_transport::wire::{Body, Packet};
+use npsim_transport::wire::{Packet, PacketBody};
 use proptest::prelude::*;
 
 use crate::rig::{RTT, ends};
@@ -25,7 +25,7 @@ struct Flow<R> {
     sent: Vec<(Time, u8)>,
 }
 
-impl<R: FnMut(Time, &mut header::Header) -> bool> Flow<R> {
+impl<R: FnMut(Time, &mut header::RcpHeader) -> bool> Flow<R> {
     fn new(host: RcpParameters, bytes: u64, router: R) -> Self {
         let parameters = RcpSenderParameters {
             host,
@@ -49,7 +49,7 @@ impl<R: FnMut(Time, &mut header::Header) -> bool> Flow<R> {
 
     fn send(&mut self, packets: Vec<Packet>) {
         for mut packet in packets {
-            let Body::Rcp { header, .. } = &mut packet.body else {
+            let PacketBody::Rcp { header, .. } = &mut packet.body else {
                 panic!("not RCP");
             };
             let forward = packet.source == ends().source;
@@ -90,7 +90,7 @@ impl<R: FnMut(Time, &mut header::Header) -> bool> Flow<R> {
 }
 
 /// Writes the rate like a router.
-fn limit(header: &mut header::Header, rate: u32) {
+fn limit(header: &mut header::RcpHeader, rate: u32) {
     if matches!(header.kind, header::SYN | header::REF | header::DATA) {
         header.rate = header::stamp(header.rate, rate);
     }

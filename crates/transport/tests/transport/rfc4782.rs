@@ -85,7 +85,7 @@ fn a_forged_higher_rate_is_refused() {
     let mut rig = rig(200);
     rig.forward.router = Box::new(|_, packet| approves(packet, 5));
     rig.backward.router = Box::new(|_, packet| {
-        if let npsim_transport::wire::Body::Tcp { segment, .. } = &mut packet.body
+        if let npsim_transport::wire::PacketBody::Tcp { segment, .. } = &mut packet.body
             && let Some(response) = &mut segment.options.quick_start
         {
             response.rate = 7;

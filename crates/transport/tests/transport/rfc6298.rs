@@ -1,7 +1,7 @@
 //! The retransmission timer.
 
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
-use npsim_transport::{HostParameters, Phase, RtoParameters, Scheme, Supply};
+use npsim_transport::{ConnectionPhase, HostParameters, RtoParameters, Scheme, Supply};
 
 use crate::rig::{RTT, Rig, host};
 
@@ -152,7 +152,7 @@ fn a_sender_gives_up() {
     rig.forward.fate = Box::new(|_, _| vec![]);
     rig.open();
     rig.run();
-    assert_eq!(rig.sender.view().phase, Phase::Failed);
+    assert_eq!(rig.sender.view().phase, ConnectionPhase::Failed);
     assert_eq!(rig.packets.len(), 16, "15 retransmissions");
 }
 

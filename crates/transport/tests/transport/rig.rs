@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
-use npsim_transport::wire::{Ends, Flags, Packet};
+use npsim_transport::wire::{Flags, FlowEnds, Packet};
 use npsim_transport::{
-    HostParameters, Phase, Receiver, ReceiverParameters, Scheme, Sender, SenderParameters, Supply,
+    ConnectionPhase, HostParameters, Receiver, ReceiverParameters, Scheme, Sender,
+    SenderParameters, Supply,
 };
 
 /// What a path does to a packet beyond its delay: a copy arrives for each element, so much later.
@@ -118,8 +119,8 @@ pub struct Rig {
 
 pub const RTT: Time = 100 * MILLISECOND;
 
-pub fn ends() -> Ends {
-    Ends {
+pub fn ends() -> FlowEnds {
+    FlowEnds {
         source: [10, 0, 0, 1].into(),
         destination: [10, 1, 0, 1].into(),
         source_port: 1024,
@@ -370,7 +371,7 @@ impl Rig {
     pub fn assert_done(&self, bytes: u64) {
         assert_eq!(self.receiver.counters().received, bytes);
         assert_eq!(self.sender.counters().acknowledged, bytes);
-        assert_eq!(self.sender.view().phase, Phase::Closed);
+        assert_eq!(self.sender.view().phase, ConnectionPhase::Closed);
         assert_eq!(
             self.receiver.phase(),
             npsim_transport::ReceiverPhase::Closed

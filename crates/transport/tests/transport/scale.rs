@@ -4,7 +4,7 @@ use npsim_transport::control::{
     CubicParameters, QuickStartParameters, SrpParameters, XcpParameters,
 };
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
-use npsim_transport::wire::Body;
+use npsim_transport::wire::PacketBody;
 use npsim_transport::{HostParameters, Scheme, Supply};
 
 use crate::rig::{Line, RTT, Rig, arrives, host};
@@ -35,7 +35,7 @@ fn run(scheme: Scheme, k: u64) -> (Vec<(u64, Time)>, u64) {
         }
     });
     rig.forward.router = Box::new(move |_, packet| {
-        if let Body::Tcp {
+        if let PacketBody::Tcp {
             xcp: Some(header), ..
         } = &mut packet.body
         {

@@ -5,9 +5,9 @@ use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::srp::gap;
-use npsim_protocols::srp::task::{Pace, Srp as SrpTask, SrpClass, SrpSetup};
+use npsim_protocols::srp::task::{PacedBy, SrpClass, SrpSetup, SrpTask};
 use npsim_testkit::slow_path::{load, plan};
-use npsim_transport::control::{Controller, Limit, Moment, Srp, SrpParameters};
+use npsim_transport::control::{ControlInputs, Controller, SendLimit, SrpControl, SrpParameters};
 use npsim_transport::{HostParameters, RtoParameters};
 use proptest::prelude::*;
 
@@ -40,8 +40,8 @@ fn between() -> impl Strategy<Value = Between> {
     })
 }
 
-fn moment(now: u64, round_trip: &RoundTrip) -> Moment {
-    Moment {
+fn moment(now: u64, round_trip: &RoundTrip) -> ControlInputs {
+    ControlInputs {
         now,
         mss: PACKET - 40,
         packet: PACKET,
@@ -51,7 +51,7 @@ fn moment(now: u64, round_trip: &RoundTrip) -> Moment {
         srtt: round_trip.smoothed(),
         latest_rtt: None,
         timeout: round_trip.timeout(),
-        limit: Limit::Window,
+        limit: SendLimit::Window,
         recovering: false,
         allowed: u64::MAX,
     }
@@ -69,7 +69,7 @@ proptest! {
         let task = SrpTask::new(SrpSetup {
             records: RECORDS,
             flows: vec![4],
-            classes: vec![SrpClass { class: 4, packet: PACKET, pace: Pace::Srp { first: 3, most } }],
+            classes: vec![SrpClass { class: 4, packet: PACKET, pace: PacedBy::Srp { first: 3, most } }],
             period: PERIOD,
             rto,
         });
@@ -77,7 +77,7 @@ proptest! {
         let mut bench = load(&boot).unwrap();
         let record = RECORDS.after(64);
 
-        let mut controller = Srp::new(&HostParameters::default(), SrpParameters { most });
+        let mut controller = SrpControl::new(&HostParameters::default(), SrpParameters { most });
         let mut round_trip = RoundTrip::new(rto);
         let mut opened = false;
         let (mut packets, mut rtts) = (0_u32, 0);

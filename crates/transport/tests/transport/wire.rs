@@ -3,8 +3,8 @@
 use npsim_protocols::quick_start::QuickStartOption;
 use npsim_protocols::{rcp, xcp};
 use npsim_transport::wire::{
-    Body, Datagram, Flags, Options, Packet, QuickStartResponse, SackBlocks, Segment, Timestamps,
-    WireError, XcpOption, first_difference,
+    Flags, Packet, PacketBody, QuickStartResponse, RcpDatagram, SackBlocks, Segment, TcpOptions,
+    Timestamps, WireError, XcpOption, first_difference,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -35,8 +35,8 @@ prop_compose! {
         mss in of(any::<u16>()), window_scale in of(0_u8..=14), sack_permitted: bool,
         timestamps in of(any::<(u32, u32)>()), sack in any_blocks(),
         quick_start in of((0_u8..16, any::<u8>(), 0_u32..1 << 30)), xcp in of(any_xcp_option()),
-    ) -> Options {
-        Options {
+    ) -> TcpOptions {
+        TcpOptions {
             mss,
             window_scale,
             sack_permitted,
@@ -68,23 +68,26 @@ prop_compose! {
     }
 }
 
-fn any_xcp_header() -> impl Strategy<Value = xcp::Header> {
-    any::<(u32, u32, i32, i32, bool)>().prop_map(|(x, rtt, reverse, delta, standard)| xcp::Header {
-        protocol: 6,
-        length: 20,
-        version: 3,
-        format: if standard { 1 } else { 2 },
-        unused: 0,
-        x,
-        rtt,
-        reverse_feedback: reverse,
-        delta_throughput: delta,
+fn any_xcp_header() -> impl Strategy<Value = xcp::XcpHeader> {
+    any::<(u32, u32, i32, i32, bool)>().prop_map(|(x, rtt, reverse, delta, standard)| {
+        xcp::XcpHeader {
+            protocol: 6,
+            length: 20,
+            version: 3,
+            format: if standard { 1 } else { 2 },
+            unused: 0,
+            x,
+            rtt,
+            reverse_feedback: reverse,
+            delta_throughput: delta,
+        }
     })
 }
 
-fn any_body() -> impl Strategy<Value = Body> {
+fn any_body() -> impl Strategy<Value = PacketBody> {
     prop_oneof![
-        (of(any_xcp_header()), any_segment()).prop_map(|(xcp, segment)| Body::Tcp { xcp, segment }),
+        (of(any_xcp_header()), any_segment())
+            .prop_map(|(xcp, segment)| PacketBody::Tcp { xcp, segment }),
         (
             any::<[u8; 10]>(),
             any::<u8>(),
@@ -95,9 +98,9 @@ fn any_body() -> impl Strategy<Value = Body> {
                 let mut header = [0; 12];
                 header[..10].copy_from_slice(&bytes);
                 header[10..].copy_from_slice(&[61, kind]);
-                Body::Rcp {
-                    header: rcp::Header::from_bytes(&header).unwrap(),
-                    datagram: Datagram {
+                PacketBody::Rcp {
+                    header: rcp::RcpHeader::from_bytes(&header).unwrap(),
+                    datagram: RcpDatagram {
                         number,
                         stamp,
                         payload,
@@ -140,8 +143,8 @@ proptest! {
         let (read, payload) = Packet::from_bytes(&bytes).unwrap();
         prop_assert_eq!(read, packet);
         let first = match packet.body {
-            Body::Tcp { segment, .. } => segment.sequence,
-            Body::Rcp { datagram, .. } => datagram.number,
+            PacketBody::Tcp { segment, .. } => segment.sequence,
+            PacketBody::Rcp { datagram, .. } => datagram.number,
         };
         prop_assert_eq!(first_difference(first, payload), None);
     }
@@ -164,7 +167,7 @@ proptest! {
             identification: 1,
             ttl: 64,
             quick_start: None,
-            body: Body::Tcp { xcp: None, segment },
+            body: PacketBody::Tcp { xcp: None, segment },
         };
         let mut bytes = packet.to_bytes().unwrap();
         let at = at.index(bytes.len());
@@ -268,7 +271,7 @@ fn malformed_options_are_told_by_kind() {
     let (packet, _) = Packet::from_bytes(&with_options(&[30, 4, 9, 9, 2, 4, 5, 180])).unwrap();
     assert_eq!(packet.segment().unwrap().options.mss, Some(1_460));
     let (packet, _) = Packet::from_bytes(&with_options(&[0, 2, 0, 0])).unwrap();
-    assert_eq!(packet.segment().unwrap().options, Options::default());
+    assert_eq!(packet.segment().unwrap().options, TcpOptions::default());
     // RFC 7323: a shift above 14 is 14.
     let (packet, _) = Packet::from_bytes(&with_options(&[3, 3, 20, 0])).unwrap();
     assert_eq!(packet.segment().unwrap().options.window_scale, Some(14));

@@ -1,9 +1,9 @@
 //! XCP at the hosts: the draft's header through the reference router, and the TCP option.
 
-use npsim_protocols::xcp::{Control, Header, Parameters, SECOND as UNIT, Sums};
+use npsim_protocols::xcp::{ControlTimer, SECOND as UNIT, Sums, XcpHeader, XcpSettings};
 use npsim_transport::control::{XcpLoss, XcpOptionParameters, XcpParameters};
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
-use npsim_transport::wire::{Body, Packet, PacketFormat, XcpOption};
+use npsim_transport::wire::{Packet, PacketBody, PacketFormat, XcpOption};
 use npsim_transport::{
     HostParameters, ReceiverParameters, Scheme, SenderParameters, Supply, XcpAnswer,
 };
@@ -12,7 +12,7 @@ use crate::rig::{Line, RTT, Rig, ends, host};
 
 /// Feedback of a fixed amount for each request, as a router with room would give.
 fn gives(packet: &mut Packet, most: i32) {
-    if let Body::Tcp {
+    if let PacketBody::Tcp {
         xcp: Some(header), ..
     } = &mut packet.body
         && header.takes_feedback()
@@ -27,10 +27,10 @@ fn rig(parameters: XcpParameters, supply: Supply) -> Rig {
     rig
 }
 
-fn headers(rig: &Rig) -> Vec<Header> {
+fn headers(rig: &Rig) -> Vec<XcpHeader> {
     let header = |packet: &Packet| match packet.body {
-        Body::Tcp { xcp, .. } => xcp,
-        Body::Rcp { .. } => None,
+        PacketBody::Tcp { xcp, .. } => xcp,
+        PacketBody::Rcp { .. } => None,
     };
     rig.packets
         .iter()
@@ -87,7 +87,7 @@ fn a_delayed_ack_brings_the_sum_of_feedback() {
     rig.open();
     rig.run_until(2 * RTT);
     let reverse = |packet: &Packet| match packet.body {
-        Body::Tcp {
+        PacketBody::Tcp {
             xcp: Some(header), ..
         } => header.reverse_feedback,
         _ => 0,
@@ -156,8 +156,8 @@ fn unused_window_is_given_up() {
 /// The reference router at the end of a line.
 struct Router {
     sums: Sums,
-    pools: npsim_protocols::xcp::Pools,
-    control: Control,
+    pools: npsim_protocols::xcp::FeedbackPools,
+    control: ControlTimer,
     next: Time,
 }
 
@@ -171,11 +171,11 @@ fn one_flow_fills_the_line_of_a_reference_router_and_no_queue_grows() {
     let rate = 1_250_000;
     let mut rig = rig(XcpParameters::default(), Supply::Endless);
     rig.forward.line = Some(Line::new(rate, 1_000));
-    let parameters = Parameters::for_capacity(rate);
+    let parameters = XcpSettings::for_capacity(rate);
     let mut router = Router {
         sums: Sums::default(),
-        pools: npsim_protocols::xcp::Pools::default(),
-        control: Control::new(parameters).unwrap(),
+        pools: npsim_protocols::xcp::FeedbackPools::default(),
+        control: ControlTimer::new(parameters).unwrap(),
         next: in_units(parameters.initial_interval),
     };
     rig.forward.router = Box::new(move |now, packet| {
@@ -185,7 +185,7 @@ fn one_flow_fills_the_line_of_a_reference_router_and_no_queue_grows() {
             router.next += in_units(router.control.length()).max(MILLISECOND);
         }
         let size = packet.length() as u16;
-        if let Body::Tcp { xcp, .. } = &mut packet.body {
+        if let PacketBody::Tcp { xcp, .. } = &mut packet.body {
             router.sums.arrive(size, xcp.as_ref(), UNIT);
             if let Some(header) = xcp.as_mut().filter(|header| header.takes_feedback()) {
                 let done = router.pools.depart(header.x, size, header.delta_throughput);
@@ -236,7 +236,7 @@ fn option_rig(format: PacketFormat, agreed: bool, most: i64) -> Rig {
     };
     let mut rig = Rig::of(&sender, &receiver);
     rig.forward.router = Box::new(move |_, packet| {
-        if let Body::Tcp { segment, .. } = &mut packet.body
+        if let PacketBody::Tcp { segment, .. } = &mut packet.body
             && let Some(XcpOption::Forward { feedback, .. }) = &mut segment.options.xcp
         {
             *feedback = format.encode(format.decode(*feedback).min(most));
@@ -282,7 +282,7 @@ fn with_the_option_losses_leave_the_window_and_a_timeout_sets_it_to_one() {
     let mut rig = option_rig(PacketFormat::MantissaExponent, true, 1_024);
     rig.run_until(5 * RTT + RTT / 2);
     rig.forward.router = Box::new(|_, packet| {
-        if let Body::Tcp { segment, .. } = &mut packet.body
+        if let PacketBody::Tcp { segment, .. } = &mut packet.body
             && let Some(XcpOption::Forward { feedback, .. }) = &mut segment.options.xcp
         {
             *feedback = 0;

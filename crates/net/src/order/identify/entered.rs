@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket};
 
-use super::{Ends, Flow, Tuple};
+use super::{FlowId, FlowKey, Tuple};
 use crate::ethernet::MIN_FRAME_BYTES;
 
-/// The frames that entered, from which [`Entered`] is made.
+/// The frames that entered, from which [`EnteredFrames`] is made.
 #[derive(Clone, Debug, Default)]
 pub struct Entering {
-    flows: Vec<(Flow, u64)>,
+    flows: Vec<(FlowId, u64)>,
     numbers: BTreeMap<Tuple, u32>,
-    frames: Vec<Place>,
+    frames: Vec<EnteredFrame>,
 }
 
 /// Where a frame is among those that entered. Frames with the same contents follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct EnteredFrame {
     contents: u128,
     frame: u64,
     flow: u32,
@@ -31,11 +31,11 @@ impl Entering {
         let next = self.flows.len() as u32;
         let number = *self.numbers.entry(tuple).or_insert(next);
         if number == next {
-            let ends = Ends::Tuple(tuple);
-            self.flows.push((Flow { number, ends }, 0));
+            let ends = FlowKey::Tuple(tuple);
+            self.flows.push((FlowId { number, ends }, 0));
         }
         let (_, packets) = &mut self.flows[number as usize];
-        self.frames.push(Place {
+        self.frames.push(EnteredFrame {
             contents: contents(frame),
             frame: self.frames.len() as u64,
             flow: number,
@@ -46,10 +46,10 @@ impl Entering {
 
     /// All have entered.
     #[must_use]
-    pub fn finish(self) -> Entered {
+    pub fn finish(self) -> EnteredFrames {
         let mut frames = self.frames;
         frames.sort_unstable();
-        Entered {
+        EnteredFrames {
             left: vec![0; frames.len()],
             frames,
             flows: self.flows,
@@ -64,16 +64,16 @@ impl Entering {
 /// Where several entered with the same contents, the first of them that leaves is the first that entered;
 /// one more than entered is the last one again.
 #[derive(Clone, Debug)]
-pub struct Entered {
-    frames: Vec<Place>,
+pub struct EnteredFrames {
+    frames: Vec<EnteredFrame>,
     /// By the first frame of some contents: how many frames with these left.
     left: Vec<usize>,
-    flows: Vec<(Flow, u64)>,
+    flows: Vec<(FlowId, u64)>,
 }
 
-impl Entered {
+impl EnteredFrames {
     /// Flow and sequence number of the next frame that leaves; `None` if it did not enter.
-    pub fn next(&mut self, frame: &[u8]) -> Option<(Flow, u64)> {
+    pub fn next(&mut self, frame: &[u8]) -> Option<(FlowId, u64)> {
         let contents = contents(frame);
         let first = self.frames.partition_point(|p| p.contents < contents);
         let after = self.frames.partition_point(|p| p.contents <= contents);
@@ -86,7 +86,7 @@ impl Entered {
     }
 
     /// The flows, and how many frames of each entered.
-    pub fn flows(&self) -> impl Iterator<Item = &(Flow, u64)> {
+    pub fn flows(&self) -> impl Iterator<Item = &(FlowId, u64)> {
         self.flows.iter()
     }
 

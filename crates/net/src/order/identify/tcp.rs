@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use etherparse::{LaxSlicedPacket, TransportSlice};
 
-use super::{Ends, Flow, Tuple};
+use super::{FlowId, FlowKey, Tuple};
 
 /// Where sequence numbers of a connection begin here, far enough above 0 that earlier ones have room.
 const BASE: u64 = 1 << 40;
@@ -22,7 +22,7 @@ pub struct TcpSegments {
 
 impl TcpSegments {
     /// Flow and sequence number of the next frame; `None` if it is no segment with a number of its own.
-    pub fn next(&mut self, frame: &[u8]) -> Option<(Flow, u64)> {
+    pub fn next(&mut self, frame: &[u8]) -> Option<(FlowId, u64)> {
         let packet = LaxSlicedPacket::from_ethernet(frame).ok()?;
         let Some(TransportSlice::Tcp(segment)) = &packet.transport else {
             return None;
@@ -39,9 +39,9 @@ impl TcpSegments {
         let ahead = number.wrapping_sub(*largest as u32).cast_signed();
         let sequence = largest.saturating_add_signed(ahead.into());
         *largest = sequence.max(*largest);
-        let flow = Flow {
+        let flow = FlowId {
             number: *flow,
-            ends: Ends::Tuple(tuple),
+            ends: FlowKey::Tuple(tuple),
         };
         Some((flow, sequence))
     }

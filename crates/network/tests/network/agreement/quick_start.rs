@@ -3,9 +3,9 @@
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::{Content, Frame};
-use npsim_protocols::quick_start::task::{QuickStart, QuickStartState};
+use npsim_protocols::quick_start::task::{QuickStartState, QuickStartTask};
 use npsim_protocols::quick_start::window::{limit, units_of_bytes};
-use npsim_protocols::quick_start::{Outcome, Pool, process};
+use npsim_protocols::quick_start::{GrantPool, RequestOutcome, process};
 use npsim_transport::time::Time;
 use npsim_transport::wire::Packet;
 
@@ -37,12 +37,12 @@ fn requests(more: &str) -> String {
 }
 
 /// A packet as a router sends it on that has granted what `pool` says, and what became of it.
-fn passed_on(frame: &Frame, pool: &mut Pool, file: &NetworkFile) -> (Outcome, Frame) {
+fn passed_on(frame: &Frame, pool: &mut GrantPool, file: &NetworkFile) -> (RequestOutcome, Frame) {
     let mut bytes = frame.to_bytes(&file.topology).expect("a packet");
     let outcome = process(&mut bytes, pool, RANDOM);
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
-        if outcome == Outcome::NoOption {
+        if outcome == RequestOutcome::NoOption {
             packet.ttl -= 1;
         } else {
             *packet = Packet::from_bytes(&bytes).expect("a packet").0;
@@ -66,7 +66,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
     let mut watch = Watch::of(&file);
     let mut network = ready(&file);
     let known = |chip: &npsim_chip::chip::Chip| {
-        let task = chip.gpp().task::<QuickStart>().expect("Quick-Start");
+        let task = chip.gpp().task::<QuickStartTask>().expect("Quick-Start");
         let (group, state) = task.groups().nth(GROUP).expect("a group");
         let known = Known {
             windows: task.windows,
@@ -105,7 +105,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
         let single = may.len() == 1;
         let found = changes[may].iter().find_map(|(_, known)| {
             let window = known.windows as usize;
-            let mut pool = Pool {
+            let mut pool = GrantPool {
                 limit: known.state.window.limit,
                 granted: granted[window],
             };
@@ -117,9 +117,9 @@ fn requests_get_equal_answers_from_chip_and_model() {
         };
         granted[window] = after;
         let counted = match outcome {
-            Outcome::Approve => &mut approved,
-            Outcome::Reduce => &mut reduced,
-            Outcome::Deny => &mut denied,
+            RequestOutcome::Approve => &mut approved,
+            RequestOutcome::Reduce => &mut reduced,
+            RequestOutcome::Deny => &mut denied,
             _ => continue,
         };
         *counted += 1;

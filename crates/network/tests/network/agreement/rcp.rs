@@ -2,11 +2,11 @@
 
 use npsim_network::{Content, Frame};
 use npsim_protocols::rcp::counters::Counters;
-use npsim_protocols::rcp::header::{Header, stamp};
-use npsim_protocols::rcp::task::{Rcp, RcpState};
-use npsim_protocols::thread_counters::Counts;
+use npsim_protocols::rcp::header::{RcpHeader, stamp};
+use npsim_protocols::rcp::task::{RcpState, RcpTask};
+use npsim_protocols::thread_counters::ThreadRecord;
 use npsim_transport::time::{MICROSECOND, Time};
-use npsim_transport::wire::Body;
+use npsim_transport::wire::PacketBody;
 
 use super::{
     Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, go_on, line_of, met, parsed, ready,
@@ -19,11 +19,11 @@ const PUBLISHES: Time = 20 * MICROSECOND;
 /// Megahertz of the chip.
 const MHZ: u64 = 600;
 
-fn header(frame: &Frame) -> Option<Header> {
+fn header(frame: &Frame) -> Option<RcpHeader> {
     match frame.content {
         Content::Packet(packet) => match packet.body {
-            Body::Rcp { header, .. } => Some(header),
-            Body::Tcp { .. } => None,
+            PacketBody::Rcp { header, .. } => Some(header),
+            PacketBody::Tcp { .. } => None,
         },
         _ => None,
     }
@@ -34,7 +34,7 @@ fn passed_on(frame: &Frame, rate: u32) -> Frame {
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
-        if let Body::Rcp { header, .. } = &mut packet.body
+        if let PacketBody::Rcp { header, .. } = &mut packet.body
             && header.takes_rate()
         {
             header.rate = stamp(header.rate, rate);
@@ -54,7 +54,7 @@ fn frames_leave_chip_and_model_with_equal_rates() {
     let mut watch = Watch::of(&file);
     let mut network = ready(&file);
     let state = |chip: &npsim_chip::chip::Chip| -> RcpState {
-        let task = chip.gpp().task::<Rcp>().expect("RCP");
+        let task = chip.gpp().task::<RcpTask>().expect("RCP");
         task.groups().nth(GROUP).expect("a group").clone()
     };
     // The law before the first update, then after each.

@@ -1,13 +1,13 @@
 //! XCP: feedback packet by packet, and the law interval by interval.
 
 use npsim_network::{Content, Frame, Network};
-use npsim_protocols::thread_counters::Counts;
-use npsim_protocols::xcp::control::{Control, Interval};
+use npsim_protocols::thread_counters::ThreadRecord;
+use npsim_protocols::xcp::control::{ControlTimer, IntervalResult};
 use npsim_protocols::xcp::feedback::Sums;
-use npsim_protocols::xcp::header::Header;
-use npsim_protocols::xcp::task::Xcp;
+use npsim_protocols::xcp::header::XcpHeader;
+use npsim_protocols::xcp::task::XcpTask;
 use npsim_transport::time::Time;
-use npsim_transport::wire::Body;
+use npsim_transport::wire::PacketBody;
 
 use super::{
     Bounds, GROUP, LOOK, Watch, assert_alike, go_on, line_of, parsed, ready, text, with_model,
@@ -17,11 +17,11 @@ const FILE: &str = "dumbbell-xcp-chip.toml";
 /// Packets between the reading of the sums and the turn to the new pools.
 const TURN: usize = 6;
 
-fn header(frame: &Frame) -> Option<Header> {
+fn header(frame: &Frame) -> Option<XcpHeader> {
     match frame.content {
         Content::Packet(packet) => match packet.body {
-            Body::Tcp { xcp, .. } => xcp,
-            Body::Rcp { .. } => None,
+            PacketBody::Tcp { xcp, .. } => xcp,
+            PacketBody::Rcp { .. } => None,
         },
         _ => None,
     }
@@ -32,7 +32,9 @@ fn passed_on(frame: &Frame, other: &Frame) -> Frame {
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
-        if let (Body::Tcp { xcp: Some(own), .. }, Some(other)) = (&mut packet.body, header(other)) {
+        if let (PacketBody::Tcp { xcp: Some(own), .. }, Some(other)) =
+            (&mut packet.body, header(other))
+        {
             own.delta_throughput = other.delta_throughput;
         }
     }
@@ -47,13 +49,13 @@ struct Ended {
     counted: Sums,
     /// What the queue timer said at the looks before and after.
     queues: [u32; 2],
-    done: Interval,
+    done: IntervalResult,
 }
 
 /// A run of the chip among hosts that react, watched.
 struct Run {
     watch: Watch,
-    control: Control,
+    control: ControlTimer,
     ended: Vec<Ended>,
 }
 
@@ -67,7 +69,7 @@ fn run() -> Run {
     let mut network = ready(&file);
     let state = |network: &Network| {
         let chip = network.chip(0).expect("a chip");
-        let task = chip.gpp().task::<Xcp>().expect("XCP");
+        let task = chip.gpp().task::<XcpTask>().expect("XCP");
         task.groups().nth(GROUP).expect("a group").clone()
     };
     let mut before = state(&network);

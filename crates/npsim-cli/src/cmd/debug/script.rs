@@ -6,7 +6,7 @@ use std::path::Path;
 
 use npsim::problem::Problem;
 use npsim_debug::console::{Sources, execute, stop_text};
-use npsim_debug::{DebugError, Debugger, Reason, Stop};
+use npsim_debug::{DebugError, Debugger, Stop, StopCause};
 
 use crate::cmd::interrupt::Interrupt;
 use crate::output;
@@ -17,7 +17,7 @@ const PROMPT: &str = "> ";
 /// Where the run stands at first.
 fn greet(debugger: &Debugger, sources: Sources<'_>) -> anyhow::Result<()> {
     let stop = Stop {
-        reason: Reason::Entry,
+        reason: StopCause::Entry,
         thread: debugger.thread(),
         said: Vec::new(),
     };
@@ -72,7 +72,7 @@ fn script(
         if answer.quits {
             return Ok(End::Quit);
         }
-        if *debugger.reason() == Reason::Interrupted {
+        if *debugger.reason() == StopCause::Interrupted {
             return Ok(End::Interrupted);
         }
     }

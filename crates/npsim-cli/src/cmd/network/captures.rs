@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim_net::egress::{Form, Interface, Position, TraceSink};
+use npsim_net::egress::{CaptureForm, CapturePort, Position, TraceSink};
 use npsim_network::checkpoint::Outputs;
 use npsim_network::ethernet::{Mac, wrapped};
 use npsim_network::file::NetworkFile;
@@ -23,7 +23,7 @@ const NANOSECOND: Time = 1_000;
 /// A file, and the links that it is about; the interfaces of a link are its ends.
 struct LinkFile {
     path: PathBuf,
-    form: Form,
+    form: CaptureForm,
     links: Vec<usize>,
     sink: TraceSink,
 }
@@ -54,8 +54,8 @@ impl Captures {
             }
         }
         let open = |(number, (path, links)): (usize, (&Path, Vec<usize>))| {
-            let (form, gzipped) = Form::of_name(path).unwrap_or((Form::Pcap, false));
-            if form == Form::Pcap && links.len() > 1 {
+            let (form, gzipped) = CaptureForm::of_name(path).unwrap_or((CaptureForm::Pcap, false));
+            if form == CaptureForm::Pcap && links.len() > 1 {
                 let message = format!(
                     "a classic pcap cannot tell links apart, and `{}` is to have {}",
                     path.display(),
@@ -138,7 +138,7 @@ impl Captures {
                 Fate::Sent => None,
                 Fate::Lost => Some("lost on the line"),
                 // A classic file cannot say so, and has what was sent.
-                Fate::Dropped(_) if file.form == Form::Pcap => continue,
+                Fate::Dropped(_) if file.form == CaptureForm::Pcap => continue,
                 Fate::Dropped(reason) => Some(dropped(reason)),
             };
             let written = wrapped(frame, &self.topology, ENDS[1 - side], ENDS[side])
@@ -205,8 +205,8 @@ fn find(links: &[Link], name: &str) -> Result<usize, Problem> {
 }
 
 /// The ends of a link, in the file's own rates.
-fn interfaces(file: &NetworkFile, link: &Link) -> [Interface; 2] {
-    [0, 1].map(|side| Interface {
+fn interfaces(file: &NetworkFile, link: &Link) -> [CapturePort; 2] {
+    [0, 1].map(|side| CapturePort {
         name: format!(
             "{} from {}",
             link.name, file.topology.nodes[link.ends[side]].name

@@ -7,7 +7,7 @@ use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::session::Endpoints;
 use npsim_chip::Cycle;
-use npsim_net::capture::Links;
+use npsim_net::capture::LinkTypes;
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 
@@ -125,9 +125,9 @@ fn replay(arguments: &SystemArguments, project: &Project) -> anyhow::Result<Opti
         .speed
         .map_or(arguments.pace, |speed| Pace::Trace { speed });
     let links = if arguments.link {
-        Links::Framed
+        LinkTypes::Framed
     } else {
-        Links::Ethernet
+        LinkTypes::Ethernet
     };
     let replay =
         Replay::open_with(path, &lines, arguments.ports, pace, links).map_err(|error| {

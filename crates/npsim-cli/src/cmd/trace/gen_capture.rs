@@ -8,7 +8,7 @@ use npsim::problem::Problem;
 use npsim::project::{Overrides, Project};
 use npsim::quantity::{grouped, parse_rate, show_rate};
 use npsim::whole_file::is_standard_output;
-use npsim_net::egress::{Form, Interface, TraceSink};
+use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
 use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
 use serde::Serialize;
@@ -110,17 +110,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     outputs.extend(Output::results(arguments.format, arguments.quiet));
     destinations::claim(&["trace", "gen"], &outputs)?;
     let unnamed = is_standard_output(out).then_some(match ports.len() {
-        1 => (Form::Pcap, false),
-        _ => (Form::PcapNg, false),
+        1 => (CaptureForm::Pcap, false),
+        _ => (CaptureForm::PcapNg, false),
     });
-    let (form, gzipped) = Form::of_name(out).or(unnamed).ok_or_else(|| {
+    let (form, gzipped) = CaptureForm::of_name(out).or(unnamed).ok_or_else(|| {
         Problem::new(format!(
             "the name `{}` does not tell what kind of capture it is to be",
             out.display()
         ))
         .help("let it end in .pcap or .pcapng, or one of these and .gz")
     })?;
-    if form == Form::Pcap && ports.len() > 1 {
+    if form == CaptureForm::Pcap && ports.len() > 1 {
         return Err(Problem::new(format!(
             "a classic pcap cannot tell {} ports apart",
             ports.len()
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let failed = |error| Problem::io("write", out, &error);
     let lines: Vec<_> = { ports.iter().enumerate() }
-        .map(|(number, port)| Interface::port(number, port.bits_per_second))
+        .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
         .collect();
     let mut sink = TraceSink::create(out, form, gzipped, &lines).map_err(failed)?;
     let (mut frames, mut bytes, mut bits) = (0u64, 0u64, 0u64);
@@ -146,8 +146,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         format::json(&Made {
             file: out.display().to_string(),
             format: match form {
-                Form::Pcap => "pcap",
-                Form::PcapNg => "pcapng",
+                CaptureForm::Pcap => "pcap",
+                CaptureForm::PcapNg => "pcapng",
             },
             ports: ports.len(),
             load: load.to_string(),

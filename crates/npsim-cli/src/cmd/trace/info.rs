@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::quantity::{grouped, show_nanoseconds, show_rate};
-use npsim_net::capture::{CaptureError, Links, Reader};
+use npsim_net::capture::{CaptureError, CaptureReader, LinkTypes};
 use npsim_net::census::{Census, Oddities, SIZE_CLASSES};
 use serde::Serialize;
 
@@ -102,8 +102,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 fn look(path: &Path, link: bool) -> Result<Info, CaptureError> {
-    let links = if link { Links::Framed } else { Links::Ethernet };
-    let mut reader = Reader::open_with(path, links)?;
+    let links = if link {
+        LinkTypes::Framed
+    } else {
+        LinkTypes::Ethernet
+    };
+    let mut reader = CaptureReader::open_with(path, links)?;
     let mut census = Census::default();
     for frame in reader.by_ref() {
         census.add(&frame?);

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::problem::Problem;
-use npsim_net::capture::{CaptureError, Links, Reader};
-use npsim_net::order::identify::{Entered, Entering, Flow, TcpSegments, stamped};
+use npsim_net::capture::{CaptureError, CaptureReader, LinkTypes};
+use npsim_net::order::identify::{EnteredFrames, Entering, FlowId, TcpSegments, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};
 
 use super::order_report::{By, FlowReport, Report};
@@ -62,9 +62,9 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let links = if arguments.link {
-        Links::Framed
+        LinkTypes::Framed
     } else {
-        Links::Ethernet
+        LinkTypes::Ethernet
     };
     let against = arguments.against.as_deref();
     let entered = against.map(|path| enter(path, links)).transpose()?;
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Err(nothing_told(arguments, told.frames).into());
     }
     let chosen =
-        |flow: &Flow| arguments.flows.is_empty() || arguments.flows.iter().any(|c| c.means(flow));
+        |flow: &FlowId| arguments.flows.is_empty() || arguments.flows.iter().any(|c| c.means(flow));
     let threshold = arguments.displacement;
     let mut flows = Vec::new();
     let mut order = told.left.total_of(threshold, |_| false);
@@ -119,9 +119,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Reads what entered.
-fn enter(path: &Path, links: Links) -> Result<Entered, CaptureError> {
+fn enter(path: &Path, links: LinkTypes) -> Result<EnteredFrames, CaptureError> {
     let mut entering = Entering::default();
-    for frame in Reader::open_with(path, links)? {
+    for frame in CaptureReader::open_with(path, links)? {
         entering.add(&frame?.bytes);
     }
     Ok(entering.finish())
@@ -133,11 +133,14 @@ struct Told {
     frames: u64,
     by: By,
     left_out: u64,
-    left: Sequences<Flow>,
+    left: Sequences<FlowId>,
 }
 
-fn tell((path, links): (&Path, Links), entered: Option<Entered>) -> Result<Told, CaptureError> {
-    let mut reader = Reader::open_with(path, links)?;
+fn tell(
+    (path, links): (&Path, LinkTypes),
+    entered: Option<EnteredFrames>,
+) -> Result<Told, CaptureError> {
+    let mut reader = CaptureReader::open_with(path, links)?;
     let (by, left, known) = match entered {
         Some(mut entered) => {
             let mut left = Sequences::counted();
@@ -170,7 +173,7 @@ fn tell((path, links): (&Path, Links), entered: Option<Entered>) -> Result<Told,
 
 /// By stamps, or by TCP's numbers if no frame has a stamp. A capture may be a pipe that can be read only
 /// once, so both are noted.
-fn by_itself(reader: &mut Reader) -> Result<(By, Sequences<Flow>, u64), CaptureError> {
+fn by_itself(reader: &mut CaptureReader) -> Result<(By, Sequences<FlowId>, u64), CaptureError> {
     let (mut stamps, mut stamps_known) = (Sequences::counted(), 0);
     let (mut tcp, mut tcp_known) = (Sequences::ordered(), 0);
     let mut segments = TcpSegments::default();

@@ -1,6 +1,6 @@
 //! The order of the packets in a capture, as `npsim trace order` reports it.
 
-use npsim_net::order::Order;
+use npsim_net::order::OrderMeasures;
 use serde::Serialize;
 
 /// What tells which packet of its flow a frame is.
@@ -25,7 +25,7 @@ pub struct Report {
     pub left_out: u64,
     /// The displacement threshold.
     pub threshold: u64,
-    pub order: Order,
+    pub order: OrderMeasures,
     /// With `--each`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowReport>,
@@ -36,5 +36,5 @@ pub struct Report {
 pub struct FlowReport {
     pub number: u32,
     pub name: String,
-    pub order: Order,
+    pub order: OrderMeasures,
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use npsim::quantity::grouped;
-use npsim_net::order::{Counter, Order};
+use npsim_net::order::{Counter, OrderMeasures};
 use npsim_session::text_table::TextTable;
 
 use super::order_report::{By, FlowReport, Report};
@@ -88,12 +88,12 @@ fn write_text(out: &mut String, report: &Report, width: usize) -> std::fmt::Resu
     Ok(())
 }
 
-fn percent(order: &Order, count: u64) -> String {
+fn percent(order: &OrderMeasures, count: u64) -> String {
     let percent = order.percent(count);
     percent.map_or_else(|| "-".into(), |percent| format!("{percent:.2}%"))
 }
 
-fn extents(order: &Order) -> String {
+fn extents(order: &OrderMeasures) -> String {
     let mean = order.extents.sum as f64 / order.reordered.max(1) as f64;
     format!(
         "of reordered packets: mean {mean:.2}, largest {}",
@@ -101,7 +101,7 @@ fn extents(order: &Order) -> String {
     )
 }
 
-fn counters(order: &Order, width: usize) -> String {
+fn counters(order: &OrderMeasures, width: usize) -> String {
     let mut table = TextTable::new(&["counter", "packets", "share"]);
     for counter in Counter::ALL {
         let count = counter.of(order);
@@ -125,7 +125,7 @@ fn classes(largest: u64) -> Vec<RangeInclusive<u64>> {
 }
 
 /// By distance: n-reordered, early, late and held packets.
-fn distances(order: &Order, width: usize) -> String {
+fn distances(order: &OrderMeasures, width: usize) -> String {
     let (mut early, mut late) = (BTreeMap::new(), BTreeMap::new());
     for (&displacement, &packets) in &order.displacements {
         match displacement.signum() {

@@ -18,7 +18,7 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
-use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
 use proptest::prelude::*;
 
 use super::root;
@@ -28,7 +28,7 @@ struct System {
     project: Project,
     programs: Vec<Program>,
     capture: Capture,
-    plan: Schedule,
+    plan: ArrivalSchedule,
     settings: Settings,
 }
 
@@ -84,7 +84,7 @@ impl System {
             programs: programs.unwrap_or_else(|| panic!("{:?}", messages.rendered)),
             project,
             capture: Capture::default(),
-            plan: Schedule::default(),
+            plan: ArrivalSchedule::default(),
             settings: Settings::new(ENGINE),
         }
     }

@@ -1,7 +1,9 @@
 //! Quick-Start: `microcode/quick-start`.
 
 use npsim_protocols::quick_start::option::{APPROVED_RATE, LENGTH};
-use npsim_protocols::quick_start::{Outcome, Pool, QuickStartOption, Reason, process, rate_units};
+use npsim_protocols::quick_start::{
+    GrantPool, QuickStartOption, RequestOutcome, SlowPathReason, process, rate_units,
+};
 
 use super::driver::{
     Memory, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,
@@ -216,18 +218,20 @@ fn of_group(bytes: &mut [u8], state: &mut [u32]) -> Verdict {
     }
     let length = packets::header(bytes).len();
     let counter = GRANTED + state[PHASE] as usize / 4;
-    let mut pool = Pool {
+    let mut pool = GrantPool {
         limit: state[LIMIT] as i32,
         granted: state[counter] as i32,
     };
     let outcome = process(&mut bytes[..length], &mut pool, RANDOM_WORD);
     state[counter] = pool.granted as u32;
     match outcome {
-        Outcome::SlowPath(Reason::Ttl) => Verdict::Exception(EXCEPTION_TTL),
-        Outcome::SlowPath(Reason::Option) => Verdict::Exception(EXCEPTION_BAD_OPTION),
-        Outcome::NoOption if length > 20 => Verdict::Exception(EXCEPTION_OPTIONS),
-        Outcome::NoOption if bytes[8] <= 1 => Verdict::Exception(EXCEPTION_TTL),
-        Outcome::NoOption => {
+        RequestOutcome::SlowPath(SlowPathReason::Ttl) => Verdict::Exception(EXCEPTION_TTL),
+        RequestOutcome::SlowPath(SlowPathReason::Option) => {
+            Verdict::Exception(EXCEPTION_BAD_OPTION)
+        }
+        RequestOutcome::NoOption if length > 20 => Verdict::Exception(EXCEPTION_OPTIONS),
+        RequestOutcome::NoOption if bytes[8] <= 1 => Verdict::Exception(EXCEPTION_TTL),
+        RequestOutcome::NoOption => {
             packets::forward(bytes);
             Verdict::Forwarded
         }
@@ -306,7 +310,7 @@ fn the_packets_of_quick_start_are_of_all_kinds() {
     let mut kept = [0; STATE];
     for packet in traffic(1, 20_000) {
         kept = before(&packet, &kept);
-        let mut pool = Pool {
+        let mut pool = GrantPool {
             limit: kept[LIMIT] as i32,
             granted: kept[GRANTED + kept[PHASE] as usize / 4] as i32,
         };
@@ -316,13 +320,13 @@ fn the_packets_of_quick_start_are_of_all_kinds() {
         *counts.entry(outcome).or_insert(0) += 1;
     }
     for outcome in [
-        Outcome::Approve,
-        Outcome::Reduce,
-        Outcome::Deny,
-        Outcome::Forward,
-        Outcome::NoOption,
-        Outcome::SlowPath(Reason::Ttl),
-        Outcome::SlowPath(Reason::Option),
+        RequestOutcome::Approve,
+        RequestOutcome::Reduce,
+        RequestOutcome::Deny,
+        RequestOutcome::Forward,
+        RequestOutcome::NoOption,
+        RequestOutcome::SlowPath(SlowPathReason::Ttl),
+        RequestOutcome::SlowPath(SlowPathReason::Option),
     ] {
         assert!(
             counts.get(&outcome).is_some_and(|count| *count > 300),

@@ -4,7 +4,7 @@
 //! they are compared from the first packet to the last.
 
 use npsim_protocols::rcp::header::{DATA, REF, SYN, UNLIMITED};
-use npsim_protocols::rcp::{Counters, Header, header};
+use npsim_protocols::rcp::{Counters, RcpHeader, header};
 
 use super::driver::{
     COUNTS, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,
@@ -106,7 +106,7 @@ fn traffic(seed: u64, count: u32) -> Vec<Packet> {
             } else {
                 &[]
             };
-            let header = Header {
+            let header = RcpHeader {
                 rate: match random.below(3) {
                     0 => UNLIMITED,
                     1 => rate.wrapping_add(random.below(3)).wrapping_sub(1),
@@ -160,7 +160,7 @@ fn of_group(bytes: &mut [u8], state: &mut State, group: usize, is_rcp: bool) -> 
     }
     let rate = state[group];
     let state = &mut state[COUNTS + GROUP * group..][..GROUP];
-    let fields = Header::from_bytes(&bytes[20..]).filter(|_| is_rcp);
+    let fields = RcpHeader::from_bytes(&bytes[20..]).filter(|_| is_rcp);
     let mut counters = Counters {
         bytes: state[BYTES],
         rtt_bytes: state[RTT_BYTES],
@@ -220,12 +220,12 @@ fn the_packets_of_rcp_are_of_all_kinds() {
     for packet in traffic(4, 20_000) {
         state = before(&packet, &state);
         let mut bytes = packet.frame[14..].to_vec();
-        let fields = Header::from_bytes(&bytes[20..]).unwrap();
+        let fields = RcpHeader::from_bytes(&bytes[20..]).unwrap();
         let of_protocol = is_rcp(&bytes);
         if model(&mut bytes, &mut state, packet.port) != Verdict::Forwarded {
             continue;
         }
-        let after = Header::from_bytes(&bytes[20..]).unwrap();
+        let after = RcpHeader::from_bytes(&bytes[20..]).unwrap();
         if !of_protocol {
             assert!(fields == after);
             let is_protocol = bytes[9] == PROTOCOL;

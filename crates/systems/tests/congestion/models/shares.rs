@@ -9,7 +9,7 @@
 //!
 //! The phase is looked at before every packet here, not after an age.
 
-use npsim_protocols::xcp::{Header, Pools, SECOND, Scale};
+use npsim_protocols::xcp::{Factor, FeedbackPools, SECOND, XcpHeader};
 
 use super::driver::{HEADER, OWN, Packet, STATE, State, Variant, Verdict, before, process};
 use super::packets;
@@ -42,8 +42,8 @@ const LIMITS: Limits = Limits {
 #[derive(Clone, Copy, Default)]
 struct Seen {
     bank: Option<usize>,
-    cp: Scale,
-    cn: Scale,
+    cp: Factor,
+    cn: Factor,
 }
 
 /// Packets such that every bank is seen: a microengine takes a bank that it finds
@@ -92,7 +92,7 @@ fn xcp_with_shares_does_what_the_model_does() {
             _ => Part::None,
         };
         let size = packets::total(&bytes);
-        let header = Header::from_bytes(&bytes[20..]).filter(|_| part == Part::Whole);
+        let header = XcpHeader::from_bytes(&bytes[20..]).filter(|_| part == Part::Whole);
         let mut sums = LAYOUT.sums(&state, 0);
         if part != Part::None {
             sums.arrive(size, header.as_ref(), SECOND);
@@ -113,7 +113,7 @@ fn xcp_with_shares_does_what_the_model_does() {
             // The share goes back to the bank that it is of.
             let left = residues(&state, old, seen.bank);
             assert_eq!(residues(&got.state, old, None), left, "packet {number}");
-            let Pools { cp, cn, .. } = LAYOUT.pools(&state, 0);
+            let FeedbackPools { cp, cn, .. } = LAYOUT.pools(&state, 0);
             seen = Seen {
                 bank: Some(bank),
                 cp,
@@ -122,7 +122,7 @@ fn xcp_with_shares_does_what_the_model_does() {
             state[OWN..OWN + 2].fill(0);
         }
         let [residue_pos, residue_neg] = residues(&state, bank, seen.bank);
-        let mut pools = Pools {
+        let mut pools = FeedbackPools {
             residue_pos,
             residue_neg,
             cp: seen.cp,
@@ -153,10 +153,10 @@ fn xcp_with_shares_does_what_the_model_does() {
         }
         exchanged += 1;
         if left_pos == 0 {
-            seen.cp = Scale::ZERO;
+            seen.cp = Factor::ZERO;
         }
         if left_neg == 0 {
-            seen.cn = Scale::ZERO;
+            seen.cn = Factor::ZERO;
         }
         state = got.state;
     }

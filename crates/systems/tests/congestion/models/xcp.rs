@@ -6,7 +6,7 @@
 //! microengines shares is in `shares.rs`.
 
 use npsim_protocols::xcp::header::{LENGTH, STANDARD, VERSION};
-use npsim_protocols::xcp::{Header, Pools, SECOND, Scale, Sums};
+use npsim_protocols::xcp::{Factor, FeedbackPools, SECOND, Sums, XcpHeader};
 
 use super::driver::{
     COUNTS, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare,
@@ -183,9 +183,9 @@ const PER_PORT: [(Variant, Layout); 4] = [
     ),
 ];
 
-fn scale(random: &mut Random) -> Scale {
+fn scale(random: &mut Random) -> Factor {
     if random.once_in(8) {
-        return Scale::ZERO;
+        return Factor::ZERO;
     }
     let mantissa = match random.below(4) {
         0 => 1 << 30,
@@ -197,7 +197,7 @@ fn scale(random: &mut Random) -> Scale {
         1 => 28 + random.below(8),
         _ => random.one_of(&[0, 1, 30, 31, 32, 33, 62]),
     };
-    Scale {
+    Factor {
         mantissa,
         shift: shift as u8,
     }
@@ -238,12 +238,12 @@ impl Layout {
             let residue_neg = residue(random, cn.times(u32::from(packet.size))) & most;
             // A pool that is empty has no factor.
             if residue_pos == 0 {
-                cp = Scale::ZERO;
+                cp = Factor::ZERO;
             }
             if residue_neg == 0 {
-                cn = Scale::ZERO;
+                cn = Factor::ZERO;
             }
-            let pools = Pools {
+            let pools = FeedbackPools {
                 residue_pos,
                 residue_neg,
                 cp,
@@ -318,7 +318,7 @@ pub fn traffic(seed: u64, count: u32, layout: Layout, limits: Limits) -> Vec<Pac
                 2 => -(random.of_any_size() as i32),
                 _ => random.of_any_size() as i32,
             };
-            let header = Header {
+            let header = XcpHeader {
                 protocol: 6,
                 length: LENGTH as u8,
                 version: random.byte_or(&[VERSION]) & 0xf,
@@ -390,7 +390,7 @@ fn of_group(
         return Verdict::Forwarded;
     }
     let size = packets::total(bytes);
-    let header = Header::from_bytes(&bytes[20..]).filter(|_| part == Part::Whole);
+    let header = XcpHeader::from_bytes(&bytes[20..]).filter(|_| part == Part::Whole);
     let mut sums = layout.sums(state, group);
     sums.arrive(size, header.as_ref(), SECOND);
     layout.put_sums(state, group, &sums);
@@ -554,7 +554,9 @@ fn the_packets_of_xcp_are_of_all_kinds() {
         state = before(&packet, &state);
         let before = state;
         let mut bytes = packet.frame[14..].to_vec();
-        let asked = Header::from_bytes(&bytes[20..]).unwrap().delta_throughput;
+        let asked = XcpHeader::from_bytes(&bytes[20..])
+            .unwrap()
+            .delta_throughput;
         if recognised(&mut bytes, &mut state, Layout::Together, 0) != Verdict::Forwarded {
             continue;
         }
@@ -563,7 +565,9 @@ fn the_packets_of_xcp_are_of_all_kinds() {
         fragments += u32::from(is_protocol && packets::is_later_fragment(&bytes));
         others += u32::from(!is_protocol);
         short += u32::from(is_protocol && packets::total(&bytes) < LEAST);
-        let got = Header::from_bytes(&bytes[20..]).unwrap().delta_throughput;
+        let got = XcpHeader::from_bytes(&bytes[20..])
+            .unwrap()
+            .delta_throughput;
         if part(&bytes) != Part::Whole {
             assert_eq!(asked, got);
             continue;

@@ -1,6 +1,6 @@
 //! Where XCP's pools and sums stand in the state that the driver sets and reads.
 
-use npsim_protocols::xcp::{Pools, Scale, Sums};
+use npsim_protocols::xcp::{Factor, FeedbackPools, Sums};
 
 use super::driver::{COUNTS, State};
 
@@ -47,13 +47,13 @@ impl Layout {
         }
     }
 
-    pub fn pools(self, state: &State, group: usize) -> Pools {
+    pub fn pools(self, state: &State, group: usize) -> FeedbackPools {
         let [residues, scales] = self.places(state, group);
-        let scale = |mantissa: usize, shift: u32| Scale {
+        let scale = |mantissa: usize, shift: u32| Factor {
             mantissa: state[scales + mantissa],
             shift: (state[scales + 2] >> shift & 0x3f) as u8,
         };
-        Pools {
+        FeedbackPools {
             residue_pos: state[residues],
             residue_neg: state[residues + 1],
             cp: scale(0, 0),
@@ -61,7 +61,7 @@ impl Layout {
         }
     }
 
-    pub fn put_pools(self, state: &mut State, group: usize, pools: &Pools) {
+    pub fn put_pools(self, state: &mut State, group: usize, pools: &FeedbackPools) {
         let [residues, scales] = self.places(state, group);
         state[residues] = pools.residue_pos;
         state[residues + 1] = pools.residue_neg;

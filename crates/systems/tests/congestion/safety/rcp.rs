@@ -1,8 +1,8 @@
 //! RCP's counters, one set for each thread, while a reader looks at them.
 
 use npsim_protocols::rcp::counters::Counters;
-use npsim_protocols::rcp::header::{self, Header};
-use npsim_protocols::thread_counters::Counts;
+use npsim_protocols::rcp::header::{self, RcpHeader};
+use npsim_protocols::thread_counters::ThreadRecord;
 
 use super::bench::ensure;
 use super::packets::{Packet, Packets};
@@ -21,7 +21,7 @@ const SHARED_SLOT: Edit = Edit {
 
 fn packet(context: u32, index: u32) -> Packet {
     let draw = |which: u32| mix(context, index * 16 + which);
-    let header = Header {
+    let header = RcpHeader {
         rate: match draw(0) % 3 {
             0 => header::UNLIMITED,
             1 => draw(1),
@@ -63,7 +63,10 @@ fn course(list: &[Packet]) -> Vec<Counters> {
     let mut counters = Counters::default();
     let mut course = vec![counters];
     for packet in list {
-        counters.arrive(packet.size, Header::from_bytes(&packet.header).unwrap().rtt);
+        counters.arrive(
+            packet.size,
+            RcpHeader::from_bytes(&packet.header).unwrap().rtt,
+        );
         course.push(counters);
     }
     course

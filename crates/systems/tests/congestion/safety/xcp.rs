@@ -1,10 +1,10 @@
 //! XCP's pools and sums, with contexts that take from them at once.
 
-use npsim_protocols::thread_counters::Counts;
+use npsim_protocols::thread_counters::ThreadRecord;
 use npsim_protocols::xcp::SECOND;
-use npsim_protocols::xcp::feedback::{LARGEST_POOL, Pools, Sums};
-use npsim_protocols::xcp::header::{DELTA_OFFSET, Header};
-use npsim_protocols::xcp::scale::Scale;
+use npsim_protocols::xcp::feedback::{FeedbackPools, LARGEST_POOL, Sums};
+use npsim_protocols::xcp::header::{DELTA_OFFSET, XcpHeader};
+use npsim_protocols::xcp::scale::Factor;
 
 use super::bench::{NO_LOCK, ensure};
 use super::packets::{Done, Packet, Packets};
@@ -97,7 +97,7 @@ fn packet(context: u32, index: u32) -> Packet {
     };
     // What asks for less than its share by far would fill the positive pool.
     let delta = delta.max(-40_000);
-    let header = Header {
+    let header = XcpHeader {
         protocol: 6,
         length: 20,
         version: 3,
@@ -121,15 +121,15 @@ fn packet(context: u32, index: u32) -> Packet {
 }
 
 /// Pools that are used up before all packets have come.
-fn pools() -> Pools {
-    Pools {
+fn pools() -> FeedbackPools {
+    FeedbackPools {
         residue_pos: 3_000_000,
         residue_neg: 400_000,
-        cp: Scale {
+        cp: Factor {
             mantissa: 1_599_987_816,
             shift: 34,
         },
-        cn: Scale {
+        cn: Factor {
             mantissa: 2_147_483_476,
             shift: 31,
         },
@@ -170,7 +170,7 @@ fn exchange(
     variant: Variant,
     microengines: u32,
     room: u32,
-    pools: Pools,
+    pools: FeedbackPools,
     edits: &[Edit],
 ) -> Result<(), String> {
     let mut defines = vec![("XCP", 1), (variant.define(), 1)];
@@ -233,7 +233,7 @@ fn exchange(
 
     let mut expected = before;
     for packet in packets.lists.iter().flatten() {
-        let header = Header::from_bytes(&packet.header);
+        let header = XcpHeader::from_bytes(&packet.header);
         expected.arrive(packet.size, header.as_ref(), SECOND);
     }
     let found = sums(&packets, variant);
@@ -256,13 +256,13 @@ fn replayed(
     packets: &Packets,
     done: &[Vec<Done>],
     variant: Variant,
-    mut pools: Pools,
+    mut pools: FeedbackPools,
     left: &[u32],
 ) -> Result<(), String> {
     let all = packets.lists.iter().flatten().zip(done.iter().flatten());
     // Packets without a request need the lock only where sums are under it, too.
     let (mut order, others): (Vec<_>, Vec<_>) = all.partition(|(packet, _)| {
-        let header = Header::from_bytes(&packet.header).unwrap();
+        let header = XcpHeader::from_bytes(&packet.header).unwrap();
         variant == Variant::Lock || header.takes_feedback()
     });
     let unchanged = others
@@ -297,20 +297,20 @@ fn replayed(
 fn conserved(
     packets: &Packets,
     done: &[Vec<Done>],
-    pools: Pools,
+    pools: FeedbackPools,
     left: &[u32],
 ) -> Result<(), String> {
     let mut given = 0;
     for (packet, done) in packets.lists.iter().flatten().zip(done.iter().flatten()) {
-        let asked = Header::from_bytes(&packet.header).unwrap();
-        let got = Header::from_bytes(&done.header).unwrap();
+        let asked = XcpHeader::from_bytes(&packet.header).unwrap();
+        let got = XcpHeader::from_bytes(&done.header).unwrap();
         let most = if asked.takes_feedback() {
             given += i64::from(got.delta_throughput);
             asked.delta_throughput
         } else {
             got.delta_throughput.min(asked.delta_throughput)
         };
-        let right = Header {
+        let right = XcpHeader {
             delta_throughput: got.delta_throughput,
             ..asked
         };
@@ -331,7 +331,7 @@ fn conserved(
 
 #[test]
 fn pools_give_what_they_have_and_sums_miss_nothing() {
-    let ample = Pools {
+    let ample = FeedbackPools {
         residue_pos: 1_000_000_000,
         residue_neg: 1_000_000_000,
         ..pools()

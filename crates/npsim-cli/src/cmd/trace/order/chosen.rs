@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use npsim_net::order::identify::Flow;
+use npsim_net::order::identify::FlowId;
 
 /// The value of `--flow`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Chosen {
 
 impl Chosen {
     /// Whether a flow is meant.
-    pub fn means(&self, flow: &Flow) -> bool {
+    pub fn means(&self, flow: &FlowId) -> bool {
         match self {
             Self::Number(number) => flow.number == *number,
             Self::Slot(first, distance) => {
@@ -60,14 +60,14 @@ impl FromStr for Chosen {
 #[cfg(test)]
 mod tests {
     use npsim_net::load::FrameKind;
-    use npsim_net::order::identify::Ends;
+    use npsim_net::order::identify::FlowKey;
 
     use super::*;
 
-    fn flow(number: u32) -> Flow {
-        Flow {
+    fn flow(number: u32) -> FlowId {
+        FlowId {
             number,
-            ends: Ends::Made(FrameKind::Tcp),
+            ends: FlowKey::Made(FrameKind::Tcp),
         }
     }
 
