@@ -140,7 +140,7 @@ impl fmt::Display for Load {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rate {
             Some(rate @ LoadRate::Total(Amount::Line(_))) => {
-                write!(out, "{rate} of the line rate")?
+                write!(out, "{rate} of the line rate")?;
             }
             Some(rate @ LoadRate::Total(_)) => rate.fmt(out)?,
             Some(rate @ LoadRate::PerPort(_)) => write!(out, "{rate} by port")?,

@@ -232,7 +232,7 @@ impl Controller for QuickStartControl {
             }
             // A SYN with options may be what was lost: the next one goes without.
             RequestState::New | RequestState::Asked { .. } if syn => {
-                self.state = RequestState::Over
+                self.state = RequestState::Over;
             }
             RequestState::Approved {
                 code,

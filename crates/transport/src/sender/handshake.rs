@@ -37,7 +37,7 @@ impl Sender {
             ConnectionPhase::SynSent => self.receive_in_handshake(now, packet, segment, out),
             ConnectionPhase::Open => self.receive_open(now, packet, segment, out),
             ConnectionPhase::TimeWait | ConnectionPhase::Closed => {
-                self.receive_closed(now, segment, out)
+                self.receive_closed(now, segment, out);
             }
         }
     }
