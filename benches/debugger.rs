@@ -10,7 +10,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use npsim::debug::timeline::{NoDebug, STRETCH, Setup, Timeline};
 use npsim::debug::{Debugger, Direction, Step};
 use npsim::engine::ENGINE;
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_benches::{load, root};
 use npsim_net::Random;
 use npsim_net::load::Load;
@@ -51,7 +51,7 @@ fn travel(_: &mut Criterion) {
     };
     let traffic = npsim::load::resolved(traffic, &project);
     let setup = || Setup {
-        simulation: Simulation::new(&project, &programs, Settings::new(ENGINE))
+        simulation: Simulation::new(&project, &programs, RunSettings::new(ENGINE))
             .expect("the system fits the chip"),
         frames: NoDebug(Box::new(
             npsim::load::generator(&traffic, &project)

@@ -11,7 +11,7 @@ use npsim::assemble::Program;
 use npsim::engine::ENGINE;
 use npsim::links::{Links, captured};
 use npsim::project::Project;
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_benches::{load, root};
 use npsim_net::capture::Capture;
 use npsim_net::load::Load;
@@ -27,11 +27,11 @@ enum Idle {
     Simulated,
 }
 
-fn settings(project: &Project, idle: Idle) -> Settings {
-    Settings {
+fn settings(project: &Project, idle: Idle) -> RunSettings {
+    RunSettings {
         drain: Some(project.capacity.hertz / 10_000),
         no_skip: matches!(idle, Idle::Simulated),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     }
 }
 

@@ -21,7 +21,7 @@ use npsim::links::{Links, captured};
 use npsim::observe::profile::Collector;
 use npsim::observe::timeline::{Recorder, TimeWindow};
 use npsim::quantity::Time;
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_benches::{load, root, smallest_frames};
 use npsim_net::Frame;
 use npsim_net::load::Load;
@@ -104,9 +104,9 @@ fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
     let (project, programs) = load(&source, &defines);
     let make = || {
         // It computes for longer than a packet program ever would.
-        let settings = Settings {
+        let settings = RunSettings {
             allow: vec![Check::NeverYields],
-            ..Settings::new(ENGINE)
+            ..RunSettings::new(ENGINE)
         };
         Simulation::new(&project, &programs, settings).expect("the kernel fits the chip")
     };
@@ -160,9 +160,9 @@ fn forwarder(criterion: &mut Criterion) {
     let plan =
         schedule(&frames, &ports, PortAssignment::RoundRobin, Pace::Line).expect("three ports");
     let (frames, plan) = (Arc::<[Frame]>::from(frames), Arc::new(plan));
-    let settings = Settings {
+    let settings = RunSettings {
         drain: Some(60_000),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let run = || {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
@@ -238,9 +238,9 @@ fn router(criterion: &mut Criterion) {
         ..project.load.clone().unwrap_or_default()
     };
     let traffic = npsim::load::resolved(traffic, &project);
-    let settings = Settings {
+    let settings = RunSettings {
         until: Some(Time::Picoseconds(traffic.time.picoseconds()).cycles(hertz)),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let start = || {
         let simulation = Simulation::new(&project, &programs, settings.clone())

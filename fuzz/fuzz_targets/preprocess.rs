@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use npsim_asm::{
-    Level, Options, SourceMap,
+    Severity, Options, SourceMap,
     preprocess::{preprocess, print_preprocessed},
 };
 use npsim_fuzz::{MAIN, Program, check_diagnostics};
@@ -37,6 +37,6 @@ fn printed(program: &Program) -> Option<(String, bool)> {
     if preprocessed.lines.len() > 2000 {
         return None;
     }
-    let failed = diagnostics.iter().any(|d| d.level == Level::Error);
+    let failed = diagnostics.iter().any(|d| d.level == Severity::Error);
     Some((print_preprocessed(&preprocessed.lines, &sources), failed))
 }

@@ -3,7 +3,7 @@
 
 pub mod statements;
 
-use npsim_asm::{Assembly, Diagnostic, Includes, Level, Options, SourceMap, assemble};
+use npsim_asm::{Assembly, Diagnostic, Includes, Severity, Options, SourceMap, assemble};
 use npsim_image::{Image, disassemble};
 
 /// The name of the main source.
@@ -50,7 +50,7 @@ impl Includes for Program {
 pub fn assemble_checked(program: &Program, options: &Options) -> Assembly {
     let assembly = assemble(MAIN, program, options);
     check_diagnostics(&assembly.diagnostics, &assembly.sources);
-    let failed = assembly.diagnostics.iter().any(|d| d.level == Level::Error);
+    let failed = assembly.diagnostics.iter().any(|d| d.level == Severity::Error);
     assert_eq!(
         failed,
         assembly.image.is_none(),

@@ -3,29 +3,29 @@
 use crate::Assembly;
 use crate::Includes;
 use crate::Options;
-use crate::back::allocate::{Assignment, Problem, allocate};
+use crate::back::allocate::{AllocationProblem, Assignment, allocate};
 use crate::back::emit::Emitter;
 use crate::back::live_ranges::LiveRanges;
 use crate::back::spill;
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::lower::lower;
 use crate::front::parse::parse;
 use crate::front::preprocess::preprocess;
 use crate::front::raw_word;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::synonyms;
 use crate::lints::{self, Pragmas};
 use crate::middle::check;
 use crate::middle::declare::declare;
-use crate::middle::flow::{self, Flow};
+use crate::middle::flow::{self, FlowGraph};
 use crate::middle::groups::Groups;
 use crate::middle::hazards;
 use crate::middle::labels::Labels;
 use crate::middle::liveness::{Liveness, analyse};
 use crate::middle::program::{Item, LabelDefinition, Side};
 use crate::middle::scope::Symbols;
-use crate::middle::select::{Initial, Selection, select};
+use crate::middle::select::{Initial, SelectedProgram, select};
 use crate::middle::webs;
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
@@ -58,7 +58,7 @@ pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assem
         let span = outermost.map_or(d.primary.span, |used| used.call);
         (span.file, span.lo)
     });
-    let failed = diagnostics.iter().any(|d| d.level == Level::Error);
+    let failed = diagnostics.iter().any(|d| d.level == Severity::Error);
     Assembly {
         image: image.filter(|_| !failed),
         diagnostics,
@@ -67,13 +67,13 @@ pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assem
 }
 
 /// A program all of whose symbols have numbers.
-pub struct Placed {
+pub struct AllocatedProgram {
     /// Instructions, labels and what directives said.
-    pub selection: Selection,
+    pub selection: SelectedProgram,
     /// Variables and signals.
     pub symbols: Symbols,
     /// Control flow.
-    pub flow: Flow,
+    pub flow: FlowGraph,
     /// Ordered transfer registers.
     pub groups: Groups,
     /// Data flow.
@@ -154,7 +154,7 @@ pub fn place(
     sources: &mut SourceMap,
     pragmas: &mut Pragmas,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Placed> {
+) -> Option<AllocatedProgram> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
     *pragmas = preprocessed.pragmas;
     // What is missing then would only make messages about everything that uses it,
@@ -194,17 +194,17 @@ pub fn place(
     check::names(&selection.items, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
     hazards::check(&selection.items, &flow, &symbols, &groups, diagnostics);
-    if diagnostics.iter().any(|d| d.level == Level::Error) {
+    if diagnostics.iter().any(|d| d.level == Severity::Error) {
         return None;
     }
     let assignment = allocate(
         &problem(&selection, &symbols, &liveness, &groups),
         diagnostics,
     );
-    if diagnostics.iter().any(|d| d.level == Level::Error) {
+    if diagnostics.iter().any(|d| d.level == Severity::Error) {
         return None;
     }
-    Some(Placed {
+    Some(AllocatedProgram {
         selection,
         symbols,
         flow,
@@ -222,12 +222,12 @@ const SPILL_ROUNDS: usize = 100;
 /// Flow, ordered registers and data flow, after the names have been split and
 /// copied as far as that is wanted.
 fn analyse_program(
-    selection: &mut Selection,
+    selection: &mut SelectedProgram,
     symbols: &mut Symbols,
     options: &Options,
     sources: &SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(Flow, Groups, Liveness)> {
+) -> Option<(FlowGraph, Groups, Liveness)> {
     // Branches to bare addresses would miss their words after an insertion.
     let movable = !selection
         .items
@@ -253,7 +253,7 @@ fn analyse_program(
         let groups = Groups::new(symbols, &selection.orders, diagnostics);
         groups.check(&selection.items, symbols, diagnostics);
         // More about a program that is wrong would only hide what matters.
-        if diagnostics.iter().any(|d| d.level == Level::Error) {
+        if diagnostics.iter().any(|d| d.level == Severity::Error) {
             return None;
         }
         if round == 0 {
@@ -277,12 +277,12 @@ fn analyse_program(
 }
 
 fn problem<'a>(
-    selection: &'a Selection,
+    selection: &'a SelectedProgram,
     symbols: &'a Symbols,
     liveness: &'a Liveness,
     groups: &'a Groups,
-) -> Problem<'a> {
-    Problem {
+) -> AllocationProblem<'a> {
+    AllocationProblem {
         items: &selection.items,
         symbols,
         liveness,
@@ -294,7 +294,7 @@ fn problem<'a>(
 }
 
 fn check_size(
-    selection: &Selection,
+    selection: &SelectedProgram,
     options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<()> {
@@ -321,7 +321,7 @@ fn check_size(
 
 /// Control would run off a program without words at once.
 fn check_any(
-    selection: &Selection,
+    selection: &SelectedProgram,
     has_macros: bool,
     sources: &SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
@@ -329,7 +329,7 @@ fn check_any(
     if selection.items.iter().any(|item| item.micro().is_some()) {
         return Some(());
     }
-    let failed = diagnostics.iter().any(|d| d.level == Level::Error);
+    let failed = diagnostics.iter().any(|d| d.level == Severity::Error);
     if let Some(file) = sources.files().first().filter(|_| !failed) {
         let place = Diagnostic::error(
             codes::EMPTY_PROGRAM,
@@ -347,7 +347,7 @@ fn check_any(
         diagnostics.push(if has_macros {
             // A library is no mistake, but nothing can be made of it.
             Diagnostic {
-                level: Level::Note,
+                level: Severity::Note,
                 ..place.help("include it in a program")
             }
         } else {
@@ -360,7 +360,7 @@ fn check_any(
 }
 
 /// Where words, expansions and scopes come from, and which words belong together.
-fn origins(image: &mut Image, placed: &Placed, sources: &SourceMap) {
+fn origins(image: &mut Image, placed: &AllocatedProgram, sources: &SourceMap) {
     image.files = sources
         .files()
         .iter()
@@ -392,7 +392,7 @@ fn origins(image: &mut Image, placed: &Placed, sources: &SourceMap) {
         .collect();
     // The file's own scope reaches from the start of the main source to its end.
     let whole = sources.files().first().map_or(0, |file| file.text.len());
-    let mut edge = |place: Option<Place>, at: usize| {
+    let mut edge = |place: Option<SourcePlace>, at: usize| {
         let main = Span {
             file: FileId(0),
             lo: at as u32,
@@ -435,7 +435,7 @@ fn origins(image: &mut Image, placed: &Placed, sources: &SourceMap) {
 /// The name of a label in the image: labels of macros carry their expansion's number.
 fn label_name(label: &LabelDefinition) -> String {
     let name = label.token.text.trim_end_matches('#');
-    if Place::of(&label.token).expansion == ExpansionId::ROOT {
+    if SourcePlace::of(&label.token).expansion == ExpansionId::ROOT {
         name.to_owned()
     } else {
         format!("{name}.{}", label.token.expansion.0)
@@ -448,8 +448,8 @@ fn label_name(label: &LabelDefinition) -> String {
 /// Labels go by address, the order in which `.npi` files have them. A name may share its
 /// register with others; its live ranges say when the register is its own
 /// (`back/live_ranges.rs`).
-fn symbol_tables(image: &mut Image, placed: &Placed, labels: &Labels<'_>) {
-    let Placed {
+fn symbol_tables(image: &mut Image, placed: &AllocatedProgram, labels: &Labels<'_>) {
+    let AllocatedProgram {
         selection,
         symbols,
         assignment,

@@ -5,7 +5,7 @@ use crate::source::{ExpansionId, Span};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum Severity {
     /// Only a remark (`#info`).
     Note,
     /// The program assembles but may not do what was meant.
@@ -38,7 +38,7 @@ pub struct Patch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Severity.
-    pub level: Level,
+    pub level: Severity,
     /// Stable name such as `bank-conflict`; see [`crate::codes`].
     pub code: &'static str,
     /// One line, lower case, no full stop.
@@ -65,7 +65,7 @@ impl Diagnostic {
         expansion: ExpansionId,
     ) -> Self {
         Self {
-            level: Level::Error,
+            level: Severity::Error,
             code,
             message: message.into(),
             primary: Label {
@@ -89,7 +89,7 @@ impl Diagnostic {
         expansion: ExpansionId,
     ) -> Self {
         Self {
-            level: Level::Warning,
+            level: Severity::Warning,
             ..Self::error(code, message, span, expansion)
         }
     }

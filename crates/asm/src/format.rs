@@ -16,7 +16,7 @@ use crate::source::FileId;
 
 use comments::align;
 use indent::Indentation;
-use physical::{Part, physical_lines};
+use physical::{LinePart, physical_lines};
 use spacing::spaced;
 
 /// One line as it will be printed.
@@ -59,21 +59,21 @@ pub fn format(text: &str) -> String {
                 .map(|(text, column)| Comment { text, column, own })
         };
         printed.push(match line.part {
-            Part::Verbatim => {
+            LinePart::Verbatim => {
                 indentation.follow(line.statement);
                 Printed {
                     code: line.text.to_owned(),
                     comment: None,
                 }
             }
-            Part::Nothing => Printed {
+            LinePart::Nothing => Printed {
                 code: String::new(),
                 comment: comment(Some(match line.column {
                     0 => 0,
                     _ => indentation.of_statement(),
                 })),
             },
-            Part::Begins => {
+            LinePart::Begins => {
                 let at = indentation.take(line.statement);
                 moved = (line.column, at);
                 Printed {
@@ -81,7 +81,7 @@ pub fn format(text: &str) -> String {
                     comment: comment(None),
                 }
             }
-            Part::GoesOn => {
+            LinePart::GoesOn => {
                 let at = (line.column + moved.1).saturating_sub(moved.0).max(moved.1);
                 let code = spaced(&line.lexemes, line.is_directive());
                 let own = code.is_empty().then_some(at);

@@ -25,7 +25,7 @@ pub mod spelling;
 pub mod vocabulary;
 
 pub use assemble::assemble;
-pub use diagnostic::{Diagnostic, Level};
+pub use diagnostic::{Diagnostic, Severity};
 pub use npsim_image::Image;
 use npsim_isa::Generation;
 pub use source::{ExpansionId, FileId, SourceMap, Span};

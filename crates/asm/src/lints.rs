@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::LintLevel;
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::token::Token;
 use crate::source::{ExpansionId, FileId};
 
@@ -103,7 +103,7 @@ pub fn apply(
     pragmas: &Pragmas,
 ) {
     diagnostics.retain_mut(|diagnostic| {
-        if diagnostic.level != Level::Warning {
+        if diagnostic.level != Severity::Warning {
             return true;
         }
         let named = options.iter().rev();
@@ -114,7 +114,7 @@ pub fn apply(
         match pragmas.level(diagnostic).or(option) {
             Some(LintLevel::Allow) => return false,
             Some(LintLevel::Deny) => {
-                diagnostic.level = Level::Error;
+                diagnostic.level = Severity::Error;
                 diagnostic
                     .notes
                     .push(format!("The warning `{}` is denied.", diagnostic.code));

@@ -15,7 +15,7 @@ use crate::directives::{
 };
 use crate::front::parse::parse;
 use crate::front::statement::Statement;
-use crate::front::token::{Line, Token, TokenKind, split_labels};
+use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
 use crate::middle::declare::declare;
 use crate::middle::labels::Labels;
 use crate::middle::program::LabelDefinition;
@@ -70,7 +70,7 @@ pub struct Symbol {
 
 /// A place where a symbol is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reference {
+pub struct NameReference {
     /// The text.
     pub span: Span,
     /// In whose body it stands.
@@ -87,7 +87,7 @@ pub struct NameIndex {
     /// Every symbol once.
     pub symbols: Vec<Symbol>,
     /// Sorted by place.
-    pub references: Vec<Reference>,
+    pub references: Vec<NameReference>,
     /// Enclosing scope of each scope.
     parents: Vec<Option<usize>>,
     /// Symbols by scope, kind and name; labels aside.
@@ -99,7 +99,7 @@ pub struct NameIndex {
 impl NameIndex {
     /// Reads the lines of a program.
     #[must_use]
-    pub fn new(lines: &[Line], sources: &SourceMap) -> Self {
+    pub fn new(lines: &[LogicalLine], sources: &SourceMap) -> Self {
         // What is wrong is the assembler's to say.
         let mut ignored = Vec::new();
         let statements = parse(lines, &mut ignored);
@@ -222,7 +222,7 @@ impl NameIndex {
     }
 
     fn refer(&mut self, token: &Token, symbol: usize, declares: bool) {
-        self.references.push(Reference {
+        self.references.push(NameReference {
             span: token.span,
             expansion: token.expansion,
             symbol,
@@ -231,7 +231,7 @@ impl NameIndex {
     }
 
     /// Enters the uses of a line.
-    fn line(&mut self, line: &Line, uses: &Uses<'_>) {
+    fn line(&mut self, line: &LogicalLine, uses: &Uses<'_>) {
         if let Some(first) = line.tokens.first()
             && line.expansion == ExpansionId::ROOT
             && first.expansion == ExpansionId::ROOT
@@ -328,13 +328,13 @@ impl NameIndex {
     }
 
     /// The places where a symbol is named.
-    pub fn references_to(&self, symbol: usize) -> impl Iterator<Item = &Reference> {
+    pub fn references_to(&self, symbol: usize) -> impl Iterator<Item = &NameReference> {
         let all = self.references.iter();
         all.filter(move |reference| reference.symbol == symbol)
     }
 
     /// The references whose text holds a byte of a file, innermost text first.
-    pub fn at(&self, span: Span) -> impl Iterator<Item = &Reference> {
+    pub fn at(&self, span: Span) -> impl Iterator<Item = &NameReference> {
         let from = self
             .references
             .partition_point(|reference| reference.span.file < span.file);

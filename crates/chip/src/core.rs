@@ -38,7 +38,7 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub use loaded::{Program, ProgramError, Word};
+pub use loaded::{DecodedWord, Program, ProgramError};
 pub use probe::{CoreProbe, DeferSlots, IndexName, IndexWrite, TransferOwner};
 pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};
@@ -46,7 +46,7 @@ pub use stats::{ContextTimes, MeStats, ahead};
 use crate::Cycle;
 #[cfg(doc)]
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::fabric::{CommandId, Fabric, TransferKind};
 use crate::kernel::fault_injection::Stall;
 use crate::kernel::remote_access::RemoteAccess;
 use crate::kernel::saved_memory::StateError;
@@ -140,7 +140,7 @@ impl ContextView {
 /// What [`Core::pushed`] does: a whole function of each kind of core.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a whole function of each kind of core.
-pub fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+pub fn push_to(core: &mut (impl Core + ?Sized), slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
     let data = &flight.data[..usize::from(flight.words)];
@@ -154,7 +154,7 @@ pub fn push_to(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric)
 /// What [`Core::pulled`] does: a whole function of each kind of core.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is a whole function of each kind of core.
-pub fn pull_from(core: &mut (impl Core + ?Sized), slot: Slot, fabric: &mut Fabric) {
+pub fn pull_from(core: &mut (impl Core + ?Sized), slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight_mut(slot);
     let command = &flight.command;
     let data = &mut flight.data[..usize::from(flight.words)];
@@ -222,12 +222,12 @@ pub trait Core: fmt::Debug + Send + Sync {
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]);
 
     /// The data and the signals of a command reach its IN registers and its context.
-    fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pushed(&mut self, slot: CommandId, fabric: &mut Fabric) {
         push_to(self, slot, fabric);
     }
 
     /// The data of a command leaves its OUT registers, and signals reach its context.
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         pull_from(self, slot, fabric);
     }
 

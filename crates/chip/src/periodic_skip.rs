@@ -51,7 +51,7 @@ use crate::units::Units;
 use crate::units::msf::clock::gcd;
 use npsim_profile::{Parameter, Profile};
 use period::{Period, Recurrence, goes_on};
-use policy::Outcome;
+use policy::SkipOutcome;
 pub(crate) use policy::{Bounds, SkipPolicy};
 
 /// Cycles of the shortest period that is compared, whatever the profile; of shorter
@@ -70,7 +70,7 @@ const MOST_TOLD: u64 = 1 << 21;
 const MULTIPLES: u64 = 6;
 
 /// Why a try came to nothing.
-enum Failure {
+enum SkipFailure {
     /// The run ended.
     Stop(Stop),
     /// No period was found.
@@ -158,10 +158,10 @@ impl Chip {
         let attempt = self.skip_policy.begin(now, end)?;
         let skipped = self.skip::<OBSERVED>(end, bounds, lines, observer);
         let (outcome, stop) = match skipped {
-            Ok(deadline) => (Outcome::Skipped { deadline }, None),
-            Err(Failure::None) => (Outcome::NoPeriod, None),
-            Err(Failure::Short) => (Outcome::TooShort, None),
-            Err(Failure::Stop(stop)) => (Outcome::Stopped, Some(stop)),
+            Ok(deadline) => (SkipOutcome::Skipped { deadline }, None),
+            Err(SkipFailure::None) => (SkipOutcome::NoPeriod, None),
+            Err(SkipFailure::Short) => (SkipOutcome::TooShort, None),
+            Err(SkipFailure::Stop(stop)) => (SkipOutcome::Stopped, Some(stop)),
         };
         let now = self.fabric.events.next_time();
         self.skip_policy.finish(&attempt, &outcome, now, end);
@@ -183,7 +183,7 @@ impl Chip {
         bounds: Bounds,
         lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
-    ) -> Result<Cycle, Failure> {
+    ) -> Result<Cycle, SkipFailure> {
         let mut states = std::mem::take(&mut self.skip_policy.states);
         let mut replay = EventReplay {
             observer,
@@ -192,7 +192,7 @@ impl Chip {
         let mut run = |chip: &mut Self, to: Cycle| {
             let (outside, devices) = (chip.skip_policy.outside, chip.units.sram.handovers());
             if to >= end {
-                return Err(Failure::Short);
+                return Err(SkipFailure::Short);
             }
             replay.log.clear();
             if let Some(stop) = chip.advance::<OBSERVED>(
@@ -204,14 +204,14 @@ impl Chip {
                 lines,
                 &mut replay,
             ) {
-                return Err(Failure::Stop(stop));
+                return Err(SkipFailure::Stop(stop));
             }
             if OBSERVED {
                 chip.fabric.trace.flush(to, &mut replay);
             }
             let same =
                 (chip.skip_policy.outside, chip.units.sram.handovers()) == (outside, devices);
-            if same { Ok(()) } else { Err(Failure::None) }
+            if same { Ok(()) } else { Err(SkipFailure::None) }
         };
         let found = self.recurrence(&mut states, &mut run);
         let done =
@@ -225,8 +225,8 @@ impl Chip {
     fn recurrence(
         &mut self,
         states: &mut [StateVector; 3],
-        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
-    ) -> Result<(Period, Cycle), Failure> {
+        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), SkipFailure>,
+    ) -> Result<(Period, Cycle), SkipFailure> {
         if let Some(last) = self.skip_policy.last_period {
             let at = self.fabric.events.next_time();
             if let Some(found) = self.verify(at, last, 1, states, run)? {
@@ -235,25 +235,25 @@ impl Chip {
         }
         let (at, candidate) = self.candidate(run)?;
         let found = self.verify(at, candidate, MULTIPLES, states, run)?;
-        found.ok_or(Failure::None)
+        found.ok_or(SkipFailure::None)
     }
 
     /// Runs until the microengines stand as they did before: the cycle, and how long
     /// ago that was.
     fn candidate(
         &mut self,
-        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
-    ) -> Result<(Cycle, Cycle), Failure> {
+        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), SkipFailure>,
+    ) -> Result<(Cycle, Cycle), SkipFailure> {
         let begin = self.fabric.events.next_time();
-        let mut reference = (begin, self.state_digest(begin).ok_or(Failure::None)?);
+        let mut reference = (begin, self.state_digest(begin).ok_or(SkipFailure::None)?);
         let (mut samples, mut renew) = (0_u32, 8);
         loop {
             let at = self.fabric.events.next_time().saturating_add(1);
             if at - begin > LONGEST {
-                return Err(Failure::None);
+                return Err(SkipFailure::None);
             }
             run(self, at)?;
-            let digest = self.state_digest(at).ok_or(Failure::None)?;
+            let digest = self.state_digest(at).ok_or(SkipFailure::None)?;
             if digest == reference.1 {
                 return Ok((at, at - reference.0));
             }
@@ -275,8 +275,8 @@ impl Chip {
         candidate: Cycle,
         multiples: u64,
         states: &mut [StateVector; 3],
-        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
-    ) -> Result<Option<(Period, Cycle)>, Failure> {
+        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), SkipFailure>,
+    ) -> Result<Option<(Period, Cycle)>, SkipFailure> {
         let step = self.fabric.profile.timestamp_divider().max(1);
         // Of whole steps of the timestamp, and long enough.
         let whole = candidate * (step / gcd(candidate, step));
@@ -389,13 +389,13 @@ impl Chip {
         (self.units.changes(), self.fabric.clock_readings)
     }
 
-    fn write(&self, out: &mut StateVector) -> Result<(), Failure> {
+    fn write(&self, out: &mut StateVector) -> Result<(), SkipFailure> {
         out.clear();
         let mut write = || -> Result<(), SnapshotError> {
             out.add(&(&self.fabric, &self.units, &self.gpp))?;
             { self.microengines.iter() }.try_for_each(|me| me.write_vector(out))
         };
-        write().map_err(|_| Failure::None)
+        write().map_err(|_| SkipFailure::None)
     }
 
     fn read(&mut self, numbers: &mut StateReader<'_>) -> Result<(), SnapshotError> {

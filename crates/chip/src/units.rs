@@ -15,12 +15,12 @@ pub mod sram;
 use npsim_isa::{CommandOp, Unit as Served};
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{CommandId, Fabric};
 use crate::kernel::lock::Lock;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::sideband::{Interrupts, TransferRegisters};
-use crate::kernel::target::{Inlets, Target};
+use crate::kernel::target::{CommandTarget, Inlets};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use cap::{BehindProxy, Cap};
@@ -61,7 +61,7 @@ macro_rules! units {
         enum Line { $($field,)+ }
 
         $(impl HasTarget for $unit {
-            const FIRST: Target = first(Line::$field as usize);
+            const FIRST: CommandTarget = first(Line::$field as usize);
         })+
 
         impl Units {
@@ -86,7 +86,7 @@ macro_rules! units {
             /// A command has reached its inlet.
             #[inline(always)]
             #[allow(clippy::inline_always)] // It is a part of the event loop.
-            pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+            pub(crate) fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
                 match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => self.$field.arrive(slot, fabric),)+
                 }
@@ -94,7 +94,7 @@ macro_rules! units {
 
             /// A command's data has come.
             #[inline]
-            pub(crate) fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+            pub(crate) fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
                 match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => self.$field.pulled(slot, fabric),)+
                 }
@@ -102,7 +102,7 @@ macro_rules! units {
 
             /// A command acts.
             #[inline]
-            pub(crate) fn ready(&mut self, slot: Slot, fabric: &mut Fabric, $outside: Outside<'_>) {
+            pub(crate) fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, $outside: Outside<'_>) {
                 let Self { $($field,)+ } = self;
                 match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => $field.ready(slot, fabric, $beside),)+
@@ -112,7 +112,7 @@ macro_rules! units {
             /// A channel may go on.
             #[inline(always)]
             #[allow(clippy::inline_always)] // It is a part of the event loop.
-            pub(crate) fn turn(&mut self, target: Target, fabric: &mut Fabric) {
+            pub(crate) fn turn(&mut self, target: CommandTarget, fabric: &mut Fabric) {
                 let channel = target.channel();
                 match target.unit() {
                     $(Served::$first $(| Served::$more)* => self.$field.turn(channel, fabric),)+
@@ -120,7 +120,7 @@ macro_rules! units {
             }
 
             /// The commands that are served before one that waits at a unit.
-            pub fn ahead_of(&self, slot: Slot, target: Target) -> Option<Vec<Slot>> {
+            pub fn ahead_of(&self, slot: CommandId, target: CommandTarget) -> Option<Vec<CommandId>> {
                 let channel = target.channel();
                 match target.unit() {
                     $(Served::$first $(| Served::$more)* => self.$field.ahead_of(slot, channel),)+
@@ -129,7 +129,7 @@ macro_rules! units {
 
             /// What each inlet's unit or channel has counted, and what of it no other unit
             /// does: memories first, else in the order of the table.
-            pub fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters, Row)> {
+            pub fn counters(&self) -> impl Iterator<Item = (CommandTarget, &UnitCounters, Row)> {
                 let mut rows = Vec::new();
                 $(rows.extend((0..).zip(self.$field.counters()).map(|(channel, counters)| {
                     let own = self.$field.own_counters(channel);
@@ -188,7 +188,7 @@ macro_rules! units {
             }
         }
 
-        impl Target {
+        impl CommandTarget {
             /// What of its unit can be busy at one time.
             #[must_use]
             pub fn lanes(self) -> Resources {
@@ -236,18 +236,18 @@ fn served(op: CommandOp) -> Served {
 }
 
 /// The first inlet of a line: behind those of the lines before.
-const fn first(line: usize) -> Target {
+const fn first(line: usize) -> CommandTarget {
     let (mut at, mut number) = (0, 0);
     while at < line {
         number += LINES[at].1;
         at += 1;
     }
-    Target::new(number)
+    CommandTarget::new(number)
 }
 
 /// Unit and channel of each inlet. Numbers behind the last are never given out.
-const OWNERS: [(Served, u8); Target::COUNT] = {
-    let mut owners = [(LINES[0].0, 0); Target::COUNT];
+const OWNERS: [(Served, u8); CommandTarget::COUNT] = {
+    let mut owners = [(LINES[0].0, 0); CommandTarget::COUNT];
     let (mut line, mut number) = (0, 0);
     while line < LINES.len() {
         let (unit, channels) = LINES[line];
@@ -262,7 +262,7 @@ const OWNERS: [(Served, u8); Target::COUNT] = {
     owners
 };
 
-impl Target {
+impl CommandTarget {
     /// The unit, as instructions name it.
     #[must_use]
     #[inline]
@@ -309,8 +309,8 @@ mod tests {
     fn inlets_are_numbered_line_by_line_and_named() {
         let profile = Profile::load("ixp2400").unwrap();
         let inlets = Units::inlets(&profile);
-        let names: Vec<_> = (0..Target::COUNT as u8)
-            .map(Target::new)
+        let names: Vec<_> = (0..CommandTarget::COUNT as u8)
+            .map(CommandTarget::new)
             .filter(|target| inlets.has(*target))
             .map(|target| format!("{} {}", target.index(), target.name()))
             .collect();

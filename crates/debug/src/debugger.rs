@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::{ContextPhase, ContextView};
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_image::{Image, Point};
+use npsim_image::{Image, ProgramPoint};
 use npsim_isa::CONTEXTS;
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
@@ -337,7 +337,7 @@ impl Debugger {
     /// Where the names of a context are looked up: before the instruction that it is about
     /// to execute, or after the one with which it went to sleep.
     #[must_use]
-    pub fn point(&self, thread: Thread) -> Point {
+    pub fn point(&self, thread: Thread) -> ProgramPoint {
         let pc = self.pc(thread);
         let stands = self
             .look
@@ -348,9 +348,9 @@ impl Debugger {
         let sleeps =
             core.is_some_and(|core| core.context(thread.context).phase == ContextPhase::Sleeping);
         if sleeps && !stands {
-            Point::after(pc)
+            ProgramPoint::after(pc)
         } else {
-            Point::before(pc)
+            ProgramPoint::before(pc)
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_observe::lanes::{ContextLanes, ContextRecorder};
 use serde::Serialize;
@@ -87,7 +87,11 @@ impl Sampler for HistoryRecorder {}
 
 impl Observer for HistoryRecorder {
     fn wants(&self) -> Kinds {
-        let packets = Kinds::of(&[Kind::Arrives, Kind::Departed, Kind::Dropped]);
+        let packets = Kinds::of(&[
+            TraceEventKind::Arrives,
+            TraceEventKind::Departed,
+            TraceEventKind::Dropped,
+        ]);
         self.lanes.wants().and(packets)
     }
 

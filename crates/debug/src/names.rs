@@ -1,7 +1,7 @@
 //! What things are called: by the project, and by the programs where a name is live.
 
 use npsim_chip::core::TransferOwner;
-use npsim_image::{Direction, Image, Point, RegisterSymbol, SignalSymbol};
+use npsim_image::{Image, ProgramPoint, RegisterSymbol, SignalSymbol, TransferDirection};
 use npsim_inspect::Inspect;
 use npsim_observe::series::{ProbeKind, Series};
 use npsim_project::Project;
@@ -179,7 +179,7 @@ pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &TransferOwner) -> Strin
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedRegister<'a> {
     /// A register, and which side of a transfer register.
-    Register(&'a RegisterSymbol, Direction),
+    Register(&'a RegisterSymbol, TransferDirection),
     /// A signal.
     Signal(&'a SignalSymbol),
 }
@@ -198,7 +198,7 @@ impl NamedRegister<'_> {
 /// All names that are live at a point and mean what they do there, by name. An image
 /// that knows no live ranges has all its names everywhere.
 #[must_use]
-pub fn live_at(image: &Image, point: Point) -> Vec<NamedRegister<'_>> {
+pub fn live_at(image: &Image, point: ProgramPoint) -> Vec<NamedRegister<'_>> {
     let mut found: Vec<NamedRegister<'_>> = Vec::new();
     if image.has_live_ranges() {
         let registers = image.registers_live_at(point).into_iter();
@@ -223,7 +223,7 @@ pub fn live_at(image: &Image, point: Point) -> Vec<NamedRegister<'_>> {
 /// What a parameter of the macro that an instruction is in stands for in this use: a name,
 /// a number or another text. None if nothing is called so.
 #[must_use]
-pub fn argument<'a>(image: &'a Image, name: &str, point: Point) -> Option<&'a str> {
+pub fn argument<'a>(image: &'a Image, name: &str, point: ProgramPoint) -> Option<&'a str> {
     let innermost = image.frames(point.address).first()?.used?;
     let found = innermost.arguments.iter().find(|it| it.0 == name)?;
     Some(found.1.trim())
@@ -236,7 +236,7 @@ pub fn argument<'a>(image: &'a Image, name: &str, point: Point) -> Option<&'a st
 pub fn named<'a>(
     image: &'a Image,
     name: &str,
-    point: Point,
+    point: ProgramPoint,
 ) -> Result<NamedRegister<'a>, DebugError> {
     let name = argument(image, name, point).unwrap_or(name);
     if let Some(it) = image.registers_named(name, point).first() {

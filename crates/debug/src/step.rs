@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{ContextState, Kinds, TraceEvent, TraceEventKind};
 use npsim_image::Image;
 
 use crate::search::{Candidate, CodePoint, Condition};
@@ -108,7 +108,7 @@ fn candidate((moment, place): (TimePoint, CodePoint)) -> Candidate {
 
 impl Condition for Ahead {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Issued])
+        Kinds::of(&[TraceEventKind::Issued])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -169,7 +169,7 @@ impl Behind {
 
 impl Condition for Behind {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Issued])
+        Kinds::of(&[TraceEventKind::Issued])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, _: &mut Vec<Candidate>) {
@@ -209,7 +209,7 @@ pub(crate) struct PipelineTurns {
 
 impl Condition for PipelineTurns {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Context])
+        Kinds::of(&[TraceEventKind::Context])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::aborted_slots::AbortedSlots;
 use crate::csr_order::only_posts;
 use crate::operation::{DecodeInfo, FlagEffect, Op};
-use crate::uop::{Handler, Kind};
+use crate::uop::{Handler, UopKind};
 
 /// Whether what an operation leaves beside its destination is read when the next word follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ fn scoreboarded(op: &Op) -> Handler {
     match (Handler::scoreboarded(op.kind), op.transfer()) {
         (Some((handler, slot)), Some(transfer)) if op.slot(slot) == transfer => handler,
         // A is nothing to it.
-        (Some(_), None) if op.kind == Kind::B && !Op::is_transfer(op.a) => Handler::Move,
+        (Some(_), None) if op.kind == UopKind::B && !Op::is_transfer(op.a) => Handler::Move,
         _ => Handler::Scoreboarded,
     }
 }
@@ -97,14 +97,14 @@ fn outside(op: &Op, next: Option<&Op>) -> Handler {
         return Handler::Slow;
     }
     match op.kind {
-        Kind::Command => Handler::Command,
-        Kind::Arb => Handler::Yield,
-        Kind::CsrWrite => match op.x as u16 {
+        UopKind::Command => Handler::Command,
+        UopKind::Arb => Handler::Yield,
+        UopKind::CsrWrite => match op.x as u16 {
             csr::ACTIVE_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_1 => Handler::PointerWrite,
             csr if only_posts(csr) => Handler::CsrPost,
             _ => Handler::CsrWrite,
         },
-        Kind::CsrRead if op.flags & Op::SYNCS == 0 => {
+        UopKind::CsrRead if op.flags & Op::SYNCS == 0 => {
             let clock = op.x as u16 == csr::TIMESTAMP_LOW;
             if clock && next.is_some_and(Op::only_loads) {
                 Handler::Clock

@@ -5,7 +5,7 @@ use npsim_isa::{
     absolute_register, context_index,
 };
 
-use crate::control::Outcome;
+use crate::control::SlowOutcome;
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::registers::transfer_file;
 use crate::scoreboard::Reservation;
@@ -14,7 +14,7 @@ use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use npsim_chip::kernel::freelist_entry::{FreelistEntry, is_freelist};
 
 /// A command as the instruction gives it.
-struct Request {
+struct CommandRequest {
     op: CommandOp,
     transfer: TransferRegister,
     address: u32,
@@ -63,8 +63,8 @@ impl Microengine {
         csr: u16,
         data: u32,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, LoopExit> {
-        let request = Request {
+    ) -> Result<SlowOutcome, LoopExit> {
+        let request = CommandRequest {
             op: CommandOp::CapWrite,
             transfer: TransferRegister::None,
             address: u32::from(csr),
@@ -80,9 +80,9 @@ impl Microengine {
         &mut self,
         access: &CapCsr,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, LoopExit> {
+    ) -> Result<SlowOutcome, LoopExit> {
         let fast = access.access == CapAccess::FastWriteAlu;
-        let request = Request {
+        let request = CommandRequest {
             op: access.op(),
             transfer: access.transfer,
             address: u32::from(access.csr),
@@ -241,7 +241,11 @@ impl Microengine {
     }
 
     #[inline(never)]
-    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
+    fn issue(
+        &mut self,
+        request: &CommandRequest,
+        fabric: &mut Fabric,
+    ) -> Result<SlowOutcome, LoopExit> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.refuse_in_slot(fabric)?;
         }
@@ -258,7 +262,7 @@ impl Microengine {
         prepared: &Prepared,
         swap: Option<(u16, Swap)>,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, LoopExit> {
+    ) -> Result<SlowOutcome, LoopExit> {
         if self.uses_own(prepared) {
             let words = (prepared.pulled, prepared.pushed);
             self.check_each_transfer(&prepared.command, words, fabric)?;
@@ -277,12 +281,12 @@ impl Microengine {
 
     /// What comes after a command that was handed over; `swap` as for [`send_off`](Self::send_off).
     #[inline]
-    fn sent(&mut self, swap: Option<(u16, Swap)>) -> Outcome {
+    fn sent(&mut self, swap: Option<(u16, Swap)>) -> SlowOutcome {
         let Some((mask, swap)) = swap else {
-            return Outcome::Sequential;
+            return SlowOutcome::Sequential;
         };
         self.waits_for(mask, false);
-        Outcome::Swap {
+        SlowOutcome::Swap {
             defer: swap.slots(),
             resume: None,
         }
@@ -336,7 +340,7 @@ impl Microengine {
 
     fn bus_command(
         &mut self,
-        request: &Request,
+        request: &CommandRequest,
         fabric: &mut Fabric,
     ) -> Result<Prepared, LoopExit> {
         let context = self.datapath.context;

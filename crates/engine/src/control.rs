@@ -5,12 +5,12 @@ use npsim_isa::{CtxArb, Instruction};
 
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::operation::Op;
-use crate::uop::Kind;
+use crate::uop::UopKind;
 use npsim_chip::kernel::fabric::Fabric;
 
 /// What an instruction outside the datapath leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum SlowOutcome {
     /// The next word follows.
     Sequential,
     /// To the operation's target.
@@ -24,49 +24,55 @@ pub(crate) enum Outcome {
 impl Microengine {
     /// Executes what is not of the datapath.
     #[inline(always)]
-    pub(crate) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
+    pub(crate) fn outside(
+        &mut self,
+        op: &Op,
+        fabric: &mut Fabric,
+    ) -> Result<SlowOutcome, LoopExit> {
         let taken = |condition: bool| {
             if condition {
-                Outcome::Taken
+                SlowOutcome::Taken
             } else {
-                Outcome::Sequential
+                SlowOutcome::Sequential
             }
         };
         match op.kind {
             // The test consumes the signal when the branch is issued.
-            Kind::BrSignal | Kind::BrNoSignal => {
+            UopKind::BrSignal | UopKind::BrNoSignal => {
                 let context = &self.contexts[self.datapath.context];
                 let arrived = u32::from(context.signals) & op.x != 0;
-                Ok(taken(arrived == (op.kind == Kind::BrSignal)))
+                Ok(taken(arrived == (op.kind == UopKind::BrSignal)))
             }
-            Kind::BrState | Kind::BrNoState => {
+            UopKind::BrState | UopKind::BrNoState => {
                 let state = self.input_state(op.x as u8, fabric);
-                Ok(taken(state == (op.kind == Kind::BrState)))
+                Ok(taken(state == (op.kind == UopKind::BrState)))
             }
-            Kind::Arb => {
+            UopKind::Arb => {
                 self.refuse_in_slot(fabric)?;
                 if op.x & Op::KEEP_MASK == 0 {
                     self.waits_for(op.x as u16, op.x & Op::ANY != 0);
                 }
                 let (defer, resume) = (op.n, None);
-                Ok(Outcome::Swap { defer, resume })
+                Ok(SlowOutcome::Swap { defer, resume })
             }
-            Kind::CsrRead => {
+            UopKind::CsrRead => {
                 self.csr_value = self.read_csr(op.x as u16, fabric)?;
                 self.slow |= slow::CSR;
-                Ok(Outcome::Sequential)
+                Ok(SlowOutcome::Sequential)
             }
-            Kind::CsrWrite => {
+            UopKind::CsrWrite => {
                 let value = self.datapath.get(op.a);
                 self.write_csr(op.x as u16, value, fabric)?;
-                Ok(Outcome::Sequential)
+                Ok(SlowOutcome::Sequential)
             }
-            Kind::Command => {
+            UopKind::Command => {
                 let swap = self.template_command(op.x, self.address(op), fabric)?;
-                Ok(swap.map_or(Outcome::Sequential, |swap| Outcome::Swap {
-                    defer: swap.slots(),
-                    resume: None,
-                }))
+                Ok(
+                    swap.map_or(SlowOutcome::Sequential, |swap| SlowOutcome::Swap {
+                        defer: swap.slots(),
+                        resume: None,
+                    }),
+                )
             }
             _ => self.rarely_outside(fabric),
         }
@@ -80,7 +86,7 @@ impl Microengine {
 
     /// [`Self::outside`] for what has no kind of its own.
     #[inline(never)]
-    fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
+    fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<SlowOutcome, LoopExit> {
         let Some(instruction) = self.program.instruction(self.pc) else {
             return Err(self.no_instruction(fabric));
         };
@@ -90,7 +96,7 @@ impl Microengine {
                 self.cap_fast_write(csr, u32::from(data), fabric)
             }
             Instruction::CapCsr(access) => self.cap_csr(&access, fabric),
-            _ => Ok(Outcome::Sequential),
+            _ => Ok(SlowOutcome::Sequential),
         }
     }
 
@@ -105,10 +111,10 @@ impl Microengine {
         }
     }
 
-    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<Outcome, LoopExit> {
+    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<SlowOutcome, LoopExit> {
         self.refuse_in_slot(fabric)?;
         if arb.breakpoint {
-            return Ok(Outcome::Halt);
+            return Ok(SlowOutcome::Halt);
         }
         if let Some(target) = arb.resume {
             self.enter_checked(target, fabric)?;
@@ -117,7 +123,7 @@ impl Microengine {
             self.waits_for(arb.mask, arb.any);
         }
         let end = self.program.end();
-        Ok(Outcome::Swap {
+        Ok(SlowOutcome::Swap {
             defer: arb.defer,
             resume: arb.resume.map(|target| target.min(end)),
         })

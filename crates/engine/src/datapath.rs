@@ -4,7 +4,7 @@
 use crate::cam::Cam;
 use crate::operation::Op;
 use crate::registers::{SLOTS, TEMP_A, TEMP_B, TEMP_D, new_file, saved_file};
-use crate::uop::{Kind, with_uops};
+use crate::uop::{UopKind, with_uops};
 use npsim_chip::kernel::snapshot::stamp;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub(crate) struct Codes {
 impl Codes {
     /// Those of a logical result.
     #[inline]
-    pub fn logical(_: Inputs, result: u32) -> Self {
+    pub fn logical(_: OperationInputs, result: u32) -> Self {
         Self {
             x: result,
             y: 0,
@@ -60,7 +60,7 @@ impl Codes {
 /// What an operation computes its result of. What its row in [the table](crate::uop) does not name
 /// is not fetched.
 #[derive(Clone, Copy)]
-pub(crate) struct Inputs {
+pub(crate) struct OperationInputs {
     /// Operand A.
     pub a: u32,
     /// Operand B.
@@ -87,13 +87,17 @@ pub(crate) struct Tested {
 
 /// A result by its row in [the table](crate::uop).
 #[inline(always)]
-pub(crate) fn result_of(row: impl Fn(Inputs) -> u32, inputs: Inputs) -> u32 {
+pub(crate) fn result_of(row: impl Fn(OperationInputs) -> u32, inputs: OperationInputs) -> u32 {
     row(inputs)
 }
 
 /// The codes by a row in the table.
 #[inline(always)]
-fn codes_of(row: impl Fn(Inputs, u32) -> Codes, inputs: Inputs, result: u32) -> Codes {
+fn codes_of(
+    row: impl Fn(OperationInputs, u32) -> Codes,
+    inputs: OperationInputs,
+    result: u32,
+) -> Codes {
     row(inputs, result)
 }
 
@@ -105,7 +109,7 @@ fn condition_of(row: impl Fn(Tested) -> bool, tested: Tested) -> bool {
 
 /// Where control goes after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextPc {
     Sequential,
     /// To the operation's target.
     Taken,
@@ -190,9 +194,9 @@ impl Datapath {
 
     /// What the operation's result is made of.
     #[inline(always)]
-    pub fn inputs(&self, op: &Op) -> Inputs {
+    pub fn inputs(&self, op: &Op) -> OperationInputs {
         let b = self.get(op.b);
-        Inputs {
+        OperationInputs {
             a: self.get(op.a),
             b,
             shifted: b.rotate_right(u32::from(op.n)) & op.x,
@@ -202,19 +206,19 @@ impl Datapath {
     }
 
     /// Executes one operation or decides one branch.
-    pub fn step(&mut self, op: &Op) -> Next {
+    pub fn step(&mut self, op: &Op) -> NextPc {
         match op.kind {
-            Kind::Jump => Next::Jump(self.get(op.a).wrapping_add(op.x)),
+            UopKind::Jump => NextPc::Jump(self.get(op.a).wrapping_add(op.x)),
             kind if kind.branches() => {
                 if self.condition(op) {
-                    Next::Taken
+                    NextPc::Taken
                 } else {
-                    Next::Sequential
+                    NextPc::Sequential
                 }
             }
             _ => {
                 self.execute_outlined(op);
-                Next::Sequential
+                NextPc::Sequential
             }
         }
     }
@@ -224,7 +228,7 @@ impl Datapath {
         self.is_taken(op.kind, op)
     }
 
-    /// Executes one operation whose kind [`Kind::is_alu`].
+    /// Executes one operation whose kind [`UopKind::is_alu`].
     #[inline(always)]
     pub fn execute(&mut self, op: &Op) {
         self.execute_as(op.kind, op);
@@ -260,13 +264,13 @@ impl Datapath {
     /// Executes an operation that is known to be of a kind; gives whether the branch behind it
     /// is taken, of a kind that reads nothing but the codes.
     #[inline(always)]
-    pub fn execute_and_branch(&mut self, (kind, op): (Kind, &Op), branch: Kind) -> bool {
+    pub fn execute_and_branch(&mut self, (kind, op): (UopKind, &Op), branch: UopKind) -> bool {
         // A difference carries unless it borrows, which the compiler does not find out.
         let unborrowed = self.get(op.a) >= self.get(op.b);
         self.execute_as(kind, op);
         match (kind, branch) {
-            (Kind::Sub, Kind::Bcs) => unborrowed,
-            (Kind::Sub, Kind::Bcc) => !unborrowed,
+            (UopKind::Sub, UopKind::Bcs) => unborrowed,
+            (UopKind::Sub, UopKind::Bcc) => !unborrowed,
             // It reads nothing but the codes.
             _ => self.is_taken(branch, op),
         }
@@ -294,10 +298,10 @@ macro_rules! evaluators {
         impl Datapath {
             /// Executes an operation that is known to be of a kind.
             #[inline(always)]
-            pub fn execute_as(&mut self, kind: Kind, op: &Op) {
+            pub fn execute_as(&mut self, kind: UopKind, op: &Op) {
                 match kind {
                     $(
-                        Kind::$value => {
+                        UopKind::$value => {
                             let inputs = self.inputs(op);
                             let result = result_of($result, inputs);
                             self.codes = codes_of($codes, inputs, result);
@@ -305,20 +309,20 @@ macro_rules! evaluators {
                         }
                     )*
                     $(
-                        Kind::$move => {
+                        UopKind::$move => {
                             let inputs = self.inputs(op);
                             let result = result_of($moved, inputs);
                             self.plain(op, result_of($port, inputs), result);
                         }
                     )*
-                    $(Kind::$function => self.$call(op),)*
-                    $(Kind::$branch)|* | $(Kind::$control)|* => {}
+                    $(UopKind::$function => self.$call(op),)*
+                    $(UopKind::$branch)|* | $(UopKind::$control)|* => {}
                 }
             }
 
             /// Whether a branch that is known to be of a kind is taken.
             #[inline(always)]
-            pub fn is_taken(&self, kind: Kind, op: &Op) -> bool {
+            pub fn is_taken(&self, kind: UopKind, op: &Op) -> bool {
                 let tested = Tested {
                     codes: self.codes,
                     word: self.get(op.b),
@@ -326,7 +330,7 @@ macro_rules! evaluators {
                     number: op.x,
                 };
                 match kind {
-                    $(Kind::$branch => condition_of($taken, tested),)*
+                    $(UopKind::$branch => condition_of($taken, tested),)*
                     _ => false,
                 }
             }

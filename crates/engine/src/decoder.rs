@@ -1,14 +1,14 @@
 //! What becomes of the operands of an instruction: slots of the register file, and for those that
 //! are no plain registers what the slow path has to do.
 
-use npsim_isa::{Instruction, Operand, Step};
+use npsim_isa::{IndexStep, Instruction, Operand};
 
-use crate::operation::{DecodeInfo, DestRead, FlagEffect, Op, Special};
+use crate::operation::{DecodeInfo, DestRead, FlagEffect, Op, SpecialOperand};
 use crate::registers::{
     CONSTANT, D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, destination_slot, source_slot,
 };
 use crate::timing::Timing;
-use crate::uop::{Handler, Kind};
+use crate::uop::{Handler, UopKind};
 
 /// Builds one operation from an instruction; [`crate::predecode`] knows the instructions.
 pub(crate) struct Decoder<'a> {
@@ -26,7 +26,7 @@ pub(crate) struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     pub fn new(limit: u8, timing: &'a Timing, end: usize) -> Self {
         let op = Op {
-            kind: Kind::Slow,
+            kind: UopKind::Slow,
             n: 0,
             handler: Handler::Slow,
             flags: 0,
@@ -40,9 +40,9 @@ impl<'a> Decoder<'a> {
             reads: [Operand::None; 2],
             old: DestRead::Nothing,
             dest: Operand::None,
-            special_a: Special::None,
-            special_b: Special::None,
-            special_d: Special::None,
+            special_a: SpecialOperand::None,
+            special_b: SpecialOperand::None,
+            special_d: SpecialOperand::None,
             merges: false,
             syncs: false,
             always: false,
@@ -67,45 +67,45 @@ impl<'a> Decoder<'a> {
 
 impl Decoder<'_> {
     /// An operand that is no plain register, as a source.
-    fn special(&mut self, operand: Operand, incoming: bool) -> Special {
+    fn special(&mut self, operand: Operand, incoming: bool) -> SpecialOperand {
         self.info.always = true;
         let by = |step| match step {
-            Step::Keep => 0,
-            Step::Increment => 1,
-            Step::Decrement => -1,
+            IndexStep::Keep => 0,
+            IndexStep::Increment => 1,
+            IndexStep::Decrement => -1,
         };
         match operand {
-            Operand::LocalMemory { pointer, offset } => Special::Local {
+            Operand::LocalMemory { pointer, offset } => SpecialOperand::Local {
                 pointer: pointer & 1,
                 offset,
             },
-            Operand::LocalMemoryStep { pointer, step } => Special::LocalStep {
+            Operand::LocalMemoryStep { pointer, step } => SpecialOperand::LocalStep {
                 pointer: pointer & 1,
                 step: by(step),
             },
-            Operand::SIndexed(step) => Special::Indexed {
+            Operand::SIndexed(step) => SpecialOperand::Indexed {
                 file: if incoming { S_IN } else { S_OUT },
                 step: by(step),
             },
-            Operand::DIndexed(step) => Special::Indexed {
+            Operand::DIndexed(step) => SpecialOperand::Indexed {
                 file: if incoming { D_IN } else { D_OUT },
                 step: by(step),
             },
             Operand::NnPeek => {
                 self.info.syncs = true;
-                Special::Ring { take: false }
+                SpecialOperand::Ring { take: false }
             }
             Operand::NnRing => {
                 self.info.syncs = true;
-                Special::Ring { take: true }
+                SpecialOperand::Ring { take: true }
             }
             Operand::Nn(register) => {
                 self.info.syncs = true;
-                Special::Neighbour {
+                SpecialOperand::Neighbour {
                     register: register % self.limit,
                 }
             }
-            _ => Special::None,
+            _ => SpecialOperand::None,
         }
     }
 
@@ -233,15 +233,17 @@ impl Decoder<'_> {
         let specials = [info.special_a, info.special_b, info.special_d];
         let indirect =
             matches!(instruction, Instruction::LdField { .. }) && instruction.shifts_indirectly();
-        info.local = specials.iter().any(|it| *it != Special::None);
+        info.local = specials.iter().any(|it| *it != SpecialOperand::None);
         info.steps = specials
             .iter()
-            .any(|it| matches!(it, Special::LocalStep { .. }));
+            .any(|it| matches!(it, SpecialOperand::LocalStep { .. }));
         (info.local || transfers)
             && specials.iter().all(|it| {
                 matches!(
                     it,
-                    Special::None | Special::Local { .. } | Special::LocalStep { .. }
+                    SpecialOperand::None
+                        | SpecialOperand::Local { .. }
+                        | SpecialOperand::LocalStep { .. }
                 )
             })
             && !info.syncs
@@ -259,7 +261,7 @@ impl Decoder<'_> {
         info.local
             && specials
                 .iter()
-                .all(|it| matches!(it, Special::None | Special::Ring { .. }))
+                .all(|it| matches!(it, SpecialOperand::None | SpecialOperand::Ring { .. }))
             && !self.has_transfers()
             && !registers.clone().any(|it| matches!(it, Operand::Nn(_)))
             && !info.merges

@@ -24,7 +24,7 @@ use npsim_chip::kernel::trace_event;
 use npsim_isa::{CONTEXTS, context_index, csr};
 
 use crate::datapath::{Datapath, result_of};
-use crate::local_memory::Index;
+use crate::local_memory::PendingIndex;
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::operation::Op;
 use crate::posted_writes::PostedWrite;
@@ -32,10 +32,10 @@ use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
 use crate::scoreboard::Scoreboard;
 use crate::sync_op::{SyncOp, SyncPoint};
 use crate::timing::timestamp_at;
-use crate::uop::{Handler, Kind, Slot, with_uops};
+use crate::uop::{Handler, TransferSlot, UopKind, with_uops};
 
 /// How the blocks that were run ended.
-enum Left {
+enum BlockExit {
     /// In front of a synchronisation point.
     Sync(SyncPoint),
     /// The loop goes on if its condition holds.
@@ -44,7 +44,7 @@ enum Left {
     Exit(LoopExit),
 }
 
-impl From<LoopExit> for Left {
+impl From<LoopExit> for BlockExit {
     #[inline(always)]
     fn from(exit: LoopExit) -> Self {
         match exit {
@@ -56,7 +56,7 @@ impl From<LoopExit> for Left {
 
 /// What an operation led to. The loop matches once on the handler, in `run_row`, and here on what
 /// each arm gives, which is a constant there: the compiler joins both into one jump.
-enum Ran<'a> {
+enum HandlerResult<'a> {
     /// The next word follows.
     Next,
     /// This branch is taken.
@@ -92,9 +92,9 @@ impl Microengine {
                 let point = match pending.take() {
                     Some(point) => point,
                     None => match self.run_blocks::<OBSERVED>(fabric) {
-                        Left::Sync(point) => point,
-                        Left::Resume => continue 'resume,
-                        Left::Exit(exit) => return exit,
+                        BlockExit::Sync(point) => point,
+                        BlockExit::Resume => continue 'resume,
+                        BlockExit::Exit(exit) => return exit,
                     },
                 };
                 if !self.at_sync_point(fabric) {
@@ -114,7 +114,7 @@ impl Microengine {
 
     /// Executes blocks from the present instruction on.
     #[inline(always)]
-    fn run_blocks<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Left {
+    fn run_blocks<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> BlockExit {
         let (me, from, cycle) = (self.index, usize::from(self.pc), self.cycle);
         let Self {
             bound,
@@ -162,7 +162,7 @@ impl Microengine {
                 let (what, with, at) = ($what, $with, here!());
                 self.sync_pc::<OBSERVED>(at, fabric);
                 let does = SyncOp::$does;
-                return Left::Sync(SyncPoint { does, what, with });
+                return BlockExit::Sync(SyncPoint { does, what, with });
             }};
         }
         loop {
@@ -172,18 +172,18 @@ impl Microengine {
                 return self.no_instruction(fabric).into();
             };
             let branch = match run_row(op, datapath, scoreboard, &mut rest) {
-                Ran::Next => continue,
-                Ran::Taken(branch) => branch,
-                Ran::Reserved | Ran::Slow => slow_path!(),
-                Ran::Command => sync!(
+                HandlerResult::Next => continue,
+                HandlerResult::Taken(branch) => branch,
+                HandlerResult::Reserved | HandlerResult::Slow => slow_path!(),
+                HandlerResult::Command => sync!(
                     Command,
                     op.x,
                     datapath.get(op.a).wrapping_add(datapath.get(op.b))
                 ),
-                Ran::Yield => sync!(Yield, op.x, u32::from(op.n)),
-                Ran::Ring => sync!(Ring, 0, 0),
-                Ran::Sync => sync!(Other, 0, 0),
-                Ran::CsrPost => {
+                HandlerResult::Yield => sync!(Yield, op.x, u32::from(op.n)),
+                HandlerResult::Ring => sync!(Ring, 0, 0),
+                HandlerResult::Sync => sync!(Other, 0, 0),
+                HandlerResult::CsrPost => {
                     let (csr, value) = (op.x as u16, datapath.get(op.a));
                     let at = here!();
                     let now = block.cycle_of(at);
@@ -206,16 +206,16 @@ impl Microengine {
                     }
                     sync!(CsrWrite, u32::from(csr), value)
                 }
-                Ran::PointerWrite if !OBSERVED && *pending == 0 => {
+                HandlerResult::PointerWrite if !OBSERVED && *pending == 0 => {
                     let now = block.cycle_of(here!());
                     let second = op.x as u16 == csr::ACTIVE_LM_ADDR_1;
-                    let pointer = Index::Pointer(u8::from(second));
+                    let pointer = PendingIndex::Pointer(u8::from(second));
                     let words = datapath.get(op.a) >> 2 & 1023;
                     memory.write(pointer, words, now, timing.lm_addr_gap);
                     *pending = slow::PENDING;
                     continue;
                 }
-                Ran::CsrWrite | Ran::PointerWrite => {
+                HandlerResult::CsrWrite | HandlerResult::PointerWrite => {
                     let (csr, value) = (op.x as u16, datapath.get(op.a));
                     if op.flags & Op::SYNCS != 0 {
                         sync!(CsrWrite, u32::from(csr), value);
@@ -223,11 +223,11 @@ impl Microengine {
                     let at = here!();
                     self.sync_pc::<OBSERVED>(at, fabric);
                     return match self.csr_written::<OBSERVED>(csr, value, fabric) {
-                        Ok(()) => Left::Resume,
-                        Err(exit) => Left::Exit(exit),
+                        Ok(()) => BlockExit::Resume,
+                        Err(exit) => BlockExit::Exit(exit),
                     };
                 }
-                Ran::Clock if !OBSERVED => {
+                HandlerResult::Clock if !OBSERVED => {
                     let at = here!();
                     let Some(next) = rest.next() else {
                         slow_path!()
@@ -241,7 +241,7 @@ impl Microengine {
                     datapath.plain(next, 0, time);
                     continue;
                 }
-                Ran::CsrRead | Ran::Clock => {
+                HandlerResult::CsrRead | HandlerResult::Clock => {
                     let csr = op.x as u16;
                     let at = here!();
                     self.sync_pc::<OBSERVED>(at, fabric);
@@ -249,19 +249,19 @@ impl Microengine {
                         self.commit_index_writes(self.cycle);
                     }
                     return match self.csr_read::<OBSERVED>(csr, fabric) {
-                        Ok(()) => Left::Resume,
-                        Err(exit) => Left::Exit(exit),
+                        Ok(()) => BlockExit::Resume,
+                        Err(exit) => BlockExit::Exit(exit),
                     };
                 }
-                Ran::LocalMemory => {
+                HandlerResult::LocalMemory => {
                     let at = here!();
                     return self.local_memory_slow::<OBSERVED>(at, fabric).into();
                 }
-                Ran::LocalWord => {
-                    if OBSERVED && fabric.trace.wants(trace_event::Kind::LocalMemory) {
+                HandlerResult::LocalWord => {
+                    if OBSERVED && fabric.trace.wants(trace_event::TraceEventKind::LocalMemory) {
                         slow_path!();
                     }
-                    let pointer = Index::Pointer(op.word_there().0);
+                    let pointer = PendingIndex::Pointer(op.word_there().0);
                     if *pending != 0 && memory.awaits(pointer) {
                         let at = here!();
                         return self.await_pointer::<OBSERVED>(at, pointer, fabric);
@@ -298,7 +298,7 @@ impl Microengine {
             rest = ops[target..].iter();
             if block.arrived >= *fast_until {
                 self.sync_pc::<OBSERVED>(target, fabric);
-                return Left::Resume;
+                return BlockExit::Resume;
             }
         }
     }
@@ -309,13 +309,13 @@ impl Microengine {
     fn await_pointer<const OBSERVED: bool>(
         &mut self,
         at: usize,
-        pointer: Index,
+        pointer: PendingIndex,
         fabric: &mut Fabric,
-    ) -> Left {
+    ) -> BlockExit {
         self.sync_pc_only::<OBSERVED>(at, fabric);
         self.commit_index_writes(self.cycle);
         if !self.memory.awaits(pointer) {
-            return Left::Resume;
+            return BlockExit::Resume;
         }
         self.step_slow::<OBSERVED>(fabric).into()
     }
@@ -333,7 +333,7 @@ impl Microengine {
     #[inline(never)]
     fn is_fast_with_index_writes(&self) -> bool {
         // Operations of registers alone may read `BYTE_INDEX`.
-        self.slow == slow::PENDING && !self.memory.awaits(Index::Byte)
+        self.slow == slow::PENDING && !self.memory.awaits(PendingIndex::Byte)
     }
 
     /// Makes `pc` and `cycle` those of the instruction at an address of the block, in front of
@@ -378,30 +378,30 @@ macro_rules! rows {
             datapath: &mut Datapath,
             scoreboard: &Scoreboard,
             rest: &mut std::slice::Iter<'a, Op>,
-        ) -> Ran<'a> {
+        ) -> HandlerResult<'a> {
             macro_rules! scoreboarded {
                 ($kind:ident $field:ident) => {{
-                    if scoreboard.is_reserved(op.slot(Slot::$field)) {
-                        return Ran::Reserved;
+                    if scoreboard.is_reserved(op.slot(TransferSlot::$field)) {
+                        return HandlerResult::Reserved;
                     }
-                    datapath.execute_as(Kind::$kind, op);
-                    return Ran::Next;
+                    datapath.execute_as(UopKind::$kind, op);
+                    return HandlerResult::Next;
                 }};
             }
             // All dead handlers end in the same place.
             let value = match op.handler {
                 $(
                     Handler::$live => {
-                        datapath.execute_as(Kind::$value, op);
-                        return Ran::Next;
+                        datapath.execute_as(UopKind::$value, op);
+                        return HandlerResult::Next;
                     }
                     Handler::$dead => result_of($result, datapath.inputs(op)),
                     $(Handler::$xfer => scoreboarded!($value $slot),)?
                 )*
                 $(
                     Handler::$move_live => {
-                        datapath.execute_as(Kind::$move, op);
-                        return Ran::Next;
+                        datapath.execute_as(UopKind::$move, op);
+                        return HandlerResult::Next;
                     }
                     Handler::$move_dead => result_of($moved, datapath.inputs(op)),
                     $(Handler::$move_xfer => scoreboarded!($move $move_slot),)?
@@ -409,73 +409,73 @@ macro_rules! rows {
                 $(
                     $(
                         Handler::$fn_live => {
-                            datapath.execute_as(Kind::$function, op);
-                            return Ran::Next;
+                            datapath.execute_as(UopKind::$function, op);
+                            return HandlerResult::Next;
                         }
                     )?
                     $(Handler::$fn_xfer => scoreboarded!($function $fn_slot),)?
                 )*
                 $(
                     Handler::$branch => {
-                        let taken = datapath.is_taken(Kind::$branch, op);
-                        return if taken { Ran::Taken(op) } else { Ran::Next };
+                        let taken = datapath.is_taken(UopKind::$branch, op);
+                        return if taken { HandlerResult::Taken(op) } else { HandlerResult::Next };
                     }
                 )*
                 $(
                     Handler::$fused => {
-                        let taken = datapath.execute_and_branch((Kind::$test, op), Kind::$way);
+                        let taken = datapath.execute_and_branch((UopKind::$test, op), UopKind::$way);
                         // It is there: pairs are made of neighbours.
                         return match rest.next() {
-                            Some(branch) if taken => Ran::Taken(branch),
-                            _ => Ran::Next,
+                            Some(branch) if taken => HandlerResult::Taken(branch),
+                            _ => HandlerResult::Next,
                         };
                     }
                 )*
                 Handler::Move => {
                     if scoreboard.is_reserved(op.b) || scoreboard.is_reserved(op.d) {
-                        return Ran::Reserved;
+                        return HandlerResult::Reserved;
                     }
-                    datapath.execute_as(Kind::B, op);
-                    return Ran::Next;
+                    datapath.execute_as(UopKind::B, op);
+                    return HandlerResult::Next;
                 }
                 Handler::Scoreboarded => {
                     if scoreboard.has_any_of(op) {
-                        return Ran::Reserved;
+                        return HandlerResult::Reserved;
                     }
                     datapath.execute_outlined(op);
-                    return Ran::Next;
+                    return HandlerResult::Next;
                 }
                 Handler::ScoreboardedBranch => {
                     // The other fields of a branch are no slots.
                     if scoreboard.is_reserved(op.b) {
-                        return Ran::Reserved;
+                        return HandlerResult::Reserved;
                     }
                     let taken = match op.kind {
-                        Kind::BrBitSet => datapath.is_taken(Kind::BrBitSet, op),
-                        Kind::BrBitClear => datapath.is_taken(Kind::BrBitClear, op),
+                        UopKind::BrBitSet => datapath.is_taken(UopKind::BrBitSet, op),
+                        UopKind::BrBitClear => datapath.is_taken(UopKind::BrBitClear, op),
                         _ => datapath.condition(op),
                     };
-                    return if taken { Ran::Taken(op) } else { Ran::Next };
+                    return if taken { HandlerResult::Taken(op) } else { HandlerResult::Next };
                 }
                 Handler::Alu => {
                     datapath.execute_outlined(op);
-                    return Ran::Next;
+                    return HandlerResult::Next;
                 }
-                Handler::Slow => return Ran::Slow,
-                Handler::Command => return Ran::Command,
-                Handler::Yield => return Ran::Yield,
-                Handler::Ring => return Ran::Ring,
-                Handler::Sync => return Ran::Sync,
-                Handler::CsrPost => return Ran::CsrPost,
-                Handler::PointerWrite => return Ran::PointerWrite,
-                Handler::CsrWrite => return Ran::CsrWrite,
-                Handler::Clock => return Ran::Clock,
-                Handler::CsrRead => return Ran::CsrRead,
-                Handler::LocalMemory => return Ran::LocalMemory,
-                Handler::LocalWord => return Ran::LocalWord,
+                Handler::Slow => return HandlerResult::Slow,
+                Handler::Command => return HandlerResult::Command,
+                Handler::Yield => return HandlerResult::Yield,
+                Handler::Ring => return HandlerResult::Ring,
+                Handler::Sync => return HandlerResult::Sync,
+                Handler::CsrPost => return HandlerResult::CsrPost,
+                Handler::PointerWrite => return HandlerResult::PointerWrite,
+                Handler::CsrWrite => return HandlerResult::CsrWrite,
+                Handler::Clock => return HandlerResult::Clock,
+                Handler::CsrRead => return HandlerResult::CsrRead,
+                Handler::LocalMemory => return HandlerResult::LocalMemory,
+                Handler::LocalWord => return HandlerResult::LocalWord,
             };
             datapath.put(op.d, value);
-            Ran::Next
+            HandlerResult::Next
         }
 
         impl Datapath {
@@ -490,8 +490,8 @@ macro_rules! rows {
                     self.put(TEMP_B, *word);
                 }
                 match op.kind {
-                    $(Kind::$value => self.execute_as(Kind::$value, op),)*
-                    $(Kind::$move => self.execute_as(Kind::$move, op),)*
+                    $(UopKind::$value => self.execute_as(UopKind::$value, op),)*
+                    $(UopKind::$move => self.execute_as(UopKind::$move, op),)*
                     _ => self.execute_outlined(op),
                 }
                 if op.d == TEMP_D {

@@ -1,6 +1,6 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
-use npsim_image::{Direction, RegisterSymbol};
+use npsim_image::{RegisterSymbol, TransferDirection};
 use npsim_isa::{Bank, CONTEXTS, Operand};
 
 use crate::microengine::{LoopExit, Microengine, slow};
@@ -16,7 +16,7 @@ use npsim_chip::kernel::fault_injection::numbered;
 const MOST_NAMES: usize = 3;
 
 /// What a fault says.
-struct Report {
+struct FaultReport {
     message: String,
     notes: Vec<String>,
     help: &'static str,
@@ -34,18 +34,18 @@ impl Microengine {
         &mut self,
         check: Option<Check>,
         fabric: &mut Fabric,
-        report: impl FnOnce(&Self) -> Report,
+        report: impl FnOnce(&Self) -> FaultReport,
     ) -> Result<(), LoopExit> {
         if !self.can_observe(fabric) {
             return Err(LoopExit::Post);
         }
         let allowed = check.is_some_and(|check| fabric.checks.is_allowed(check));
-        let Report {
+        let FaultReport {
             message,
             notes,
             help,
         } = if allowed {
-            Report {
+            FaultReport {
                 message: String::new(),
                 notes: Vec::new(),
                 help: "",
@@ -67,7 +67,7 @@ impl Microengine {
         if allowed { Ok(()) } else { Err(LoopExit::Stop) }
     }
 
-    fn stop(&mut self, fabric: &mut Fabric, report: impl FnOnce(&Self) -> Report) -> LoopExit {
+    fn stop(&mut self, fabric: &mut Fabric, report: impl FnOnce(&Self) -> FaultReport) -> LoopExit {
         self.raise_fault(None, fabric, report)
             .err()
             .unwrap_or(LoopExit::Stop)
@@ -78,12 +78,12 @@ impl Microengine {
     #[inline(never)]
     pub(crate) fn no_instruction(&mut self, fabric: &mut Fabric) -> LoopExit {
         self.stop(fabric, |me| match me.program.loaded().words().get(usize::from(me.pc)) {
-            Some(Err(reason)) => Report {
+            Some(Err(reason)) => FaultReport {
                 message: format!("the word at address {} is not a valid instruction: {reason}", me.pc),
                 notes: Vec::new(),
                 help: "look for a jump to a wrong address, or data among the instructions",
             },
-            _ => Report {
+            _ => FaultReport {
                 message: format!(
                     "execution left the program, which has the addresses 0 to {}",
                     me.program.end().saturating_sub(1)
@@ -148,7 +148,7 @@ impl Microengine {
                     )
                 },
             );
-            Report {
+            FaultReport {
                 message: format!("{name} is {touch} while a unit owns it"),
                 notes: vec![format!("the owner is {owner}")],
                 help: if slot >= S_OUT as usize {
@@ -168,7 +168,7 @@ impl Microengine {
         slot: usize,
         fabric: &mut Fabric,
     ) -> Result<(), LoopExit> {
-        self.raise_fault(Some(Check::UninitialisedRead), fabric, |me| Report {
+        self.raise_fault(Some(Check::UninitialisedRead), fabric, |me| FaultReport {
             message: format!(
                 "{} is read, but nothing was ever written to it",
                 me.register_name(slot)
@@ -193,7 +193,7 @@ impl Microengine {
         written: Cycle,
         fabric: &mut Fabric,
     ) -> Result<(), LoopExit> {
-        self.raise_fault(Some(Check::LocalMemoryEarly), fabric, |me| Report {
+        self.raise_fault(Some(Check::LocalMemoryEarly), fabric, |me| FaultReport {
             message: format!(
                 "*l$index{pointer} is used before the write of LM_ADDR_{pointer} took effect"
             ),
@@ -214,7 +214,7 @@ impl Microengine {
         address: usize,
         fabric: &mut Fabric,
     ) -> LoopExit {
-        self.stop(fabric, |me| Report {
+        self.stop(fabric, |me| FaultReport {
             message: format!(
                 "*l$index{pointer} points to local memory word {address}, but there are {}",
                 me.memory.words.len()
@@ -236,7 +236,7 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     fn refused_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), LoopExit> {
-        Err(self.stop(fabric, |_| Report {
+        Err(self.stop(fabric, |_| FaultReport {
             message: "a control instruction takes effect in a defer slot of another".to_owned(),
             notes: Vec::new(),
             help: "defer slots may hold only instructions that go on to the next",
@@ -265,7 +265,7 @@ impl Microengine {
         owner: u16,
         fabric: &mut Fabric,
     ) -> Result<(), LoopExit> {
-        self.raise_fault(Some(Check::DeferSlotEntry), fabric, |me| Report {
+        self.raise_fault(Some(Check::DeferSlotEntry), fabric, |me| FaultReport {
             message: format!(
                 "control goes to address {target}, a defer slot of the instruction at {owner}"
             ),
@@ -281,7 +281,7 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     pub(crate) fn no_csr(&mut self, csr: u16, fabric: &mut Fabric) -> LoopExit {
-        self.stop(fabric, |_| Report {
+        self.stop(fabric, |_| FaultReport {
             message: format!("there is no local CSR at 0x{csr:03x}"),
             notes: Vec::new(),
             help: "local CSRs are named; see `local_csr_rd` in the reference",
@@ -292,7 +292,7 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     pub(crate) fn no_microengine(&mut self, number: u8, fabric: &mut Fabric) -> LoopExit {
-        self.stop(fabric, |me| Report {
+        self.stop(fabric, |me| FaultReport {
             message: format!("the indirect_ref override names microengine 0x{number:02x}, which is not there"),
             notes: vec![format!("the override word is 0x{:08x}", me.datapath.previous_result)],
             help: "bits 30..26 hold the number when bit 31 is set; the override is the result of the instruction before",
@@ -311,7 +311,7 @@ impl Microengine {
             if !ready.is_empty() {
                 notes.push(format!("meanwhile {} could have run", numbered(&ready)));
             }
-            Report {
+            FaultReport {
                 message: format!(
                     "context {context} has run for {PATIENCE} cycles without giving up the pipeline, issuing a command or polling shared state"
                 ),
@@ -383,9 +383,9 @@ impl Microengine {
             _ => Operand::Gpr(Bank::A, n),
         };
         let direction = match file {
-            S_IN | D_IN => Direction::Read,
-            S_OUT | D_OUT => Direction::Write,
-            _ => Direction::Both,
+            S_IN | D_IN => TransferDirection::Read,
+            S_OUT | D_OUT => TransferDirection::Write,
+            _ => TransferDirection::Both,
         };
         let mut found: Vec<&RegisterSymbol> = Vec::new();
         let absolute_operand = match file {
@@ -396,7 +396,7 @@ impl Microengine {
         for symbol in &self.program.image().registers {
             let same = Some(symbol.operand) == relative.map(operand)
                 || Some(symbol.operand) == absolute_operand;
-            let way = symbol.direction == direction || symbol.direction == Direction::Both;
+            let way = symbol.direction == direction || symbol.direction == TransferDirection::Both;
             if same && way {
                 found.push(symbol);
             }

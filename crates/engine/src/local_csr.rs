@@ -4,7 +4,7 @@ use npsim_image::ContextMode;
 use npsim_isa::{CONTEXTS, context_index, csr};
 
 use crate::csr_order::only_posts;
-use crate::local_memory::Index;
+use crate::local_memory::PendingIndex;
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::random;
 use crate::timing::timestamp_at;
@@ -194,17 +194,17 @@ impl Microengine {
             }
             csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
                 self.set_pointer(0, viewed, csr, value);
-                self.index_write(Index::Byte, value & 3, gap);
+                self.index_write(PendingIndex::Byte, value & 3, gap);
             }
             csr::INDIRECT_LM_ADDR_1_BYTE_INDEX | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX => {
                 self.set_pointer(1, viewed, csr, value);
-                self.index_write(Index::Byte, value & 3, gap);
+                self.index_write(PendingIndex::Byte, value & 3, gap);
             }
-            csr::BYTE_INDEX => self.index_write(Index::Byte, value & 3, gap),
-            csr::T_INDEX => self.index_write(Index::Transfer, value >> 2 & 127, gap),
+            csr::BYTE_INDEX => self.index_write(PendingIndex::Byte, value & 3, gap),
+            csr::T_INDEX => self.index_write(PendingIndex::Transfer, value >> 2 & 127, gap),
             csr::T_INDEX_BYTE_INDEX => {
-                self.index_write(Index::Transfer, value >> 2 & 127, gap);
-                self.index_write(Index::Byte, value & 3, gap);
+                self.index_write(PendingIndex::Transfer, value >> 2 & 127, gap);
+                self.index_write(PendingIndex::Byte, value & 3, gap);
             }
             csr::NN_PUT => self.set_nn_put_pointer(value, fabric),
             csr::NN_GET => fabric.nn_rings[self.index as usize].get = value as u8 & 127,
@@ -306,7 +306,11 @@ impl Microengine {
                 | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX
         );
         if active || context == self.datapath.context {
-            self.index_write(Index::Pointer(pointer), words, self.timing.lm_addr_gap);
+            self.index_write(
+                PendingIndex::Pointer(pointer),
+                words,
+                self.timing.lm_addr_gap,
+            );
         } else {
             self.memory.saved[context_index(context)][pointer as usize] = words;
         }

@@ -4,13 +4,13 @@
 use npsim_isa::{CONTEXTS, context_index};
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Special;
+use crate::operation::SpecialOperand;
 use npsim_chip::Cycle;
 use npsim_chip::core::{IndexName, IndexWrite};
 
 /// A register whose local CSR writes take effect only some instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Index {
+pub(crate) enum PendingIndex {
     /// `LM_ADDR_0` or `LM_ADDR_1`, in longwords.
     Pointer(u8),
     /// `T_INDEX`, a register number.
@@ -20,8 +20,8 @@ pub(crate) enum Index {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Write {
-    index: Index,
+struct StagedWrite {
+    index: PendingIndex,
     value: u32,
     issued: Cycle,
     effective: Cycle,
@@ -41,7 +41,7 @@ pub(crate) struct LocalMemory {
     pub transfer_index: u32,
     /// When each pointer's value took effect, as far as a write made it.
     effective: [Cycle; 2],
-    pending: Vec<Write>,
+    pending: Vec<StagedWrite>,
 }
 
 impl LocalMemory {
@@ -59,8 +59,8 @@ impl LocalMemory {
     }
 
     /// A write at `now` that takes effect after `gap` instructions.
-    pub fn write(&mut self, index: Index, value: u32, now: Cycle, gap: Cycle) {
-        self.pending.push(Write {
+    pub fn write(&mut self, index: PendingIndex, value: u32, now: Cycle, gap: Cycle) {
+        self.pending.push(StagedWrite {
             index,
             value,
             issued: now,
@@ -76,9 +76,9 @@ impl LocalMemory {
     pub fn on_their_way(&self) -> impl Iterator<Item = IndexWrite> + '_ {
         self.pending.iter().map(|write| IndexWrite {
             index: match write.index {
-                Index::Pointer(pointer) => IndexName::LocalMemory(pointer),
-                Index::Transfer => IndexName::Transfer,
-                Index::Byte => IndexName::Byte,
+                PendingIndex::Pointer(pointer) => IndexName::LocalMemory(pointer),
+                PendingIndex::Transfer => IndexName::Transfer,
+                PendingIndex::Byte => IndexName::Byte,
             },
             value: write.value,
             issued: write.issued,
@@ -89,7 +89,7 @@ impl LocalMemory {
     /// Whether a write of an index register is in flight.
     #[cold]
     #[inline(never)]
-    pub fn awaits(&self, index: Index) -> bool {
+    pub fn awaits(&self, index: PendingIndex) -> bool {
         self.pending.iter().any(|write| write.index == index)
     }
 
@@ -116,24 +116,24 @@ impl LocalMemory {
     }
 
     #[inline]
-    fn take_effect(&mut self, write: Write, byte_index: &mut u32) {
+    fn take_effect(&mut self, write: StagedWrite, byte_index: &mut u32) {
         match write.index {
-            Index::Pointer(pointer) => {
+            PendingIndex::Pointer(pointer) => {
                 self.pointers[usize::from(pointer & 1)] = write.value;
                 self.effective[usize::from(pointer & 1)] = write.effective;
             }
-            Index::Transfer => self.transfer_index = write.value,
-            Index::Byte => *byte_index = write.value,
+            PendingIndex::Transfer => self.transfer_index = write.value,
+            PendingIndex::Byte => *byte_index = write.value,
         }
     }
 
     /// The longword of an operand, which may not be there; `None` if it is not in local
     /// memory.
     #[inline]
-    pub fn place(&self, special: Special) -> Option<usize> {
+    pub fn place(&self, special: SpecialOperand) -> Option<usize> {
         let (pointer, offset) = match special {
-            Special::Local { pointer, offset } => (pointer, offset),
-            Special::LocalStep { pointer, .. } => (pointer, 0),
+            SpecialOperand::Local { pointer, offset } => (pointer, offset),
+            SpecialOperand::LocalStep { pointer, .. } => (pointer, 0),
             _ => return None,
         };
         Some((self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023)
@@ -148,13 +148,13 @@ impl LocalMemory {
 
     /// The word of an operand in local memory; `None` where there is none.
     #[inline]
-    pub fn word(&self, special: Special) -> Option<u32> {
+    pub fn word(&self, special: SpecialOperand) -> Option<u32> {
         self.words.get(self.place(special)?).copied()
     }
 
     /// Writes the word of an operand in local memory, if it is there.
     #[inline]
-    pub fn set_word(&mut self, special: Special, value: u32) {
+    pub fn set_word(&mut self, special: SpecialOperand, value: u32) {
         let place = self.place(special);
         if let Some(word) = place.and_then(|at| self.words.get_mut(at)) {
             *word = value;
@@ -163,10 +163,10 @@ impl LocalMemory {
 
     /// Moves the pointers that operands of one instruction step, each once.
     #[cold]
-    pub fn step(&mut self, specials: [Special; 3]) {
+    pub fn step(&mut self, specials: [SpecialOperand; 3]) {
         let mut steps = [0; 2];
         for special in specials {
-            if let Special::LocalStep { pointer, step } = special {
+            if let SpecialOperand::LocalStep { pointer, step } = special {
                 steps[usize::from(pointer & 1)] = i32::from(step);
             }
         }
@@ -182,7 +182,7 @@ impl LocalMemory {
         let next = self
             .pending
             .iter()
-            .find(|write| write.index == Index::Pointer(pointer))?;
+            .find(|write| write.index == PendingIndex::Pointer(pointer))?;
         (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
     }
 
@@ -227,12 +227,12 @@ impl LocalMemory {
 
 #[cfg(test)]
 mod tests {
-    use super::{Index, LocalMemory};
+    use super::{LocalMemory, PendingIndex};
 
     #[test]
     fn a_write_is_used_after_its_gap() {
         let (mut memory, mut byte) = (LocalMemory::new(640), 0);
-        memory.write(Index::Pointer(0), 64, 10, 3);
+        memory.write(PendingIndex::Pointer(0), 64, 10, 3);
         for now in 11..14 {
             memory.commit(now, &mut byte);
             assert_eq!(memory.pointers[0], 0);
@@ -248,7 +248,7 @@ mod tests {
     fn writes_back_to_back_are_a_pipeline() {
         let (mut memory, mut byte) = (LocalMemory::new(640), 0);
         for k in 0..4 {
-            memory.write(Index::Pointer(1), 16 * (k + 1), 20 + u64::from(k), 3);
+            memory.write(PendingIndex::Pointer(1), 16 * (k + 1), 20 + u64::from(k), 3);
         }
         for k in 0..4 {
             memory.commit(24 + u64::from(k), &mut byte);

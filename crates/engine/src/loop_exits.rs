@@ -5,7 +5,7 @@
 //! of it, and the compiler keeps these from the beginning of each turn on.
 
 use crate::datapath::Datapath;
-use crate::local_memory::{Index, LocalMemory};
+use crate::local_memory::{LocalMemory, PendingIndex};
 use crate::microengine::{DeferredTransfer, LoopExit, Microengine};
 use crate::operation::{DecodeInfo, Op};
 use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
@@ -30,7 +30,7 @@ impl Microengine {
         }
         let ops = self.bound[context_index(self.datapath.context)].ops();
         let branch = ops[at];
-        let unseen = !OBSERVED || !fabric.trace.wants(trace_event::Kind::LocalMemory);
+        let unseen = !OBSERVED || !fabric.trace.wants(trace_event::TraceEventKind::LocalMemory);
         let own = (&mut self.datapath, &mut self.memory, &self.scoreboard);
         let ran = Self::run_slots(own, (ops, &self.program.infos), at, unseen);
         let slots = usize::from(branch.n);
@@ -66,7 +66,7 @@ impl Microengine {
         if self.slow != 0 {
             self.commit_index_writes(self.cycle);
         }
-        let seen = OBSERVED && fabric.trace.wants(trace_event::Kind::LocalMemory);
+        let seen = OBSERVED && fabric.trace.wants(trace_event::TraceEventKind::LocalMemory);
         let bound_program = &self.bound[context_index(self.datapath.context)];
         let op = &bound_program.ops()[at];
         let scoreboard = &self.scoreboard;
@@ -126,8 +126,8 @@ impl Microengine {
         (ops, infos): (&[Op], &[DecodeInfo]),
         at: usize,
         unseen: bool,
-    ) -> Ran {
-        let mut ran = Ran::default();
+    ) -> DeferSlotsRun {
+        let mut ran = DeferSlotsRun::default();
         let slots = at + 1..=at + usize::from(ops[at].n);
         let (Some(ops), Some(infos)) = (ops.get(slots.clone()), infos.get(slots)) else {
             return ran;
@@ -140,7 +140,8 @@ impl Microengine {
                 datapath.execute_outlined(op);
             } else if let Some(place) = op.word() {
                 // Nearly all have but a word of local memory.
-                if !unseen || memory.has_pending() && memory.awaits(Index::Pointer(place.0)) {
+                if !unseen || memory.has_pending() && memory.awaits(PendingIndex::Pointer(place.0))
+                {
                     return ran;
                 }
                 let Some(word) = memory.word_at(place) else {
@@ -172,7 +173,7 @@ impl Microengine {
 
 /// Defer slots of a branch that have been run.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ran {
+struct DeferSlotsRun {
     count: usize,
     /// The last of them sets the codes.
     sets_codes: bool,

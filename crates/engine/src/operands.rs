@@ -6,7 +6,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_isa::{Operand, context_index};
 
 use crate::microengine::{LoopExit, Microengine};
-use crate::operation::{DecodeInfo, DestRead, Op, Special};
+use crate::operation::{DecodeInfo, DestRead, Op, SpecialOperand};
 use crate::registers::{D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D};
 
 impl Microengine {
@@ -60,7 +60,7 @@ impl Microengine {
                 }
             }
         }
-        if info.dest != Operand::None && info.special_d == Special::None {
+        if info.dest != Operand::None && info.special_d == SpecialOperand::None {
             let slot = usize::from(op.d);
             if matches!(info.dest, Operand::STransfer(_) | Operand::DTransfer(_)) {
                 self.check_owner(slot, fabric)?;
@@ -75,14 +75,18 @@ impl Microengine {
 
     /// The value of a special source.
     #[inline(always)]
-    fn fetch(&mut self, special: Special, fabric: &mut Fabric) -> Result<Option<u32>, LoopExit> {
+    fn fetch(
+        &mut self,
+        special: SpecialOperand,
+        fabric: &mut Fabric,
+    ) -> Result<Option<u32>, LoopExit> {
         Ok(match special {
-            Special::None | Special::Neighbour { .. } => None,
-            Special::Local { .. } | Special::LocalStep { .. } => {
+            SpecialOperand::None | SpecialOperand::Neighbour { .. } => None,
+            SpecialOperand::Local { .. } | SpecialOperand::LocalStep { .. } => {
                 let address = self.local_address(special, fabric)?;
                 Some(self.memory.words[address])
             }
-            Special::Indexed { file, .. } => {
+            SpecialOperand::Indexed { file, .. } => {
                 let slot = self.indexed(file);
                 if file < S_OUT {
                     self.check_owner(slot, fabric)?;
@@ -92,7 +96,7 @@ impl Microengine {
                 }
                 Some(self.datapath.file[slot])
             }
-            Special::Ring { .. } => Some(self.ring_head(fabric)),
+            SpecialOperand::Ring { .. } => Some(self.ring_head(fabric)),
         })
     }
 
@@ -103,11 +107,11 @@ impl Microengine {
         fabric: &mut Fabric,
     ) -> Result<Option<u32>, LoopExit> {
         match info.special_d {
-            Special::Local { .. } | Special::LocalStep { .. } => {
+            SpecialOperand::Local { .. } | SpecialOperand::LocalStep { .. } => {
                 let address = self.local_address(info.special_d, fabric)?;
                 Ok(info.merges.then(|| self.memory.words[address]))
             }
-            Special::Indexed { file, step } => {
+            SpecialOperand::Indexed { file, step } => {
                 self.check_owner(self.indexed(file), fabric)?;
                 if !info.merges {
                     return Ok(None);
@@ -118,7 +122,7 @@ impl Microengine {
                     "destinations are OUT registers"
                 );
                 self.fetch(
-                    Special::Indexed {
+                    SpecialOperand::Indexed {
                         file: incoming,
                         step,
                     },
@@ -135,10 +139,14 @@ impl Microengine {
 
     /// The local memory word of an operand.
     #[inline(always)]
-    fn local_address(&mut self, special: Special, fabric: &mut Fabric) -> Result<usize, LoopExit> {
+    fn local_address(
+        &mut self,
+        special: SpecialOperand,
+        fabric: &mut Fabric,
+    ) -> Result<usize, LoopExit> {
         let (pointer, offset) = match special {
-            Special::Local { pointer, offset } => (pointer, offset),
-            Special::LocalStep { pointer, .. } => (pointer, 0),
+            SpecialOperand::Local { pointer, offset } => (pointer, offset),
+            SpecialOperand::LocalStep { pointer, .. } => (pointer, 0),
             _ => (0, 0),
         };
         if let Some(written) = self.memory.early(pointer) {
@@ -166,32 +174,34 @@ impl Microengine {
         let [a, b, d] = [info.special_a, info.special_b, info.special_d];
         let value = self.datapath.file[TEMP_D as usize];
         match d {
-            Special::None => {}
-            Special::Local { .. } | Special::LocalStep { .. } => self.memory.set_word(d, value),
-            Special::Indexed { file, .. } => {
+            SpecialOperand::None => {}
+            SpecialOperand::Local { .. } | SpecialOperand::LocalStep { .. } => {
+                self.memory.set_word(d, value);
+            }
+            SpecialOperand::Indexed { file, .. } => {
                 let slot = self.indexed(file);
                 self.datapath.file[slot] = value;
                 self.initialised.mark(slot);
             }
-            Special::Ring { .. } => self.ring_put(value, fabric),
-            Special::Neighbour { register } => self.neighbour_write(register, value, fabric),
+            SpecialOperand::Ring { .. } => self.ring_put(value, fabric),
+            SpecialOperand::Neighbour { register } => self.neighbour_write(register, value, fabric),
         }
-        if [a, b, d].into_iter().any(Special::moves_an_index) {
+        if [a, b, d].into_iter().any(SpecialOperand::moves_an_index) {
             self.move_indices([a, b, d]);
         }
-        if [a, b].contains(&Special::Ring { take: true }) {
+        if [a, b].contains(&SpecialOperand::Ring { take: true }) {
             self.ring_take(fabric);
         }
     }
 
     /// Moves the indices that operands of one instruction step, each once.
-    fn move_indices(&mut self, specials: [Special; 3]) {
+    fn move_indices(&mut self, specials: [SpecialOperand; 3]) {
         self.memory.step(specials);
         let step = specials
             .into_iter()
             .rev()
             .find_map(|special| match special {
-                Special::Indexed { step, .. } if step != 0 => Some(step),
+                SpecialOperand::Indexed { step, .. } if step != 0 => Some(step),
                 _ => None,
             });
         if let Some(step) = step {

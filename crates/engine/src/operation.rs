@@ -10,12 +10,12 @@
 use npsim_isa::{Instruction, Leaves, Operand};
 
 use crate::registers::{NN, RELATIVE, S_IN};
-use crate::uop::{Handler, Kind, Slot};
+use crate::uop::{Handler, TransferSlot, UopKind};
 
 /// One instruction, 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    pub kind: Kind,
+    pub kind: UopKind,
     /// What the dispatch loop does with it, which depends on what is around it
     /// ([`crate::block::handler_at`]).
     pub handler: Handler,
@@ -62,17 +62,17 @@ impl Op {
     /// there. No slot has this bit.
     pub const WORD: u16 = 1 << 14;
 
-    /// In the mask of [`Kind::Arb`]: one of the signals is enough.
+    /// In the mask of [`UopKind::Arb`]: one of the signals is enough.
     pub const ANY: u32 = 1 << 16;
     /// There: the mask stays as it is.
     pub const KEEP_MASK: u32 = 1 << 17;
 
     /// The register that a slot names.
     #[inline]
-    pub fn slot(&self, slot: Slot) -> u16 {
+    pub fn slot(&self, slot: TransferSlot) -> u16 {
         match slot {
-            Slot::B => self.b,
-            Slot::Y => self.y,
+            TransferSlot::B => self.b,
+            TransferSlot::Y => self.y,
         }
     }
 
@@ -84,7 +84,7 @@ impl Op {
 
     /// Whether it loads a value and nothing is to be done before or behind that.
     pub fn only_loads(&self) -> bool {
-        self.kind == Kind::Immed && self.is_plain() && self.flags & Self::FINISHES == 0
+        self.kind == UopKind::Immed && self.is_plain() && self.flags & Self::FINISHES == 0
     }
 
     /// Whether a slot is a transfer register.
@@ -104,7 +104,7 @@ impl Op {
         let kind = self.kind;
         matches!(
             kind,
-            Kind::ShfIndirect | Kind::LdField | Kind::LdFieldCc | Kind::ImmedMerge
+            UopKind::ShfIndirect | UopKind::LdField | UopKind::LdFieldCc | UopKind::ImmedMerge
         ) || !kind.is_alu()
     }
 
@@ -136,7 +136,7 @@ pub(crate) enum DestRead {
 
 /// An operand that is no plain register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Special {
+pub(crate) enum SpecialOperand {
     None,
     /// Local memory at pointer | offset.
     Local {
@@ -163,7 +163,7 @@ pub(crate) enum Special {
     },
 }
 
-impl Special {
+impl SpecialOperand {
     /// Whether its use may move a pointer of local memory or the index of transfer registers.
     #[inline]
     pub fn moves_an_index(self) -> bool {
@@ -209,9 +209,9 @@ pub(crate) struct DecodeInfo {
     pub old: DestRead,
     /// Operand written.
     pub dest: Operand,
-    pub special_a: Special,
-    pub special_b: Special,
-    pub special_d: Special,
+    pub special_a: SpecialOperand,
+    pub special_b: SpecialOperand,
+    pub special_d: SpecialOperand,
     /// The old value of a special destination is needed.
     pub merges: bool,
     /// It reads what others write, so it must run in global order.
@@ -241,9 +241,11 @@ impl DecodeInfo {
     /// they are not one, or where one moves its pointer.
     pub fn word(&self) -> Option<(u8, u8)> {
         let specials = [self.special_a, self.special_b, self.special_d];
-        let mut there = specials.into_iter().filter(|it| *it != Special::None);
+        let mut there = specials
+            .into_iter()
+            .filter(|it| *it != SpecialOperand::None);
         let first = there.next()?;
-        let Special::Local { pointer, offset } = first else {
+        let SpecialOperand::Local { pointer, offset } = first else {
             return None;
         };
         there.all(|it| it == first).then_some((pointer, offset))

@@ -12,7 +12,7 @@ use crate::csr_order::csr_is_sync_point;
 use crate::decoder::Decoder;
 use crate::operation::{DestRead, Op};
 use crate::registers::{KEEP, byte_mask};
-use crate::uop::Kind;
+use crate::uop::UopKind;
 
 impl Decoder<'_> {
     fn shift(&mut self, shift: Shift) {
@@ -90,13 +90,13 @@ impl Decoder<'_> {
                 self.alu_shf(op, shift);
             }
             Instruction::DblShf { dest, a, b, count } => {
-                self.counted(count, Kind::DblShf, Kind::DblShfIndirect);
+                self.counted(count, UopKind::DblShf, UopKind::DblShfIndirect);
                 self.a(a);
                 self.b(b);
                 self.d(dest);
             }
             Instruction::Asr { dest, src, count } => {
-                self.counted(count, Kind::Asr, Kind::AsrIndirect);
+                self.counted(count, UopKind::Asr, UopKind::AsrIndirect);
                 self.b(src);
                 self.d(dest);
             }
@@ -143,20 +143,20 @@ impl Decoder<'_> {
     /// the options of a CRC as `crc.rs` packs them.
     fn function_unit(&mut self, instruction: &Instruction) {
         match *instruction {
-            Instruction::Nop => self.op.kind = Kind::Nop,
+            Instruction::Nop => self.op.kind = UopKind::Nop,
             Instruction::MulStep { phase, a, b } => {
                 let starts = phase == MulPhase::Start;
                 self.op.kind = if starts {
-                    Kind::MulStart
+                    UopKind::MulStart
                 } else {
-                    Kind::MulStep
+                    UopKind::MulStep
                 };
                 self.a(a);
                 self.b(b);
             }
             Instruction::MulLast { width, high, dest } => self.mul_last(width, high, dest),
             Instruction::Unary { op, dest, src } => {
-                self.unary(Kind::Unary, dest, src);
+                self.unary(UopKind::Unary, dest, src);
                 self.op.n = op as u8;
             }
             Instruction::Crc {
@@ -167,25 +167,25 @@ impl Decoder<'_> {
                 bytes,
                 bit_swap,
             } => {
-                self.unary(Kind::Crc, dest, src);
+                self.unary(UopKind::Crc, dest, src);
                 self.op.x = crc::pack(order, kind, bytes, bit_swap);
             }
-            Instruction::CamClear => self.op.kind = Kind::CamClear,
+            Instruction::CamClear => self.op.kind = UopKind::CamClear,
             Instruction::CamLookup { dest, src, .. } => {
-                self.op.kind = Kind::CamLookup;
+                self.op.kind = UopKind::CamLookup;
                 self.a(src);
                 self.d(dest);
                 // The lookup is the datapath's; the LM_ADDR it loads is not.
                 self.info.always |= !instruction.indexes_written().is_empty();
             }
             Instruction::CamWrite { entry, src, state } => {
-                self.op.kind = Kind::CamWrite;
+                self.op.kind = UopKind::CamWrite;
                 self.op.n = state;
                 self.a(src);
                 self.b(entry);
             }
             Instruction::CamWriteState { entry, state } => {
-                self.op.kind = Kind::CamWriteState;
+                self.op.kind = UopKind::CamWriteState;
                 self.op.n = state;
                 self.b(entry);
             }
@@ -220,7 +220,11 @@ impl Decoder<'_> {
                 target,
                 defer,
             } => {
-                self.op.kind = if equal { Kind::BrCtx } else { Kind::BrNotCtx };
+                self.op.kind = if equal {
+                    UopKind::BrCtx
+                } else {
+                    UopKind::BrNotCtx
+                };
                 self.op.x = u32::from(context);
                 self.target(target, defer, self.timing.state);
             }
@@ -232,9 +236,9 @@ impl Decoder<'_> {
                 defer,
             } => {
                 self.op.kind = if set {
-                    Kind::BrBitSet
+                    UopKind::BrBitSet
                 } else {
-                    Kind::BrBitClear
+                    UopKind::BrBitClear
                 };
                 self.op.x = 1 << (bit & 31);
                 self.b(src);
@@ -248,7 +252,11 @@ impl Decoder<'_> {
                 target,
                 defer,
             } => {
-                self.op.kind = if equal { Kind::BrByte } else { Kind::BrNotByte };
+                self.op.kind = if equal {
+                    UopKind::BrByte
+                } else {
+                    UopKind::BrNotByte
+                };
                 self.op.x = u32::from(value) | u32::from(byte & 3) << 11;
                 self.b(src);
                 self.target(target, defer, self.timing.bit);
@@ -260,9 +268,9 @@ impl Decoder<'_> {
                 defer,
             } => {
                 let kind = if set {
-                    Kind::BrSignal
+                    UopKind::BrSignal
                 } else {
-                    Kind::BrNoSignal
+                    UopKind::BrNoSignal
                 };
                 self.state_branch(kind, 1 << (signal & 15), target, defer);
             }
@@ -272,11 +280,15 @@ impl Decoder<'_> {
                 target,
                 defer,
             } => {
-                let kind = if set { Kind::BrState } else { Kind::BrNoState };
+                let kind = if set {
+                    UopKind::BrState
+                } else {
+                    UopKind::BrNoState
+                };
                 self.state_branch(kind, u32::from(state.number()), target, defer);
             }
             Instruction::Jump { src, base, defer } => {
-                self.op.kind = Kind::Jump;
+                self.op.kind = UopKind::Jump;
                 self.op.x = u32::from(base);
                 self.op.n = defer;
                 self.a(src);
@@ -290,12 +302,12 @@ impl Decoder<'_> {
     fn outside(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::LocalCsrRead { csr } => {
-                self.op.kind = Kind::CsrRead;
+                self.op.kind = UopKind::CsrRead;
                 self.op.x = u32::from(csr);
                 self.info.syncs = csr_is_sync_point(csr, false);
             }
             Instruction::LocalCsrWrite { csr, src } => {
-                self.op.kind = Kind::CsrWrite;
+                self.op.kind = UopKind::CsrWrite;
                 self.op.x = u32::from(csr);
                 self.info.syncs = csr_is_sync_point(csr, true);
                 self.a(src);
@@ -312,13 +324,13 @@ impl Decoder<'_> {
         }
     }
 
-    fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {
+    fn unary(&mut self, kind: UopKind, dest: Operand, src: Operand) {
         self.op.kind = kind;
         self.b(src);
         self.d(dest);
     }
 
-    fn counted(&mut self, count: ShiftCount, by: Kind, indirect: Kind) {
+    fn counted(&mut self, count: ShiftCount, by: UopKind, indirect: UopKind) {
         match count {
             ShiftCount::By(n) => {
                 self.op.kind = by;
@@ -330,7 +342,7 @@ impl Decoder<'_> {
 
     fn alu_shf(&mut self, op: ShfOp, shift: Shift) {
         if matches!(shift, Shift::LeftIndirect | Shift::RightIndirect) {
-            self.op.kind = Kind::ShfIndirect;
+            self.op.kind = UopKind::ShfIndirect;
             self.op.n = u8::from(shift == Shift::RightIndirect);
             self.op.y = match op {
                 ShfOp::B => 0,
@@ -343,12 +355,12 @@ impl Decoder<'_> {
             return;
         }
         self.op.kind = match op {
-            ShfOp::B => Kind::ShfB,
-            ShfOp::NotB => Kind::ShfNotB,
-            ShfOp::And => Kind::ShfAnd,
-            ShfOp::NotAAnd => Kind::ShfNotAAnd,
-            ShfOp::AndNot => Kind::ShfAndNot,
-            ShfOp::Or => Kind::ShfOr,
+            ShfOp::B => UopKind::ShfB,
+            ShfOp::NotB => UopKind::ShfNotB,
+            ShfOp::And => UopKind::ShfAnd,
+            ShfOp::NotAAnd => UopKind::ShfNotAAnd,
+            ShfOp::AndNot => UopKind::ShfAndNot,
+            ShfOp::Or => UopKind::ShfOr,
         };
         self.shift(shift);
     }
@@ -356,11 +368,11 @@ impl Decoder<'_> {
     fn byte_align(&mut self, order: ByteOrder, dest: Operand, src: Operand) {
         match order {
             ByteOrder::Big => {
-                self.op.kind = Kind::ByteAlignBe;
+                self.op.kind = UopKind::ByteAlignBe;
                 self.b(src);
             }
             ByteOrder::Little => {
-                self.op.kind = Kind::ByteAlignLe;
+                self.op.kind = UopKind::ByteAlignLe;
                 self.a(src);
             }
         }
@@ -368,7 +380,7 @@ impl Decoder<'_> {
     }
 
     fn immed(&mut self, dest: Operand, value: u16, shift: ImmedShift, invert: bool) {
-        self.op.kind = Kind::Immed;
+        self.op.kind = UopKind::Immed;
         let shift = match shift {
             ImmedShift::None => 0,
             ImmedShift::By8 => 8,
@@ -380,7 +392,7 @@ impl Decoder<'_> {
     }
 
     fn mul_last(&mut self, width: MulWidth, high: bool, dest: Operand) {
-        self.op.kind = Kind::MulLast;
+        self.op.kind = UopKind::MulLast;
         self.op.n = match width {
             MulWidth::W24x8 => 0,
             MulWidth::W16x16 => 1,
@@ -391,7 +403,7 @@ impl Decoder<'_> {
     }
 
     /// A branch on what others change.
-    fn state_branch(&mut self, kind: Kind, number: u32, target: u16, defer: u8) {
+    fn state_branch(&mut self, kind: UopKind, number: u32, target: u16, defer: u8) {
         self.op.kind = kind;
         self.op.x = number;
         self.info.syncs = true;
@@ -401,7 +413,7 @@ impl Decoder<'_> {
     fn ctx_arb(&mut self, arb: &CtxArb) {
         self.info.syncs = true;
         if !arb.breakpoint && arb.resume.is_none() {
-            self.op.kind = Kind::Arb;
+            self.op.kind = UopKind::Arb;
             self.op.n = arb.defer;
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             self.op.x =
@@ -431,16 +443,16 @@ impl Decoder<'_> {
         self.shift(shift);
         self.op.x &= byte_mask(mask & 15);
         self.op.kind = if load_cc {
-            Kind::LdFieldCc
+            UopKind::LdFieldCc
         } else {
-            Kind::LdField
+            UopKind::LdField
         };
         // An indirect count is known only then: the slow path puts it in.
         self.info.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);
     }
 
     fn merge(&mut self, dest: Operand, enables: u8, value: u32) {
-        self.op.kind = Kind::ImmedMerge;
+        self.op.kind = UopKind::ImmedMerge;
         self.op.x = value;
         self.op.y = KEEP + u16::from(enables);
         self.d(dest);
@@ -449,23 +461,23 @@ impl Decoder<'_> {
 
     fn branch(&mut self, condition: Condition, target: u16, defer: u8) {
         if condition == Condition::Always {
-            self.op.kind = Kind::Br;
+            self.op.kind = UopKind::Br;
             self.target(target, defer, self.timing.branch);
             return;
         }
         self.op.kind = match condition {
-            Condition::Eq => Kind::Beq,
-            Condition::Ne => Kind::Bne,
-            Condition::Mi => Kind::Bmi,
-            Condition::Pl => Kind::Bpl,
-            Condition::Cs => Kind::Bcs,
-            Condition::Cc => Kind::Bcc,
-            Condition::Vs => Kind::Bvs,
-            Condition::Vc => Kind::Bvc,
-            Condition::Ge => Kind::Bge,
-            Condition::Lt => Kind::Blt,
-            Condition::Le => Kind::Ble,
-            _ => Kind::Bgt,
+            Condition::Eq => UopKind::Beq,
+            Condition::Ne => UopKind::Bne,
+            Condition::Mi => UopKind::Bmi,
+            Condition::Pl => UopKind::Bpl,
+            Condition::Cs => UopKind::Bcs,
+            Condition::Cc => UopKind::Bcc,
+            Condition::Vs => UopKind::Bvs,
+            Condition::Vc => UopKind::Bvc,
+            Condition::Ge => UopKind::Bge,
+            Condition::Lt => UopKind::Blt,
+            Condition::Le => UopKind::Ble,
+            _ => UopKind::Bgt,
         };
         let (new, old) = (self.timing.condition_new, self.timing.condition_old);
         let behind = if self.after_codes { new } else { old };
@@ -483,21 +495,21 @@ impl Decoder<'_> {
     }
 }
 
-fn alu_kind(op: AluOp) -> Kind {
+fn alu_kind(op: AluOp) -> UopKind {
     match op {
-        AluOp::B => Kind::B,
-        AluOp::Add => Kind::Add,
-        AluOp::NotB => Kind::NotB,
-        AluOp::Add16 => Kind::Add16,
-        AluOp::And => Kind::And,
-        AluOp::Add8 => Kind::Add8,
-        AluOp::NotAAnd => Kind::NotAAnd,
-        AluOp::SubCarry => Kind::SubCarry,
-        AluOp::AndNot => Kind::AndNot,
-        AluOp::AddCarry => Kind::AddCarry,
-        AluOp::Or => Kind::Or,
-        AluOp::Sub => Kind::Sub,
-        AluOp::Xor => Kind::Xor,
-        AluOp::SubReverse => Kind::SubReverse,
+        AluOp::B => UopKind::B,
+        AluOp::Add => UopKind::Add,
+        AluOp::NotB => UopKind::NotB,
+        AluOp::Add16 => UopKind::Add16,
+        AluOp::And => UopKind::And,
+        AluOp::Add8 => UopKind::Add8,
+        AluOp::NotAAnd => UopKind::NotAAnd,
+        AluOp::SubCarry => UopKind::SubCarry,
+        AluOp::AndNot => UopKind::AndNot,
+        AluOp::AddCarry => UopKind::AddCarry,
+        AluOp::Or => UopKind::Or,
+        AluOp::Sub => UopKind::Sub,
+        AluOp::Xor => UopKind::Xor,
+        AluOp::SubReverse => UopKind::SubReverse,
     }
 }

@@ -12,7 +12,7 @@ use crate::operation::{DecodeInfo, Op};
 use crate::template::CommandTemplate;
 use crate::timers::Timers;
 use crate::timing::Timing;
-use crate::uop::Kind;
+use crate::uop::UopKind;
 use npsim_chip::core::Program;
 
 /// A loaded program and what the engine has made of it. Operands are resolved for the program's
@@ -92,7 +92,7 @@ impl Predecoded {
                 decoder.instruction(instruction);
                 if let Instruction::Command(command) = instruction {
                     let template = CommandTemplate::of(command, address as u16);
-                    decoder.op.kind = Kind::Command;
+                    decoder.op.kind = UopKind::Command;
                     decoder.op.x = templates.len() as u32;
                     templates.push(template);
                 }
@@ -125,7 +125,7 @@ impl Predecoded {
         self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.loaded, limit));
         for (op, address) in ops.iter_mut().zip(0..) {
-            if op.kind == Kind::CsrRead {
+            if op.kind == UopKind::CsrRead {
                 op.n = u8::from(!self.timers.are_all_of(address));
             }
         }

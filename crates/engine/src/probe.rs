@@ -1,6 +1,6 @@
 //! The microengine's state as a debugger sees it.
 
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 use npsim_isa::{CONTEXTS, Operand};
 
 use crate::microengine::{DeferredTransfer, Microengine, slow};
@@ -11,25 +11,30 @@ use npsim_chip::kernel::fabric::Fabric;
 
 impl Microengine {
     /// The slot of the register file, for a side of a transfer register.
-    fn slot_on(&self, register: Operand, info: Direction, context: u8) -> Option<usize> {
+    fn slot_on(&self, register: Operand, info: TransferDirection, context: u8) -> Option<usize> {
         let transfer = matches!(register, Operand::STransfer(_) | Operand::DTransfer(_));
-        let incoming = !(transfer && info == Direction::Write);
+        let incoming = !(transfer && info == TransferDirection::Write);
         self.slot_of(register, context, incoming)
     }
 }
 
 impl CoreProbe for Microengine {
     fn number(&self, register: Operand, context: u8) -> Option<u8> {
-        let slot = self.slot_on(register, Direction::Read, context)?;
+        let slot = self.slot_on(register, TransferDirection::Read, context)?;
         Some((slot % 128) as u8)
     }
 
-    fn initialised(&self, register: Operand, info: Direction, context: u8) -> bool {
+    fn initialised(&self, register: Operand, info: TransferDirection, context: u8) -> bool {
         let slot = self.slot_on(register, info, context);
         slot.is_some_and(|slot| self.initialised.has(slot))
     }
 
-    fn owner(&self, register: Operand, info: Direction, context: u8) -> Option<TransferOwner> {
+    fn owner(
+        &self,
+        register: Operand,
+        info: TransferDirection,
+        context: u8,
+    ) -> Option<TransferOwner> {
         let slot = self.slot_on(register, info, context)?;
         let reservation = (slot < usize::from(NN)).then(|| self.scoreboard.of(slot))??;
         Some(reservation.owner())

@@ -51,16 +51,16 @@ pub(crate) mod saved_file {
     const WRITTEN: usize = CONSTANT as usize;
 
     #[derive(Serialize, Deserialize)]
-    struct Written(#[serde(with = "serde_big_array::BigArray")] [u32; WRITTEN]);
+    struct WrittenBits(#[serde(with = "serde_big_array::BigArray")] [u32; WRITTEN]);
 
     pub fn serialize<S: Serializer>(file: &[u32; SLOTS], to: S) -> Result<S::Ok, S::Error> {
-        let mut written = Written([0; WRITTEN]);
+        let mut written = WrittenBits([0; WRITTEN]);
         written.0.copy_from_slice(&file[..WRITTEN]);
         registers::serialize(&written, to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u32; SLOTS], D::Error> {
-        let written: Written = registers::deserialize(from)?;
+        let written: WrittenBits = registers::deserialize(from)?;
         let mut file = new_file();
         file[..WRITTEN].copy_from_slice(&written.0);
         Ok(file)
@@ -198,14 +198,14 @@ mod tests {
     #[test]
     fn a_file_gets_its_constants_back() {
         #[derive(Serialize, Deserialize)]
-        struct Saved(#[serde(with = "saved_file")] [u32; SLOTS]);
+        struct SavedRegisters(#[serde(with = "saved_file")] [u32; SLOTS]);
 
         let mut file = new_file();
         for (slot, word) in file.iter_mut().enumerate().take(usize::from(CONSTANT)) {
             *word = slot as u32 * 77;
         }
-        let bytes = postcard::to_allocvec(&Saved(file)).unwrap();
-        let again: Saved = postcard::from_bytes(&bytes).unwrap();
+        let bytes = postcard::to_allocvec(&SavedRegisters(file)).unwrap();
+        let again: SavedRegisters = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(again.0, file);
     }
 }

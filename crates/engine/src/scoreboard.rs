@@ -136,14 +136,14 @@ const PLACES: usize = 1024;
 const _: () = assert!(PLACES >= NN as usize);
 
 /// Claims by their first slot; of no words where there is none.
-type Places = [Reservation; PLACES];
+type ReservationMap = [Reservation; PLACES];
 
 /// All reservations of a microengine, and one bit a slot to ask quickly.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Scoreboard {
     /// No two of them have a slot in common.
     #[serde(with = "saved_reservations")]
-    places: Places,
+    places: ReservationMap,
     /// Claims that had slots in common with another when they came, oldest first: what two
     /// commands take from the same registers, or, where a check is allowed, put into them.
     shared: Vec<Reservation>,
@@ -368,10 +368,10 @@ const fn file_of(slot: u16) -> usize {
 
 /// For `#[serde(with)]` of reservations by their first slot: those that there are.
 mod saved_reservations {
-    use super::{NN, PLACES, Places, Reservation};
+    use super::{NN, PLACES, Reservation, ReservationMap};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-    pub fn serialize<S: Serializer>(places: &Places, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(places: &ReservationMap, to: S) -> Result<S::Ok, S::Error> {
         let scoreboard: Vec<&Reservation> = places
             .iter()
             .filter(|reservation| reservation.words != 0)
@@ -379,7 +379,7 @@ mod saved_reservations {
         scoreboard.serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Places, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ReservationMap, D::Error> {
         let mut places = [Reservation::NONE; PLACES];
         for reservation in Vec::<Reservation>::deserialize(from)? {
             if reservation.first >= NN {

@@ -19,7 +19,7 @@ use npsim_chip::core::{
     ContextPhase, ContextView, Core, CoreKind, CoreProbe, MeStats, Program, ahead, pull_from,
     push_to,
 };
-use npsim_chip::kernel::fabric::{Fabric, Slot, TransferKind};
+use npsim_chip::kernel::fabric::{CommandId, Fabric, TransferKind};
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_chip::kernel::saved_memory::StateError;
@@ -139,7 +139,7 @@ impl Core for Microengine {
     }
 
     // What is rare is a function's end, so that nothing need be kept beyond a call.
-    fn pushed(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pushed(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let flight = fabric.flight(slot);
         let command = &flight.command;
         let first = transfer_file(command.transfer_kind, true) + u16::from(command.transfer & 127);
@@ -157,7 +157,7 @@ impl Core for Microengine {
         }
     }
 
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let flight = fabric.flight_mut(slot);
         let command = &flight.command;
         let first = transfer_file(command.transfer_kind, false) + u16::from(command.transfer & 127);
@@ -460,13 +460,13 @@ impl Microengine {
     /// [`Core::pushed`] where the registers are no bits of one word, or reservations share them.
     #[cold]
     #[inline(never)]
-    fn pushed_slow(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pushed_slow(&mut self, slot: CommandId, fabric: &mut Fabric) {
         push_to(self, slot, fabric);
     }
 
     #[cold]
     #[inline(never)]
-    fn pulled_slow(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled_slow(&mut self, slot: CommandId, fabric: &mut Fabric) {
         pull_from(self, slot, fabric);
     }
 

@@ -17,13 +17,13 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::{self, TraceEvent};
 use npsim_isa::{CamLmTarget, Instruction, Shift};
 
-use crate::control::Outcome;
-use crate::datapath::Next;
-use crate::local_memory::Index;
+use crate::control::SlowOutcome;
+use crate::datapath::NextPc;
+use crate::local_memory::PendingIndex;
 use crate::microengine::{DeferredTransfer, LoopExit, Microengine, slow};
 use crate::operation::Op;
 use crate::registers::byte_mask;
-use crate::uop::Kind;
+use crate::uop::UopKind;
 
 impl Microengine {
     /// Executes the present instruction where something keeps it from the loop, or where the
@@ -72,14 +72,14 @@ impl Microengine {
         let csr = self.slow & slow::CSR != 0;
         let next = if op.kind.is_outside() {
             match self.outside(&op, fabric)? {
-                Outcome::Sequential => Next::Sequential,
-                Outcome::Taken => Next::Taken,
-                Outcome::Swap { defer, resume } => {
+                SlowOutcome::Sequential => NextPc::Sequential,
+                SlowOutcome::Taken => NextPc::Taken,
+                SlowOutcome::Swap { defer, resume } => {
                     self.issued::<OBSERVED>(&op, csr, fabric);
                     self.finish(pc, &op, fabric);
                     return Ok(self.yields(defer, resume));
                 }
-                Outcome::Halt => {
+                SlowOutcome::Halt => {
                     self.issued::<OBSERVED>(&op, csr, fabric);
                     return Ok(LoopExit::Halt);
                 }
@@ -88,17 +88,17 @@ impl Microengine {
             self.pure(op, pc, csr)
         };
         let target = match next {
-            Next::Sequential => {
+            NextPc::Sequential => {
                 self.issued::<OBSERVED>(&op, csr, fabric);
                 self.finish(pc, &op, fabric);
                 return Ok(self.advance::<OBSERVED>(&op, fabric));
             }
-            Next::Taken => op.d,
-            Next::Jump(to) => to.min(u32::from(self.program.end())) as u16,
+            NextPc::Taken => op.d,
+            NextPc::Jump(to) => to.min(u32::from(self.program.end())) as u16,
         };
         self.refuse_in_slot(fabric)?;
         self.enter_checked(target, fabric)?;
-        let slots = if op.kind == Kind::Jump {
+        let slots = if op.kind == UopKind::Jump {
             Cycle::from(op.y)
         } else {
             self.block.penalty(&op, self.cycle)
@@ -126,12 +126,12 @@ impl Microengine {
         let op = &self.bound_program().ops()[self.pc as usize];
         let (kind, x) = (op.kind, op.x);
         let taken = match kind {
-            Kind::CsrRead => {
+            UopKind::CsrRead => {
                 self.csr_read::<OBSERVED>(x as u16, fabric)?;
                 return Ok(LoopExit::Continue);
             }
-            Kind::BrState | Kind::BrNoState => {
-                let taken = self.input_state(x as u8, fabric) == (kind == Kind::BrState);
+            UopKind::BrState | UopKind::BrNoState => {
+                let taken = self.input_state(x as u8, fabric) == (kind == UopKind::BrState);
                 if !taken {
                     self.retire::<OBSERVED>(fabric);
                 }
@@ -170,7 +170,7 @@ impl Microengine {
                 count: 1,
             };
             fabric.trace.put(self.cycle, issued);
-            if fabric.trace.wants(trace_event::Kind::LocalMemory) {
+            if fabric.trace.wants(trace_event::TraceEventKind::LocalMemory) {
                 self.trace_local_memory(fabric);
             }
         }
@@ -182,10 +182,10 @@ impl Microengine {
     #[inline]
     fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
         self.retire::<OBSERVED>(fabric);
-        if matches!(op.kind, Kind::BrSignal | Kind::BrNoSignal) {
+        if matches!(op.kind, UopKind::BrSignal | UopKind::BrNoSignal) {
             self.contexts[self.datapath.context].signals &= !(op.x as u16);
         }
-        if csr && op.kind != Kind::CsrRead {
+        if csr && op.kind != UopKind::CsrRead {
             self.slow &= !slow::CSR;
         }
     }
@@ -345,10 +345,12 @@ impl Microengine {
 
     /// An operation of the datapath with what the dispatch loop never sees.
     #[inline]
-    fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
+    fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> NextPc {
         match op.kind {
-            Kind::LdField | Kind::LdFieldCc | Kind::CamLookup => self.complete(&mut op, pc),
-            Kind::Immed if csr => op.x = self.csr_value,
+            UopKind::LdField | UopKind::LdFieldCc | UopKind::CamLookup => {
+                self.complete(&mut op, pc);
+            }
+            UopKind::Immed if csr => op.x = self.csr_value,
             _ => {}
         }
         let codes = self.datapath.codes;
@@ -384,14 +386,18 @@ impl Microengine {
                 // is hit again stays the most recent.
                 let found = self.datapath.cam.lookup(tag);
                 let words = (u32::from(block) << 10 | found & 0x3ff) >> 2;
-                self.index_write(Index::Pointer(pointer & 1), words, self.timing.lm_addr_gap);
+                self.index_write(
+                    PendingIndex::Pointer(pointer & 1),
+                    words,
+                    self.timing.lm_addr_gap,
+                );
             }
             _ => {}
         }
     }
 
     /// A delayed write of an index register.
-    pub(crate) fn index_write(&mut self, index: Index, value: u32, gap: Cycle) {
+    pub(crate) fn index_write(&mut self, index: PendingIndex, value: u32, gap: Cycle) {
         self.memory.write(index, value, self.cycle, gap);
         self.slow |= slow::PENDING;
     }

@@ -8,11 +8,11 @@
 //! by following what is made of the value along all ways that control can take.
 
 use npsim_isa::{
-    Access, AluOp, Bank, Flow, Instruction, Leaves, Operand, OperandRole, csr, register_base,
+    Access, AluOp, Bank, FlowClass, Instruction, Leaves, Operand, OperandRole, csr, register_base,
 };
 
 use crate::registers::{A, B, SINK, SLOTS};
-use npsim_chip::core::{Program, Word};
+use npsim_chip::core::{DecodedWord, Program};
 
 /// What the readings of a program are for.
 #[derive(Clone, Debug, Default)]
@@ -55,8 +55,8 @@ impl Traces {
 struct Escapes;
 
 /// A program while one reading is followed.
-struct Follow<'a> {
-    words: &'a [Word],
+struct ReadingFollower<'a> {
+    words: &'a [DecodedWord],
     /// Registers of a context.
     limit: u8,
     /// What there may be before each address.
@@ -91,7 +91,7 @@ impl Timers {
             if *csr != csr::TIMESTAMP_LOW || deferred {
                 continue;
             }
-            let mut follow = Follow {
+            let mut follow = ReadingFollower {
                 words,
                 limit,
                 before: vec![Traces::default(); words.len() + 1],
@@ -142,7 +142,7 @@ impl Timers {
 
 /// Whether an instruction makes that what is found here about the way of control and
 /// about the condition codes need not hold.
-fn upsets(word: &Word) -> bool {
+fn upsets(word: &DecodedWord) -> bool {
     matches!(
         word,
         Ok(Instruction::LocalCsrWrite {
@@ -152,7 +152,7 @@ fn upsets(word: &Word) -> bool {
     )
 }
 
-impl Follow<'_> {
+impl ReadingFollower<'_> {
     /// Follows the value of the reading at an address.
     fn reading(&mut self, address: usize) -> Result<(), Escapes> {
         // It comes with the instruction after it.
@@ -191,7 +191,7 @@ impl Follow<'_> {
         let after = self.through(instruction, self.before[at])?;
         let flow = instruction.form().flow;
         let swaps = instruction.swaps();
-        if flow == Flow::Next || flow == Flow::Command && !swaps {
+        if flow == FlowClass::Next || flow == FlowClass::Command && !swaps {
             self.goes_to(at + 1, after);
             return Ok(());
         }
@@ -203,7 +203,7 @@ impl Follow<'_> {
                 left = self.through(instruction, left)?;
             }
         }
-        if flow == Flow::Jump {
+        if flow == FlowClass::Jump {
             (0..=self.words.len()).for_each(|to| self.goes_to(to, left));
             return Ok(());
         }
@@ -222,7 +222,7 @@ impl Follow<'_> {
             if !shared.is_empty() {
                 self.all_resume(shared);
             }
-        } else if flow != Flow::Branch {
+        } else if flow != FlowClass::Branch {
             self.goes_to(at + 1, after);
         }
         Ok(())

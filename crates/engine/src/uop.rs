@@ -1,7 +1,7 @@
 //! The table of micro-operations.
 //!
 //! An operation is a row: its name, its handlers, what it computes, and what it leaves for later
-//! operations. The table prints everything that there is one of for each operation: [`Kind`] and
+//! operations. The table prints everything that there is one of for each operation: [`UopKind`] and
 //! [`Handler`] here, the evaluators in [`crate::datapath`], the arms of the loop in
 //! [`crate::dispatch`]. To add an operation is to add its row, and where the row names a function,
 //! that function of [`Datapath`](crate::datapath::Datapath); the loop is not touched.
@@ -176,7 +176,7 @@ macro_rules! define {
         /// [`Op`](crate::operation::Op).
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub(crate) enum Kind {
+        pub(crate) enum UopKind {
             $($value,)*
             $($move,)*
             $($(#[$fn_doc])* $function,)*
@@ -233,39 +233,39 @@ macro_rules! define {
             /// The handler of an operation that works on registers alone and leaves all that it
             /// leaves.
             #[allow(unreachable_patterns)] // The last arm of each function takes the others.
-            pub fn live(kind: Kind) -> Self {
+            pub fn live(kind: UopKind) -> Self {
                 match kind {
-                    $(Kind::$value => Self::$live,)*
-                    $(Kind::$move => Self::$move_live,)*
-                    $($(Kind::$function => Self::$fn_live,)?)*
-                    $(Kind::$branch => Self::$branch,)*
+                    $(UopKind::$value => Self::$live,)*
+                    $(UopKind::$move => Self::$move_live,)*
+                    $($(UopKind::$function => Self::$fn_live,)?)*
+                    $(UopKind::$branch => Self::$branch,)*
                     _ => Self::Alu,
                 }
             }
 
             /// The handler of an operation of which only the destination is read.
-            pub fn dead(kind: Kind) -> Option<Self> {
+            pub fn dead(kind: UopKind) -> Option<Self> {
                 match kind {
-                    $(Kind::$value => Some(Self::$dead),)*
-                    $(Kind::$move => Some(Self::$move_dead),)*
+                    $(UopKind::$value => Some(Self::$dead),)*
+                    $(UopKind::$move => Some(Self::$move_dead),)*
                     _ => None,
                 }
             }
 
             /// The handler of an operation whose one transfer register a slot names.
-            pub fn scoreboarded(kind: Kind) -> Option<(Self, Slot)> {
+            pub fn scoreboarded(kind: UopKind) -> Option<(Self, TransferSlot)> {
                 match kind {
-                    $($(Kind::$value => Some((Self::$xfer, Slot::$slot)),)?)*
-                    $($(Kind::$move => Some((Self::$move_xfer, Slot::$move_slot)),)?)*
-                    $($(Kind::$function => Some((Self::$fn_xfer, Slot::$fn_slot)),)?)*
+                    $($(UopKind::$value => Some((Self::$xfer, TransferSlot::$slot)),)?)*
+                    $($(UopKind::$move => Some((Self::$move_xfer, TransferSlot::$move_slot)),)?)*
+                    $($(UopKind::$function => Some((Self::$fn_xfer, TransferSlot::$fn_slot)),)?)*
                     _ => None,
                 }
             }
 
             /// The handler of an operation and the branch behind it, if they are a pair.
-            pub fn fused(test: Kind, branch: Kind) -> Option<Self> {
+            pub fn fused(test: UopKind, branch: UopKind) -> Option<Self> {
                 match (test, branch) {
-                    $((Kind::$test, Kind::$way) => Some(Self::$fused),)*
+                    $((UopKind::$test, UopKind::$way) => Some(Self::$fused),)*
                     _ => None,
                 }
             }
@@ -277,14 +277,14 @@ with_uops!(define);
 
 /// A slot of an operation that may be its one transfer register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum TransferSlot {
     /// Operand B.
     B,
     /// The further slot.
     Y,
 }
 
-impl Kind {
+impl UopKind {
     /// Whether it is done without leaving the microengine's registers and the next word follows.
     #[inline]
     pub fn is_alu(self) -> bool {

@@ -1,7 +1,7 @@
 //! What the watchdog of a context that keeps the pipeline says of it.
 
 use npsim_image::{FlowGraph, Image};
-use npsim_isa::{Flow, Instruction, Operand, csr};
+use npsim_isa::{FlowClass, Instruction, Operand, csr};
 
 use crate::csr_order::csr_is_sync_point;
 
@@ -35,7 +35,7 @@ fn is_yield_or_poll(instruction: &Instruction) -> bool {
                 |operand| matches!(operand, Operand::Nn(_) | Operand::NnPeek | Operand::NnRing);
             matches!(
                 instruction.form().flow,
-                Flow::Command | Flow::Arbitration | Flow::State
+                FlowClass::Command | FlowClass::Arbitration | FlowClass::State
             ) || instruction
                 .register_operands()
                 .any(|(_, operand)| nn(operand))

@@ -7,7 +7,7 @@
 use std::mem;
 use std::ops::RangeInclusive;
 
-use npsim_isa::{CtxArb, Flow, Instruction};
+use npsim_isa::{CtxArb, FlowClass, Instruction};
 
 use crate::Image;
 
@@ -94,18 +94,18 @@ impl FlowGraph {
         let next = Some(at + 1);
         let target = instruction.target();
         Successors::Known(match (instruction.form().flow, *instruction) {
-            (Flow::Jump, _) => return Successors::Computed,
-            (Flow::Next | Flow::Command, _) => [next, None],
-            (Flow::Branch, _) => [target, None],
-            (Flow::Arbitration, Instruction::CtxArb(arb)) if arb.breakpoint || exits(&arb) => {
+            (FlowClass::Jump, _) => return Successors::Computed,
+            (FlowClass::Next | FlowClass::Command, _) => [next, None],
+            (FlowClass::Branch, _) => [target, None],
+            (FlowClass::Arbitration, Instruction::CtxArb(arb)) if arb.breakpoint || exits(&arb) => {
                 [None; 2]
             }
-            (Flow::Arbitration, _) => {
+            (FlowClass::Arbitration, _) => {
                 let behind = at + 1 + u16::from(instruction.defer());
                 [target.or(Some(behind)), None]
             }
             (
-                Flow::State,
+                FlowClass::State,
                 Instruction::BranchCtx {
                     equal,
                     context: number,
@@ -115,7 +115,7 @@ impl FlowGraph {
                 let taken = equal == (context == Some(number));
                 [if taken { target } else { next }, None]
             }
-            (Flow::Codes | Flow::Bit | Flow::State, _) => [next, target],
+            (FlowClass::Codes | FlowClass::Bit | FlowClass::State, _) => [next, target],
         })
     }
 

@@ -86,7 +86,7 @@ pub struct RegisterSymbol {
     /// The physical register.
     pub operand: Operand,
     /// Direction for transfer registers.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// Where the register holds a value of the name, ascending; for a transfer
     /// register the IN side.
     pub live: Vec<LiveRange>,
@@ -96,7 +96,7 @@ pub struct RegisterSymbol {
 
 /// Which of the two registers behind a transfer number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum TransferDirection {
     /// The IN register.
     Read,
     /// The OUT register.

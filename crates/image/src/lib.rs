@@ -21,11 +21,11 @@ mod words;
 pub use disassemble::disassemble;
 pub use flow_graph::{DeferSlot, FlowGraph, Successors};
 pub use image::{
-    Direction, Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue,
-    LabelSymbol, NnMode, Origin, RegisterSymbol, SignalSymbol, Synonym,
+    Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue, LabelSymbol, NnMode,
+    Origin, RegisterSymbol, SignalSymbol, Synonym, TransferDirection,
 };
 pub use listing::listing;
-pub use live::{LiveRange, Point};
+pub use live::{LiveRange, ProgramPoint};
 pub use live_names::{LiveRegister, LiveSignal};
 pub use names::{RegisterUse, SignalUse};
 pub use npsim_isa::ContextMode;

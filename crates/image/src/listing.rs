@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use npsim_isa::{Operand, decode_lenient_in};
 
-use crate::image::{Direction, Image, NnMode};
+use crate::image::{Image, NnMode, TransferDirection};
 
 /// The image as a listing. `.N` at the start of a line is the word at address
 /// N; the lines after it are its text. Labels stand in front of their words and
@@ -65,9 +65,9 @@ fn header(text: &mut String, image: &Image) {
     let _ = writeln!(text, ".init_nn_mode {mode}");
     for register in &image.registers {
         let direction = match register.direction {
-            Direction::Read => " read",
-            Direction::Write => " write",
-            Direction::Both => "",
+            TransferDirection::Read => " read",
+            TransferDirection::Write => " write",
+            TransferDirection::Both => "",
         };
         let _ = writeln!(
             text,

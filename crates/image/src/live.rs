@@ -9,14 +9,14 @@ use std::str::FromStr;
 /// that one register may be two names in one word: `x` as it is read for the
 /// last time and `y` as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Point {
+pub struct ProgramPoint {
     /// Word address.
     pub address: u16,
     /// After the word.
     pub after: bool,
 }
 
-impl Point {
+impl ProgramPoint {
     /// The point at which the word reads.
     #[must_use]
     pub const fn before(address: u16) -> Self {
@@ -37,13 +37,13 @@ impl Point {
 }
 
 /// `7` before the word at 7, `7+` after it.
-impl fmt::Display for Point {
+impl fmt::Display for ProgramPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.address, if self.after { "+" } else { "" })
     }
 }
 
-impl FromStr for Point {
+impl FromStr for ProgramPoint {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -62,15 +62,15 @@ impl FromStr for Point {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LiveRange {
     /// The first point.
-    pub first: Point,
+    pub first: ProgramPoint,
     /// The last one, not before the first.
-    pub last: Point,
+    pub last: ProgramPoint,
 }
 
 impl LiveRange {
     /// Whether the point lies in it.
     #[must_use]
-    pub fn contains(&self, point: Point) -> bool {
+    pub fn contains(&self, point: ProgramPoint) -> bool {
         (self.first..=self.last).contains(&point)
     }
 
@@ -97,14 +97,14 @@ impl FromStr for LiveRange {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
-        let (first, last): (Point, Point) = (first.parse()?, last.parse()?);
+        let (first, last): (ProgramPoint, ProgramPoint) = (first.parse()?, last.parse()?);
         (first <= last).then_some(Self { first, last }).ok_or(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LiveRange, Point};
+    use super::{LiveRange, ProgramPoint};
 
     #[test]
     fn ranges_are_written_as_they_are_read() {
@@ -120,9 +120,15 @@ mod tests {
     #[test]
     fn a_range_ends_where_the_last_word_reads() {
         let range: LiveRange = "3+..7".parse().unwrap();
-        let inside = [Point::after(3), Point::before(5), Point::before(7)];
+        let inside = [
+            ProgramPoint::after(3),
+            ProgramPoint::before(5),
+            ProgramPoint::before(7),
+        ];
         assert!(inside.into_iter().all(|point| range.contains(point)));
-        assert!(!range.contains(Point::before(3)) && !range.contains(Point::after(7)));
+        assert!(
+            !range.contains(ProgramPoint::before(3)) && !range.contains(ProgramPoint::after(7))
+        );
         assert!(range.touches(3) && range.touches(7) && !range.touches(8));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::iter::successors;
 
-use crate::image::{Direction, Image, RegisterSymbol, SignalSymbol};
-use crate::live::{LiveRange, Point};
+use crate::image::{Image, RegisterSymbol, SignalSymbol, TransferDirection};
+use crate::live::{LiveRange, ProgramPoint};
 
 /// A register that holds a value of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct LiveRegister<'a> {
     pub symbol: &'a RegisterSymbol,
     /// The side of a transfer register that holds it: `Read` for IN, `Write` for OUT;
     /// `Both` for all other registers.
-    pub side: Direction,
+    pub side: TransferDirection,
     /// The source means it by its name there: the word stands in its scope, and no
     /// scope between declares the name anew.
     pub visible: bool,
@@ -50,18 +50,26 @@ impl Image {
     /// ranges](Self::has_live_ranges). With absolute registers, which all contexts
     /// share, and a transfer register that a command fills or empties.
     #[must_use]
-    pub fn registers_live_at(&self, point: Point) -> Vec<LiveRegister<'_>> {
+    pub fn registers_live_at(&self, point: ProgramPoint) -> Vec<LiveRegister<'_>> {
         let live = self.live_registers(point);
         let with_scope = live.map(|(symbol, side)| LiveRegister {
             symbol,
             side,
-            visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Register),
+            visible: self.means(
+                &symbol.name,
+                symbol.scope,
+                point.address,
+                NameKind::Register,
+            ),
         });
         with_scope.collect()
     }
 
     /// The names that are live, without what the source means.
-    fn live_registers(&self, point: Point) -> impl Iterator<Item = (&RegisterSymbol, Direction)> {
+    fn live_registers(
+        &self,
+        point: ProgramPoint,
+    ) -> impl Iterator<Item = (&RegisterSymbol, TransferDirection)> {
         let known = self.registers.iter().filter(|_| self.has_live_ranges());
         known.flat_map(move |symbol| {
             let transfer = matches!(
@@ -69,11 +77,14 @@ impl Image {
                 npsim_isa::Operand::STransfer(_) | npsim_isa::Operand::DTransfer(_)
             );
             let own = if transfer {
-                Direction::Read
+                TransferDirection::Read
             } else {
-                Direction::Both
+                TransferDirection::Both
             };
-            let sides = [(own, &symbol.live), (Direction::Write, &symbol.live_out)];
+            let sides = [
+                (own, &symbol.live),
+                (TransferDirection::Write, &symbol.live_out),
+            ];
             let live = sides
                 .into_iter()
                 .filter(move |(_, live)| holds(live, point));
@@ -83,14 +94,14 @@ impl Image {
 
     /// The signals whose number belongs to a name at a point.
     #[must_use]
-    pub fn signals_live_at(&self, point: Point) -> Vec<LiveSignal<'_>> {
+    pub fn signals_live_at(&self, point: ProgramPoint) -> Vec<LiveSignal<'_>> {
         if !self.has_live_ranges() {
             return Vec::new();
         }
         let live = self.signals.iter().filter(|it| holds(&it.live, point));
         let live = live.map(|symbol| LiveSignal {
             symbol,
-            visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Signal),
+            visible: self.means(&symbol.name, symbol.scope, point.address, NameKind::Signal),
         });
         live.collect()
     }
@@ -98,11 +109,11 @@ impl Image {
     /// What the source means by a register's name or a synonym of it at a point, with
     /// the sides that hold a value there; none where it holds none, or means none.
     #[must_use]
-    pub fn registers_named(&self, name: &str, point: Point) -> Vec<LiveRegister<'_>> {
+    pub fn registers_named(&self, name: &str, point: ProgramPoint) -> Vec<LiveRegister<'_>> {
         let name = self.without_synonym(name, point.address);
         let called = self.live_registers(point).filter(|(it, _)| it.name == name);
-        let meant =
-            called.filter(|(it, _)| self.means(&it.name, it.scope, point.address, Kind::Register));
+        let meant = called
+            .filter(|(it, _)| self.means(&it.name, it.scope, point.address, NameKind::Register));
         let visible = meant.map(|(symbol, side)| LiveRegister {
             symbol,
             side,
@@ -113,7 +124,7 @@ impl Image {
 
     /// What the source means by a signal's name or a synonym of it at a point.
     #[must_use]
-    pub fn signal_named(&self, name: &str, point: Point) -> Option<&SignalSymbol> {
+    pub fn signal_named(&self, name: &str, point: ProgramPoint) -> Option<&SignalSymbol> {
         let name = self.without_synonym(name, point.address);
         let all = self.signals_live_at(point);
         let found = all
@@ -141,15 +152,15 @@ impl Image {
     }
 
     /// Whether a name of a scope is what the source means by it at a word.
-    fn means(&self, name: &str, scope: u32, address: u16, kind: Kind) -> bool {
+    fn means(&self, name: &str, scope: u32, address: u16, kind: NameKind) -> bool {
         let Some(own) = self.scope_of(address) else {
             // Without scopes of words nothing better is known.
             return true;
         };
         let declares = |scope: &u32| match kind {
-            Kind::Register => { self.registers.iter() }
+            NameKind::Register => { self.registers.iter() }
                 .any(|it| it.scope == *scope && base(&it.name) == base(name)),
-            Kind::Signal => {
+            NameKind::Signal => {
                 { self.signals.iter() }.any(|it| it.scope == *scope && base(&it.name) == base(name))
             }
         };
@@ -159,7 +170,7 @@ impl Image {
 
 /// Names of registers and of signals have nothing to do with each other.
 #[derive(Clone, Copy)]
-enum Kind {
+enum NameKind {
     Register,
     Signal,
 }
@@ -169,6 +180,6 @@ fn base(name: &str) -> &str {
     name.split_once('[').map_or(name, |(base, _)| base)
 }
 
-fn holds(live: &[LiveRange], point: Point) -> bool {
+fn holds(live: &[LiveRange], point: ProgramPoint) -> bool {
     live.iter().any(|range| range.contains(point))
 }

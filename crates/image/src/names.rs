@@ -5,8 +5,8 @@ use npsim_isa::{
     decode_lenient_in,
 };
 
-use crate::image::{Direction, Image, RegisterSymbol, SignalSymbol};
-use crate::live::{LiveRange, Point};
+use crate::image::{Image, RegisterSymbol, SignalSymbol, TransferDirection};
+use crate::live::{LiveRange, ProgramPoint};
 
 /// A register that a word reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,9 +15,9 @@ pub struct RegisterUse {
     pub operand: Operand,
     /// The side of a transfer register: `Read` for IN, `Write` for OUT; `Both`
     /// for all others.
-    pub side: Direction,
+    pub side: TransferDirection,
     /// Where its name is to be looked up: after the word for what it writes.
-    pub point: Point,
+    pub point: ProgramPoint,
     /// The word does not name it: a command moves it with those before it.
     pub implied: bool,
 }
@@ -28,16 +28,16 @@ pub struct SignalUse {
     /// Its number.
     pub number: u8,
     /// Where its name is to be looked up.
-    pub point: Point,
+    pub point: ProgramPoint,
 }
 
 impl RegisterSymbol {
     /// Where the name holds its register on a side of it.
     #[must_use]
-    pub fn live_on(&self, side: Direction) -> &[LiveRange] {
+    pub fn live_on(&self, side: TransferDirection) -> &[LiveRange] {
         match side {
-            Direction::Write => &self.live_out,
-            Direction::Read | Direction::Both => &self.live,
+            TransferDirection::Write => &self.live_out,
+            TransferDirection::Read | TransferDirection::Both => &self.live,
         }
     }
 }
@@ -64,8 +64,8 @@ impl Image {
         let ranges = self.has_live_ranges();
         self.registers.iter().filter(move |symbol| {
             let side = used.side == symbol.direction
-                || used.side == Direction::Both
-                || symbol.direction == Direction::Both;
+                || used.side == TransferDirection::Both
+                || symbol.direction == TransferDirection::Both;
             let mut live = symbol.live_on(used.side).iter();
             symbol.operand == used.operand
                 && side
@@ -103,15 +103,19 @@ impl Image {
         for (role, operand) in instruction.register_operands() {
             let written = role == OperandRole::Dest;
             let side = match operand {
-                Operand::STransfer(_) | Operand::DTransfer(_) if written => Direction::Write,
-                Operand::STransfer(_) | Operand::DTransfer(_) => Direction::Read,
-                Operand::Gpr(..) | Operand::GprAbsolute(..) | Operand::Nn(_) => Direction::Both,
+                Operand::STransfer(_) | Operand::DTransfer(_) if written => {
+                    TransferDirection::Write
+                }
+                Operand::STransfer(_) | Operand::DTransfer(_) => TransferDirection::Read,
+                Operand::Gpr(..) | Operand::GprAbsolute(..) | Operand::Nn(_) => {
+                    TransferDirection::Both
+                }
                 _ => continue,
             };
             uses.push(RegisterUse {
                 operand,
                 side,
-                point: Point {
+                point: ProgramPoint {
                     address,
                     after: written,
                 },
@@ -132,7 +136,7 @@ impl Image {
             .filter(|number| mask & (1 << number) != 0)
             .map(|number| SignalUse {
                 number,
-                point: Point { address, after },
+                point: ProgramPoint { address, after },
             })
             .collect()
     }
@@ -167,10 +171,18 @@ fn transfers(instruction: &Instruction, address: u16) -> Vec<RegisterUse> {
     };
     // What leaves is there before the command, what comes is kept for it after.
     let sides = [
-        (pulled, Direction::Write, Point::before(address)),
-        (pushed, Direction::Read, Point::after(address)),
+        (
+            pulled,
+            TransferDirection::Write,
+            ProgramPoint::before(address),
+        ),
+        (
+            pushed,
+            TransferDirection::Read,
+            ProgramPoint::after(address),
+        ),
     ];
-    let moved = |(count, side, point): (u32, Direction, Point)| {
+    let moved = |(count, side, point): (u32, TransferDirection, ProgramPoint)| {
         (0..count).filter_map(move |n| {
             Some(RegisterUse {
                 operand: nth(n)?,

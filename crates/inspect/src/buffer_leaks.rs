@@ -12,12 +12,12 @@
 
 use std::collections::BTreeMap;
 
-use npsim_image::{Direction, Point};
+use npsim_image::{ProgramPoint, TransferDirection};
 use npsim_isa::{Bank, CONTEXTS, Operand, absolute_register};
 
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
-use npsim_chip::kernel::buffers::{Buffers, Way};
+use npsim_chip::kernel::buffers::{BufferTrail, Buffers};
 use npsim_chip::kernel::check::{Also, Check, Fault};
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::trace_event::ContextState;
@@ -41,7 +41,7 @@ pub fn free_buffers(chip: &Chip) -> Option<(u32, u32)> {
 /// unit, device or task that keeps handles needs a line here. `keep` takes a word as a whole
 /// handle, `keep_any` also as a part of what microcode makes of one.
 #[must_use]
-pub fn lost_buffers(chip: &Chip) -> Vec<Way> {
+pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
     let Some(buffers) = &chip.fabric().buffers else {
         return Vec::new();
     };
@@ -106,7 +106,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
     let Some(&(((me, pc), seen), _)) = groups.first() else {
         return;
     };
-    let of_group = |way: &&Way| {
+    let of_group = |way: &&BufferTrail| {
         let taken = way.taken.place().map(|it| (it.0, it.2));
         taken == Some((me, pc)) && way.last.place().map(|it| (it.0, it.2)) == seen
     };
@@ -216,9 +216,9 @@ fn values_alive(core: &dyn Core, context: u8) -> Vec<u32> {
     for symbol in &image.registers {
         let here = |side| {
             let mut live = symbol.live_on(side).iter();
-            live.any(|range| range.contains(Point::before(view.pc)))
+            live.any(|range| range.contains(ProgramPoint::before(view.pc)))
         };
-        if here(Direction::Read) {
+        if here(TransferDirection::Read) {
             values.push(core.read_register(symbol.operand, context));
         }
         let out = match symbol.operand {
@@ -226,7 +226,7 @@ fn values_alive(core: &dyn Core, context: u8) -> Vec<u32> {
             Operand::DTransfer(n) => Some((TransferKind::D, n)),
             _ => None,
         };
-        if let Some((kind, n)) = out.filter(|_| here(Direction::Write)) {
+        if let Some((kind, n)) = out.filter(|_| here(TransferDirection::Write)) {
             values.push(core.read_out_register(kind, absolute_register(context, n)));
         }
     }

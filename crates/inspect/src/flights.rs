@@ -3,18 +3,18 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::event::Event;
-use npsim_chip::kernel::fabric::{BusCommand, Slot};
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::fabric::{BusCommand, CommandId};
+use npsim_chip::kernel::target::CommandTarget;
 
 /// Where a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Location {
+pub enum CommandLocation {
     /// In its microengine's command FIFO, before the command bus.
     Fifo {
         /// Since when.
         since: Cycle,
         /// Those before it in the FIFO, oldest first.
-        before: Vec<Slot>,
+        before: Vec<CommandId>,
     },
     /// On the command bus.
     CommandBus {
@@ -26,7 +26,7 @@ pub enum Location {
         /// Those that get their turn before it. In SRAM one whose data, port or bus is
         /// not there when its turn comes lets others pass, but none that concerns the
         /// same longwords or the same entry of the Q-array.
-        before: Vec<Slot>,
+        before: Vec<CommandId>,
         /// When the data is there that the unit has asked its OUT registers for.
         data: Option<Cycle>,
     },
@@ -40,7 +40,7 @@ pub enum Location {
         /// When it acts.
         until: Cycle,
         /// Those of the same unit that act before it.
-        before: Vec<Slot>,
+        before: Vec<CommandId>,
     },
     /// Its data or its signal is on the way to the microengine.
     Result {
@@ -55,7 +55,7 @@ pub enum Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flight {
     /// Its number, by which others name it. It is given out again after its end.
-    pub slot: Slot,
+    pub slot: CommandId,
     /// The command.
     pub command: BusCommand,
     /// No instruction issued it: a unit pushes data on its own, as the media interface
@@ -64,9 +64,9 @@ pub struct Flight {
     /// The cycle at which it was issued.
     pub issued: Cycle,
     /// The inlet that it goes to.
-    pub target: Target,
+    pub target: CommandTarget,
     /// Where it is.
-    pub location: Location,
+    pub location: CommandLocation,
     /// The data that it has with it: pulled from OUT registers, or on its way to IN
     /// registers.
     pub data: Vec<u32>,
@@ -85,22 +85,22 @@ impl Flight {
     #[must_use]
     pub const fn due(&self) -> Option<Cycle> {
         match self.location {
-            Location::CommandBus { arrives } => Some(arrives),
-            Location::Data { until }
-            | Location::Served { until, .. }
-            | Location::Result { until } => Some(until),
-            Location::Queue { data, .. } => data,
-            Location::Fifo { .. } | Location::Unit => None,
+            CommandLocation::CommandBus { arrives } => Some(arrives),
+            CommandLocation::Data { until }
+            | CommandLocation::Served { until, .. }
+            | CommandLocation::Result { until } => Some(until),
+            CommandLocation::Queue { data, .. } => data,
+            CommandLocation::Fifo { .. } | CommandLocation::Unit => None,
         }
     }
 
     /// The commands that are known to come before it.
     #[must_use]
-    pub fn before(&self) -> &[Slot] {
+    pub fn before(&self) -> &[CommandId] {
         match &self.location {
-            Location::Fifo { before, .. }
-            | Location::Queue { before, .. }
-            | Location::Served { before, .. } => before,
+            CommandLocation::Fifo { before, .. }
+            | CommandLocation::Queue { before, .. }
+            | CommandLocation::Served { before, .. } => before,
             _ => &[],
         }
     }
@@ -114,22 +114,30 @@ impl Flight {
             n => format!(", {n} before it"),
         };
         match &self.location {
-            Location::Fifo { .. } => format!("in the command FIFO of its microengine{before}"),
-            Location::CommandBus { arrives } => {
+            CommandLocation::Fifo { .. } => {
+                format!("in the command FIFO of its microengine{before}")
+            }
+            CommandLocation::CommandBus { arrives } => {
                 format!("on the command bus, at {target} in cycle {arrives}")
             }
-            Location::Queue { data: None, .. } => format!("in the queue of {target}{before}"),
-            Location::Queue {
+            CommandLocation::Queue { data: None, .. } => {
+                format!("in the queue of {target}{before}")
+            }
+            CommandLocation::Queue {
                 data: Some(data), ..
             } => {
                 format!("in the queue of {target}{before}, its data there in cycle {data}")
             }
-            Location::Data { until } => format!("at {target}, which has its data in cycle {until}"),
-            Location::Served { until, .. } => {
+            CommandLocation::Data { until } => {
+                format!("at {target}, which has its data in cycle {until}")
+            }
+            CommandLocation::Served { until, .. } => {
                 format!("at {target}{before}, which is done with it in cycle {until}")
             }
-            Location::Result { until } => format!("served by {target}, back in cycle {until}"),
-            Location::Unit => format!("at {target}"),
+            CommandLocation::Result { until } => {
+                format!("served by {target}, back in cycle {until}")
+            }
+            CommandLocation::Unit => format!("at {target}"),
         }
     }
 
@@ -176,14 +184,15 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
                 issued: flight.issued,
                 target: (fabric.buses)
                     .target_of(flight.command.op.info().unit, flight.command.address),
-                location: Location::Unit,
+                location: CommandLocation::Unit,
                 data: flight.data[..words].to_vec(),
             }
         })
         .collect();
     // They are ascending by slot still.
     let mut steps = vec![Steps::default(); flights.len()];
-    let at = |flights: &[Flight], slot: Slot| flights.binary_search_by_key(&slot, |it| it.slot);
+    let at =
+        |flights: &[Flight], slot: CommandId| flights.binary_search_by_key(&slot, |it| it.slot);
     for (cycle, event) in pending {
         let (slot, set): (_, fn(&mut Steps) -> &mut Option<Cycle>) = match event {
             Event::Arrive(slot) => (*slot, |it| &mut it.arrive),
@@ -200,7 +209,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
         let mut before = Vec::new();
         for (slot, since) in fabric.buses.held_of(me) {
             if let Ok(at) = at(&flights, slot) {
-                flights[at].location = Location::Fifo {
+                flights[at].location = CommandLocation::Fifo {
                     since,
                     before: before.clone(),
                 };
@@ -208,7 +217,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             before.push(slot);
         }
     }
-    let served: Vec<(Target, Cycle, Slot)> = flights
+    let served: Vec<(CommandTarget, Cycle, CommandId)> = flights
         .iter()
         .zip(&steps)
         .filter_map(|(it, steps)| Some((it.target, steps.ready?, it.slot)))
@@ -218,28 +227,29 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             // It is asked for and not there.
             flight.data.clear();
         }
-        if matches!(flight.location, Location::Fifo { .. }) {
+        if matches!(flight.location, CommandLocation::Fifo { .. }) {
             continue;
         }
         flight.location = if let Some(arrives) = steps.arrive {
-            Location::CommandBus { arrives }
+            CommandLocation::CommandBus { arrives }
         } else if let Some(until) = steps.push {
-            Location::Result { until }
+            CommandLocation::Result { until }
         } else if let Some(before) = chip.units().ahead_of(flight.slot, flight.target) {
-            Location::Queue {
+            CommandLocation::Queue {
                 before,
                 data: steps.pull.or(steps.ready),
             }
         } else if let Some(until) = steps.pull {
-            Location::Data { until }
+            CommandLocation::Data { until }
         } else if let Some(until) = steps.ready {
-            let sooner = |it: &&(Target, Cycle, Slot)| it.0 == flight.target && it.1 < until;
-            Location::Served {
+            let sooner =
+                |it: &&(CommandTarget, Cycle, CommandId)| it.0 == flight.target && it.1 < until;
+            CommandLocation::Served {
                 until,
                 before: served.iter().filter(sooner).map(|it| it.2).collect(),
             }
         } else {
-            Location::Unit
+            CommandLocation::Unit
         };
     }
     flights.sort_by_key(|it| (it.issued, it.slot));

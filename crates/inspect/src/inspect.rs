@@ -5,11 +5,11 @@ use std::cell::OnceCell;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::event::Event;
-use npsim_chip::kernel::fabric::Slot;
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::fabric::CommandId;
+use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::Cause;
 
-use crate::flights::{self, Flight, Location};
+use crate::flights::{self, CommandLocation, Flight};
 
 /// A chip as it stands.
 ///
@@ -77,17 +77,17 @@ impl<'a> Inspect<'a> {
 
     /// A command by its number, if it is in flight.
     #[must_use]
-    pub fn flight(&self, slot: Slot) -> Option<&Flight> {
+    pub fn flight(&self, slot: CommandId) -> Option<&Flight> {
         self.flights().iter().find(|it| it.slot == slot)
     }
 
     /// The commands that are at a unit's inlet or behind it.
-    pub fn flights_at(&self, target: Target) -> impl Iterator<Item = &Flight> {
+    pub fn flights_at(&self, target: CommandTarget) -> impl Iterator<Item = &Flight> {
         self.flights().iter().filter(move |it| {
             it.target == target
                 && !matches!(
                     it.location,
-                    Location::Fifo { .. } | Location::CommandBus { .. }
+                    CommandLocation::Fifo { .. } | CommandLocation::CommandBus { .. }
                 )
         })
     }

@@ -18,9 +18,9 @@ pub mod stats;
 mod why;
 mod why_text;
 
-pub use flights::{Flight, Location};
+pub use flights::{CommandLocation, Flight};
 pub use inspect::Inspect;
 pub use media::{BufferHolder, ListedThread, RbufView, TbufView};
 pub use memory::{Memory, NeighbourRing, QueueView, RingView};
 pub use microengine::{MicroengineView, NamedCsr, RegisterView};
-pub use why::{Asleep, Missing, Source, Why};
+pub use why::{Asleep, Missing, SignalOrigin, Why};

@@ -24,11 +24,11 @@ use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::fault_injection::numbered;
 
-use program::Program;
+use program::FlowProgram;
 use raise::ALL_SIGNALS;
 use request::requests;
 pub(crate) use search::senders;
-pub use search::{Outlook, Sender};
+pub use search::{Outlook, SignalSender};
 use search::{Search, threads};
 
 /// Places that a message names.
@@ -211,7 +211,7 @@ fn raisers_note(search: &Search<'_>, me: u8, contexts: &[u8], signals: u16) -> S
 
 /// The places at which the program of a microengine asks for signals that nothing else raises.
 pub(crate) fn request_places(chip: &Chip, me: u8, signals: u16) -> Vec<String> {
-    let program = Program::of(chip.microengines()[usize::from(me)].as_ref());
+    let program = FlowProgram::of(chip.microengines()[usize::from(me)].as_ref());
     shorten(requests(&program, signals, false))
 }
 

@@ -3,8 +3,8 @@
 use crate::inspect::Inspect;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::freelist_entry::FreelistEntry;
-pub use npsim_chip::units::msf::rbuf::Holder as BufferHolder;
-use npsim_chip::units::msf::tbuf::Control;
+pub use npsim_chip::units::msf::rbuf::ElementHolder as BufferHolder;
+use npsim_chip::units::msf::tbuf::ControlWord;
 
 /// An element of RBUF.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ pub struct TbufView {
 impl TbufView {
     /// What its control word says.
     #[must_use]
-    pub const fn fields(&self) -> Control {
-        Control(self.control[0])
+    pub const fn fields(&self) -> ControlWord {
+        ControlWord(self.control[0])
     }
 }
 

@@ -1,6 +1,6 @@
 //! One microengine: contexts, registers and who has them, local memory, CAM, CSRs.
 
-use npsim_image::{Direction, Image};
+use npsim_image::{Image, TransferDirection};
 use npsim_isa::{CONTEXTS, Operand, absolute_register, csr};
 
 use crate::flights::Flight;
@@ -10,7 +10,7 @@ use npsim_chip::core::{
     ContextPhase, ContextView, Core, CoreProbe, DeferSlots, IndexWrite, TransferOwner,
 };
 use npsim_chip::kernel::fabric::TransferKind;
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::target::CommandTarget;
 
 /// A register as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl<'a> MicroengineView<'a> {
     /// Since when it waits for room in its command FIFO, and the unit that is to blame;
     /// no unit where the command bus is.
     #[must_use]
-    pub fn held(&self) -> Option<(Cycle, Option<Target>)> {
+    pub fn held(&self) -> Option<(Cycle, Option<CommandTarget>)> {
         self.inspect.chip().fabric().buses.stalled(self.index())
     }
 
@@ -129,21 +129,21 @@ impl<'a> MicroengineView<'a> {
     }
 
     /// A register as an instruction of a context names it: general-purpose, transfer,
-    /// next-neighbour; of a transfer register `Direction::Write` is the OUT side.
+    /// next-neighbour; of a transfer register `TransferDirection::Write` is the OUT side.
     /// `None` for other operands.
     #[must_use]
     pub fn register(
         &self,
         register: Operand,
-        side: Direction,
+        side: TransferDirection,
         context: u8,
     ) -> Option<RegisterView> {
         let value = match register {
-            Operand::STransfer(number) if side == Direction::Write => {
+            Operand::STransfer(number) if side == TransferDirection::Write => {
                 let number = absolute_register(context, number);
                 self.core.read_out_register(TransferKind::S, number)
             }
-            Operand::DTransfer(number) if side == Direction::Write => {
+            Operand::DTransfer(number) if side == TransferDirection::Write => {
                 let number = absolute_register(context, number);
                 self.core.read_out_register(TransferKind::D, number)
             }

@@ -2,14 +2,14 @@
 
 use npsim_isa::{CONTEXTS, CommandOp, Unit, cap_csr};
 
-use crate::flights::{Flight, Location};
+use crate::flights::{CommandLocation, Flight};
 use crate::inspect::Inspect;
-use crate::liveness::{Outlook, Sender, senders};
+use crate::liveness::{Outlook, SignalSender, senders};
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, signal_name_at};
 use npsim_chip::kernel::event::Event;
-use npsim_chip::kernel::fabric::Slot;
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::fabric::CommandId;
+use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_chip::units::msf::may_list;
 
@@ -29,7 +29,7 @@ pub enum Why {
     Executing {
         /// Since when it waits for room in the command FIFO, and the unit that is to
         /// blame; no unit where the command bus is.
-        held: Option<(Cycle, Option<Target>)>,
+        held: Option<(Cycle, Option<CommandTarget>)>,
         /// A breakpoint stopped it.
         halted: bool,
     },
@@ -72,7 +72,7 @@ pub struct Missing {
     pub name: String,
     /// What will raise it, or may, the surest first. With none, nothing that is under
     /// flight and no program raises it.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SignalOrigin>,
 }
 
 impl Missing {
@@ -80,14 +80,15 @@ impl Missing {
     #[must_use]
     pub fn may_come(&self) -> bool {
         // With no source at all none of them may.
-        let asleep = |it: &Source| matches!(it, Source::Sender(sender) if !sender.alive);
+        let asleep =
+            |it: &SignalOrigin| matches!(it, SignalOrigin::Sender(sender) if !sender.alive);
         !self.sources.iter().all(asleep)
     }
 }
 
 /// What raises a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SignalOrigin {
     /// It is on its way.
     OnTheWay {
         /// When it comes.
@@ -102,7 +103,7 @@ pub enum Source {
     },
     /// A command in flight: it raises the signal when its data has moved, or sends it
     /// from one context to another.
-    Command(Slot),
+    Command(CommandId),
     /// The next frame: the context is on a freelist.
     Frame {
         /// Number of the freelist.
@@ -112,9 +113,9 @@ pub enum Source {
     },
     /// A command in flight that may put the context on a freelist or send it a signal:
     /// what it writes is not known yet.
-    Perhaps(Slot),
+    Perhaps(CommandId),
     /// An instruction of another context.
-    Sender(Sender),
+    Sender(SignalSender),
 }
 
 impl Inspect<'_> {
@@ -188,11 +189,11 @@ impl Inspect<'_> {
             }
             let senders = senders(self.chip(), me, context, open, outlook);
             for it in missing.iter_mut().filter(|it| open >> it.signal & 1 == 1) {
-                let sends = |sender: &&Sender| sender.signals >> it.signal & 1 == 1;
+                let sends = |sender: &&SignalSender| sender.signals >> it.signal & 1 == 1;
                 it.sources = { senders.iter() }
                     .filter(sends)
                     .copied()
-                    .map(Source::Sender)
+                    .map(SignalOrigin::Sender)
                     .collect();
             }
         }
@@ -206,7 +207,7 @@ impl Inspect<'_> {
     }
 
     /// What is in flight that raises a signal of a context.
-    fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<Source> {
+    fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<SignalOrigin> {
         let mut sources = Vec::new();
         for (due, event) in self.pending() {
             if let Event::Signal {
@@ -217,7 +218,7 @@ impl Inspect<'_> {
             } = event
                 && (*to, *thread, *number) == (me, context, signal)
             {
-                sources.push(Source::OnTheWay {
+                sources.push(SignalOrigin::OnTheWay {
                     due: *due,
                     by: by.place(),
                 });
@@ -226,17 +227,17 @@ impl Inspect<'_> {
         let core = self.chip().microengines()[usize::from(me)].as_ref();
         let timer = core.probe().and_then(|it| it.timer(context));
         if let Some((_, due)) = timer.filter(|timer| timer.0 == signal) {
-            sources.push(Source::Timer { due });
+            sources.push(SignalOrigin::Timer { due });
         }
         let raising = self
             .flights()
             .iter()
             .filter(|it| it.raises(me, context, signal));
-        sources.extend(raising.map(|it| Source::Command(it.slot)));
+        sources.extend(raising.map(|it| SignalOrigin::Command(it.slot)));
         for listed in self.freelists() {
             let waiter = listed.waiter;
             if (waiter.me, waiter.context, waiter.signal) == (me, context, signal) {
-                sources.push(Source::Frame {
+                sources.push(SignalOrigin::Frame {
                     list: listed.list,
                     before: listed.before,
                 });
@@ -250,10 +251,16 @@ impl Inspect<'_> {
 
     /// A command in flight that sends the signal by what it writes, or may, or that lists
     /// the context for a frame.
-    fn writes_signal(&self, flight: &Flight, me: u8, context: u8, signal: u8) -> Option<Source> {
+    fn writes_signal(
+        &self,
+        flight: &Flight,
+        me: u8,
+        context: u8,
+        signal: u8,
+    ) -> Option<SignalOrigin> {
         let command = &flight.command;
         // What is on its way back has acted.
-        let acted = matches!(flight.location, Location::Result { .. });
+        let acted = matches!(flight.location, CommandLocation::Result { .. });
         if flight.raises(me, context, signal) || flight.unasked || acted {
             return None;
         }
@@ -261,17 +268,17 @@ impl Inspect<'_> {
         let pulled = flight.data.first().copied();
         match command.op.info().unit {
             Unit::Msf => may_list(command, pulled, (me, context, signal), profile)
-                .then_some(Source::Perhaps(flight.slot)),
+                .then_some(SignalOrigin::Perhaps(flight.slot)),
             Unit::Cap if command.op == CommandOp::CapWrite => {
                 if command.address != u32::from(cap_csr::INTERTHREAD_SIGNAL) {
                     return None;
                 }
                 let Some(data) = command.immediate.or(pulled) else {
-                    return Some(Source::Perhaps(flight.slot));
+                    return Some(SignalOrigin::Perhaps(flight.slot));
                 };
                 let to = profile.index_of((data >> 7 & 31) as u8);
                 let means = (to, (data >> 4) as u8 % CONTEXTS, (data & 15) as u8);
-                (means == (Some(me), context, signal)).then_some(Source::Command(flight.slot))
+                (means == (Some(me), context, signal)).then_some(SignalOrigin::Command(flight.slot))
             }
             _ => None,
         }

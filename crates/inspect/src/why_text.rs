@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::inspect::Inspect;
 use crate::liveness::request_places;
-use crate::why::{Source, Why};
+use crate::why::{SignalOrigin, Why};
 
 impl Inspect<'_> {
     /// An answer in sentences, the most important first.
@@ -97,24 +97,24 @@ impl Inspect<'_> {
         }
     }
 
-    fn source_text(&self, source: Source, place: &dyn Fn(u8, u16) -> String) -> String {
+    fn source_text(&self, source: SignalOrigin, place: &dyn Fn(u8, u16) -> String) -> String {
         match source {
-            Source::OnTheWay { due, by: None } => format!("on its way, here in cycle {due}"),
-            Source::OnTheWay {
+            SignalOrigin::OnTheWay { due, by: None } => format!("on its way, here in cycle {due}"),
+            SignalOrigin::OnTheWay {
                 due,
                 by: Some((me, context, pc)),
             } => format!(
                 "on its way from ME {me} context {context} at {}, here in cycle {due}",
                 place(me, pc)
             ),
-            Source::Timer { due } => format!("its timer comes in cycle {due}"),
-            Source::Frame { list, before: 0 } => {
+            SignalOrigin::Timer { due } => format!("its timer comes in cycle {due}"),
+            SignalOrigin::Frame { list, before: 0 } => {
                 format!("the next frame: it is the first on freelist {list}")
             }
-            Source::Frame { list, before } => {
+            SignalOrigin::Frame { list, before } => {
                 format!("a frame: {before} are before it on freelist {list}")
             }
-            Source::Command(slot) | Source::Perhaps(slot) => {
+            SignalOrigin::Command(slot) | SignalOrigin::Perhaps(slot) => {
                 let Some(flight) = self.flight(slot) else {
                     return "a command in flight".to_owned();
                 };
@@ -124,14 +124,14 @@ impl Inspect<'_> {
                 } else {
                     format!(" at {}", place(flight.command.me, flight.command.pc))
                 };
-                let may = if matches!(source, Source::Perhaps(_)) {
+                let may = if matches!(source, SignalOrigin::Perhaps(_)) {
                     "perhaps "
                 } else {
                     ""
                 };
                 format!("{may}{what}{at}: {}", flight.location_text())
             }
-            Source::Sender(it) => {
+            SignalOrigin::Sender(it) => {
                 let at = place(it.me, it.pc);
                 let who = format!("ME {} context {} at {at}", it.me, it.context);
                 match (it.alive, it.computed) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::instructions::{Flow, Form, Leaves, Mnemonic};
+use super::instructions::{FlowClass, Form, Leaves, Mnemonic};
 use super::tables::{
     CountCode, Csr, Evidence, Field, Format, FormatFile, OperandRow, Tables, pattern_bits,
 };
@@ -431,7 +431,7 @@ fn form(tables: &Tables, row: &Mnemonic, form: &Form, owner: &str, errors: &mut 
     if form.defer.is_some_and(|defer| defer > row.defer) {
         errors.push(format!("{owner}: a form defers more than the instruction"));
     }
-    if form.defer.unwrap_or(row.defer) > 0 && form.flow == Flow::Next {
+    if form.defer.unwrap_or(row.defer) > 0 && form.flow == FlowClass::Next {
         errors.push(format!("{owner}: only control transfers have defer slots"));
     }
 }

@@ -8,7 +8,7 @@ use super::instructions::{Access, Form, Mnemonic, Sequence, Takes};
 use super::tables::{Command, Tables};
 
 /// Where a form stands: its row and its number there.
-type Place<'a> = (usize, usize, &'a Form);
+type FormPlace<'a> = (usize, usize, &'a Form);
 
 pub fn mnemonics(tables: &Tables) -> String {
     let file = &tables.mnemonics;
@@ -264,8 +264,8 @@ fn place(tables: &Tables) -> String {
 }
 
 /// The forms of each variant, in table order.
-fn by_variant(tables: &Tables) -> BTreeMap<&str, Vec<Place<'_>>> {
-    let mut found: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
+fn by_variant(tables: &Tables) -> BTreeMap<&str, Vec<FormPlace<'_>>> {
+    let mut found: BTreeMap<&str, Vec<FormPlace>> = BTreeMap::new();
     for (row, mnemonic) in tables.mnemonics.mnemonic.iter().enumerate() {
         for (number, form) in mnemonic.form.iter().enumerate() {
             if let Some(variant) = &form.variant {

@@ -100,7 +100,7 @@ pub struct Form {
     pub takes: Option<Takes>,
     pub sequence: Option<Sequence>,
     #[serde(default)]
-    pub flow: Flow,
+    pub flow: FlowClass,
     pub defer: Option<u64>,
 }
 
@@ -180,7 +180,7 @@ impl Sequence {
 
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Flow {
+pub enum FlowClass {
     #[default]
     Next,
     Branch,
@@ -192,17 +192,17 @@ pub enum Flow {
     Command,
 }
 
-impl Flow {
+impl FlowClass {
     pub fn variant(self) -> &'static str {
         match self {
-            Self::Next => "Flow::Next",
-            Self::Branch => "Flow::Branch",
-            Self::Codes => "Flow::Codes",
-            Self::Bit => "Flow::Bit",
-            Self::State => "Flow::State",
-            Self::Jump => "Flow::Jump",
-            Self::Arbitration => "Flow::Arbitration",
-            Self::Command => "Flow::Command",
+            Self::Next => "FlowClass::Next",
+            Self::Branch => "FlowClass::Branch",
+            Self::Codes => "FlowClass::Codes",
+            Self::Bit => "FlowClass::Bit",
+            Self::State => "FlowClass::State",
+            Self::Jump => "FlowClass::Jump",
+            Self::Arbitration => "FlowClass::Arbitration",
+            Self::Command => "FlowClass::Command",
         }
     }
 }

@@ -78,7 +78,7 @@ fn parse(word: u64, contexts: ContextMode) -> Result<Instruction, DecodeError> {
         let top = WORD_MASK & !(WORD_MASK >> 8);
         return fail(word, top, DecodeReason::UnknownClass);
     };
-    let word = Word(word);
+    let word = RawWord(word);
     match format {
         Format::Alu => datapath::alu(word),
         Format::AluShf => datapath::alu_shf(word),
@@ -150,9 +150,9 @@ fn blamed_bits(word: u64, error: EncodeError) -> u64 {
 
 /// A word with the accessors that name the bits they fail on.
 #[derive(Clone, Copy)]
-struct Word(u64);
+struct RawWord(u64);
 
-impl Word {
+impl RawWord {
     fn get(self, field: Field) -> u64 {
         field.get(self.0)
     }

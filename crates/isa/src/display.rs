@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::{
     Bank, CamLmTarget, CapAccess, CapCsr, Command, Completion, CrcBytes, CtxArb, ImmedSelector,
-    ImmedShift, Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount, Step,
+    ImmedShift, IndexStep, Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount,
     TransferRegister,
 };
 
@@ -15,9 +15,9 @@ impl Display for Operand {
             Bank::B => 'b',
         };
         let mark = |step| match step {
-            Step::Keep => "",
-            Step::Increment => "++",
-            Step::Decrement => "--",
+            IndexStep::Keep => "",
+            IndexStep::Increment => "++",
+            IndexStep::Decrement => "--",
         };
         match *self {
             Self::None => write!(f, "--"),

@@ -10,7 +10,7 @@ pub(crate) use memory::{OTHER_KIND, command_field};
 use crate::{
     Bank, EncodeError, EncodeErrorKind, Format, Instruction, Operand, OperandRole, RESTRICTED,
     Role, Shift, ShiftControl, ShiftCount, Target, UNRESTRICTED,
-    port::{self, Part},
+    port::{self, PortOperand},
     raw::Field,
 };
 
@@ -109,7 +109,7 @@ fn absent(operand: OperandRole, value: Operand, reason: &'static str) -> Result<
 }
 
 /// A source that the instruction must have.
-fn present(part: Part) -> Result<Part, EncodeError> {
+fn present(part: PortOperand) -> Result<PortOperand, EncodeError> {
     if part.1 == Operand::None {
         error(part.0, EncodeErrorKind::Missing)
     } else {

@@ -88,7 +88,7 @@ pub enum Sequence {
 
 /// Where control goes, which is also the class of what it costs when taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum FlowClass {
     /// To the next word.
     Next,
     /// To a target, always.
@@ -180,7 +180,7 @@ pub struct Form {
     /// The sequence that it is part of.
     pub sequence: Option<Sequence>,
     /// Where control goes.
-    pub flow: Flow,
+    pub flow: FlowClass,
     /// Largest defer count.
     pub max_defer: u8,
     /// Makes the instruction, where it has neither options nor operands of its
@@ -230,7 +230,7 @@ impl Instruction {
     pub fn reads_codes(&self) -> bool {
         match self {
             Self::Alu { op, .. } => op.adds_carry(),
-            other => other.form().flow == Flow::Codes,
+            other => other.form().flow == FlowClass::Codes,
         }
     }
 
@@ -335,8 +335,8 @@ impl Instruction {
     #[must_use]
     pub fn is_control_flow(&self) -> bool {
         match self.form().flow {
-            Flow::Next => false,
-            Flow::Command => self.swaps(),
+            FlowClass::Next => false,
+            FlowClass::Command => self.swaps(),
             _ => true,
         }
     }

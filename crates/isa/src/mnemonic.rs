@@ -1,9 +1,9 @@
 //! Mnemonics with their syntax and forms.
 
 use crate::{
-    Access, ByteOrder, CapAccess, CapCsr, CommandOp, Condition, Evidence, Flow, Form, FormOperand,
-    Format, Generation, Instruction, Leaves, NewerInstruction, Operand, OperandInfo, OperandRole,
-    Sequence, Takes, UnaryOp,
+    Access, ByteOrder, CapAccess, CapCsr, CommandOp, Condition, Evidence, FlowClass, Form,
+    FormOperand, Format, Generation, Instruction, Leaves, NewerInstruction, Operand, OperandInfo,
+    OperandRole, Sequence, Takes, UnaryOp,
 };
 
 /// A mnemonic.

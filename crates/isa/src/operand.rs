@@ -17,7 +17,7 @@ pub enum Bank {
 /// Post-modification of an index, in registers or longwords, applied after the
 /// instruction has written its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
+pub enum IndexStep {
     /// The index stays.
     Keep,
     /// `++`
@@ -42,9 +42,9 @@ pub enum Operand {
     /// `$$N`: D transfer register (DRAM), 0-31.
     DTransfer(u8),
     /// `*$index`: the S transfer register that T_INDEX names.
-    SIndexed(Step),
+    SIndexed(IndexStep),
     /// `*$$index`: the D transfer register that T_INDEX names.
-    DIndexed(Step),
+    DIndexed(IndexStep),
     /// `*l$indexP[n]`: local memory at (LM_ADDR_P >> 2) OR n, with n 0-15.
     LocalMemory {
         /// Which LM_ADDR, 0 or 1.
@@ -52,12 +52,12 @@ pub enum Operand {
         /// Longword offset 0-15 that is ORed into the pointer.
         offset: u8,
     },
-    /// `*l$indexP++` or `*l$indexP--`; `step` is never [`Step::Keep`].
+    /// `*l$indexP++` or `*l$indexP--`; `step` is never [`IndexStep::Keep`].
     LocalMemoryStep {
         /// Which LM_ADDR, 0 or 1.
         pointer: u8,
         /// Direction of the post-modification.
-        step: Step,
+        step: IndexStep,
     },
     /// `*n$index`: peek at the next-neighbour ring (source only).
     NnPeek,

@@ -1,6 +1,6 @@
 //! Operand codes: the unrestricted (10-bit) and restricted (8-bit) forms.
 
-use crate::{Bank, Evidence, Operand, Step};
+use crate::{Bank, Evidence, IndexStep, Operand};
 
 /// A row of an operand form.
 #[derive(Clone, Copy, Debug)]
@@ -156,19 +156,19 @@ impl OperandKind {
             Operand::GprAbsolute(_, number) => (Self::GprAbsolute, number),
             Operand::STransfer(number) => (Self::STransfer, number),
             Operand::DTransfer(number) => (Self::DTransfer, number),
-            Operand::SIndexed(Step::Keep) => (Self::SIndex, 0),
-            Operand::SIndexed(Step::Increment) => (Self::SIndexIncrement, 0),
-            Operand::SIndexed(Step::Decrement) => (Self::SIndexDecrement, 0),
-            Operand::DIndexed(Step::Keep) => (Self::DIndex, 0),
-            Operand::DIndexed(Step::Increment) => (Self::DIndexIncrement, 0),
-            Operand::DIndexed(Step::Decrement) => (Self::DIndexDecrement, 0),
+            Operand::SIndexed(IndexStep::Keep) => (Self::SIndex, 0),
+            Operand::SIndexed(IndexStep::Increment) => (Self::SIndexIncrement, 0),
+            Operand::SIndexed(IndexStep::Decrement) => (Self::SIndexDecrement, 0),
+            Operand::DIndexed(IndexStep::Keep) => (Self::DIndex, 0),
+            Operand::DIndexed(IndexStep::Increment) => (Self::DIndexIncrement, 0),
+            Operand::DIndexed(IndexStep::Decrement) => (Self::DIndexDecrement, 0),
             Operand::LocalMemory { pointer: 0, offset } => (Self::LocalMemory0, offset),
             Operand::LocalMemory { pointer: 1, offset } => (Self::LocalMemory1, offset),
             Operand::LocalMemoryStep { pointer, step } => match (pointer, step) {
-                (0, Step::Increment) => (Self::LocalMemory0Increment, 0),
-                (0, Step::Decrement) => (Self::LocalMemory0Decrement, 0),
-                (1, Step::Increment) => (Self::LocalMemory1Increment, 0),
-                (1, Step::Decrement) => (Self::LocalMemory1Decrement, 0),
+                (0, IndexStep::Increment) => (Self::LocalMemory0Increment, 0),
+                (0, IndexStep::Decrement) => (Self::LocalMemory0Decrement, 0),
+                (1, IndexStep::Increment) => (Self::LocalMemory1Increment, 0),
+                (1, IndexStep::Decrement) => (Self::LocalMemory1Decrement, 0),
                 _ => return None,
             },
             Operand::LocalMemory { .. } => return None,
@@ -182,7 +182,7 @@ impl OperandKind {
     /// The operand of this kind with an index, for a port of `bank`.
     #[must_use]
     pub const fn operand(self, bank: Bank, index: u8) -> Operand {
-        const fn stepped(pointer: u8, step: Step) -> Operand {
+        const fn stepped(pointer: u8, step: IndexStep) -> Operand {
             Operand::LocalMemoryStep { pointer, step }
         }
         match self {
@@ -191,12 +191,12 @@ impl OperandKind {
             Self::GprAbsolute => Operand::GprAbsolute(bank, index),
             Self::STransfer => Operand::STransfer(index),
             Self::DTransfer => Operand::DTransfer(index),
-            Self::SIndex => Operand::SIndexed(Step::Keep),
-            Self::SIndexIncrement => Operand::SIndexed(Step::Increment),
-            Self::SIndexDecrement => Operand::SIndexed(Step::Decrement),
-            Self::DIndex => Operand::DIndexed(Step::Keep),
-            Self::DIndexIncrement => Operand::DIndexed(Step::Increment),
-            Self::DIndexDecrement => Operand::DIndexed(Step::Decrement),
+            Self::SIndex => Operand::SIndexed(IndexStep::Keep),
+            Self::SIndexIncrement => Operand::SIndexed(IndexStep::Increment),
+            Self::SIndexDecrement => Operand::SIndexed(IndexStep::Decrement),
+            Self::DIndex => Operand::DIndexed(IndexStep::Keep),
+            Self::DIndexIncrement => Operand::DIndexed(IndexStep::Increment),
+            Self::DIndexDecrement => Operand::DIndexed(IndexStep::Decrement),
             Self::LocalMemory0 => Operand::LocalMemory {
                 pointer: 0,
                 offset: index,
@@ -205,10 +205,10 @@ impl OperandKind {
                 pointer: 1,
                 offset: index,
             },
-            Self::LocalMemory0Increment => stepped(0, Step::Increment),
-            Self::LocalMemory0Decrement => stepped(0, Step::Decrement),
-            Self::LocalMemory1Increment => stepped(1, Step::Increment),
-            Self::LocalMemory1Decrement => stepped(1, Step::Decrement),
+            Self::LocalMemory0Increment => stepped(0, IndexStep::Increment),
+            Self::LocalMemory0Decrement => stepped(0, IndexStep::Decrement),
+            Self::LocalMemory1Increment => stepped(1, IndexStep::Increment),
+            Self::LocalMemory1Decrement => stepped(1, IndexStep::Decrement),
             Self::NnPeek => Operand::NnPeek,
             Self::NnRing => Operand::NnRing,
             Self::Nn => Operand::Nn(index),

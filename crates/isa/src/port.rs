@@ -4,20 +4,20 @@
 //! and takes the B field. The *logical* operands are those of the source text.
 
 use crate::{
-    Bank, EncodeError, EncodeErrorKind, Operand, OperandForm, OperandRole, RESTRICTED, Role, Step,
-    UNRESTRICTED, Unencodable,
+    Bank, EncodeError, EncodeErrorKind, IndexStep, Operand, OperandForm, OperandRole, RESTRICTED,
+    Role, UNRESTRICTED, Unencodable,
 };
 
 /// A logical operand with the part of the instruction it is.
-pub(crate) type Part = (OperandRole, Operand);
+pub(crate) type PortOperand = (OperandRole, Operand);
 
 /// Operands in port order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ports {
     /// Read through port A.
-    pub a: Part,
+    pub a: PortOperand,
     /// Read through port B.
-    pub b: Part,
+    pub b: PortOperand,
     /// Whether that is not the logical order.
     pub swap: bool,
 }
@@ -43,7 +43,7 @@ fn path(operand: Operand) -> Option<Path> {
 
 fn modifies_index(operand: Operand) -> bool {
     match operand {
-        Operand::SIndexed(step) | Operand::DIndexed(step) => step != Step::Keep,
+        Operand::SIndexed(step) | Operand::DIndexed(step) => step != IndexStep::Keep,
         Operand::LocalMemoryStep { .. } | Operand::NnRing => true,
         _ => false,
     }
@@ -51,7 +51,7 @@ fn modifies_index(operand: Operand) -> bool {
 
 /// Assigns two logical operands to the ports. The order is exchanged exactly if
 /// the first is a bank-B register or the second a bank-A register.
-pub(crate) fn assign(a: Part, b: Part) -> Result<Ports, EncodeError> {
+pub(crate) fn assign(a: PortOperand, b: PortOperand) -> Result<Ports, EncodeError> {
     let conflict = |kind| EncodeError { operand: b.0, kind };
     if let (Some(first), Some(second)) = (a.1.bank(), b.1.bank())
         && first == second
@@ -100,7 +100,7 @@ fn form_error(
 }
 
 /// The code of an operand in a form.
-pub(crate) fn code(form: &OperandForm, part: Part, role: Role) -> Result<u64, EncodeError> {
+pub(crate) fn code(form: &OperandForm, part: PortOperand, role: Role) -> Result<u64, EncodeError> {
     let (part, operand) = part;
     form.encode(operand, role)
         .map(u64::from)
@@ -108,7 +108,7 @@ pub(crate) fn code(form: &OperandForm, part: Part, role: Role) -> Result<u64, En
 }
 
 /// The code of an unrestricted source, or of an unused field for `--`.
-pub(crate) fn wide_source(part: Part, unused: u16) -> Result<u64, EncodeError> {
+pub(crate) fn wide_source(part: PortOperand, unused: u16) -> Result<u64, EncodeError> {
     if part.1 == Operand::None {
         return Ok(u64::from(unused));
     }
@@ -127,7 +127,7 @@ fn narrow_constant_bits() -> u32 {
 
 /// The code of a restricted source and the I8 bit that extends it, or of an
 /// unused field for `--`.
-pub(crate) fn narrow_source(part: Part, unused: u16) -> Result<(u64, bool), EncodeError> {
+pub(crate) fn narrow_source(part: PortOperand, unused: u16) -> Result<(u64, bool), EncodeError> {
     match part.1 {
         Operand::None => Ok((u64::from(unused), false)),
         Operand::Constant(value) => {

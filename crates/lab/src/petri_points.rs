@@ -2,7 +2,7 @@
 
 use npsim_chip::Cycle;
 use npsim_net::order::THRESHOLD;
-use npsim_petri::chain::{self, Outcome as Chain};
+use npsim_petri::chain::{self, ChainOutcome as Chain};
 use npsim_petri::parameters::Parameters;
 use npsim_project::problem::{Problem, Problems};
 use serde_json::json;

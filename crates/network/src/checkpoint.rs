@@ -10,8 +10,8 @@ use std::path::Path;
 
 use npsim_net::egress::Position;
 use npsim_project::problem::Problem;
-use npsim_session::checkpoint::inputs::{self, Input};
-use npsim_session::checkpoint::{CheckpointFile, Kind, Origin, foreign};
+use npsim_session::checkpoint::inputs::{self, CheckpointInput};
+use npsim_session::checkpoint::{CheckpointFile, CheckpointKind, RunOrigin, foreign};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct Outputs {
 }
 
 impl npsim_session::checkpoint::Outputs for Outputs {
-    const KIND: Kind = Kind::Network;
+    const KIND: CheckpointKind = CheckpointKind::Network;
 }
 
 /// A run of a network as it stood at one time, in picoseconds.
@@ -54,7 +54,7 @@ pub type Checkpoint = CheckpointFile<Outputs>;
 /// # Errors
 /// The state cannot be encoded.
 pub fn take(
-    origin: &Origin,
+    origin: &RunOrigin,
     network: &mut Network,
     standing: &Standing,
     outputs: Outputs,
@@ -100,20 +100,27 @@ pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standin
 ///
 /// # Errors
 /// The state of a chip cannot be encoded.
-pub fn inputs_of(path: &Path, text: &[u8], network: &Network) -> Result<Vec<Input>, Problem> {
+pub fn inputs_of(
+    path: &Path,
+    text: &[u8],
+    network: &Network,
+) -> Result<Vec<CheckpointInput>, Problem> {
     let shown = path.display();
-    let mut list = vec![Input::new(format!("the network file `{shown}`"), text)];
+    let mut list = vec![CheckpointInput::new(
+        format!("the network file `{shown}`"),
+        text,
+    )];
     let mut start = format!("{:?}", network.outside().topology()).into_bytes();
     for node in network.chips() {
         let system = &node.system;
         let of_chip = inputs::of_system(&system.project, &system.programs);
-        list.extend(of_chip.into_iter().map(|input| Input {
+        list.extend(of_chip.into_iter().map(|input| CheckpointInput {
             what: format!("of the router `{}`, {}", node.name, input.what),
             ..input
         }));
         let state = node.node.chip().save();
         start.extend(state.map_err(|error| Problem::new(error.to_string()))?);
     }
-    list.push(Input::new(inputs::START, start));
+    list.push(CheckpointInput::new(inputs::START, start));
     Ok(list)
 }

@@ -76,7 +76,7 @@ const FROM_CHIPS: u64 = 1 << 63;
 
 /// By time, then node, then kind, then order of posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Key {
+struct EventKey {
     at: Time,
     node: u32,
     rank: u8,
@@ -87,7 +87,7 @@ struct Key {
 /// go from hop to hop as they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Events {
-    heap: BinaryHeap<Reverse<(Key, u32)>>,
+    heap: BinaryHeap<Reverse<(EventKey, u32)>>,
     slots: Vec<Option<Event>>,
     free: Vec<u32>,
     posted: u64,
@@ -101,7 +101,7 @@ impl Events {
     }
 
     fn post_as(&mut self, number: u64, at: Time, node: usize, event: Event) {
-        let key = Key {
+        let key = EventKey {
             at,
             node: node as u32,
             rank: event.rank(),

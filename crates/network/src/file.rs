@@ -28,7 +28,7 @@ use crate::simulation::{NetworkError, Simulation};
 use crate::topology::{HostCpu, Node, NodeKind, Topology};
 use quantities::Quantities;
 pub use systems::ChipPlan;
-use typed::Placed;
+use typed::PlacedText;
 
 /// Lists of a network file whose entries have numbers and names.
 const LISTS: &[&str] = &["host", "switch", "router", "link", "flow"];
@@ -120,12 +120,12 @@ fn stream(name: &str) -> u64 {
 }
 
 /// Makes problems with places.
-struct Text {
+struct FileText {
     path: String,
     text: Arc<str>,
 }
 
-impl Text {
+impl FileText {
     fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(message).at(self.excerpt(span))
     }
@@ -142,7 +142,7 @@ impl Text {
     /// A name that means nothing, with what comes near.
     fn unknown<'a>(
         &self,
-        placed: &Placed,
+        placed: &PlacedText,
         what: &str,
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Problem {
@@ -162,13 +162,13 @@ impl Text {
 }
 
 /// The nodes of the file by name: where they begin and how many there are.
-type Names = BTreeMap<String, Range<usize>>;
+type NodeRanges = BTreeMap<String, Range<usize>>;
 
 /// What is shared while a file is read.
-struct Reading {
-    text: Text,
+struct FileReading {
+    text: FileText,
     quantities: Quantities,
-    names: Names,
+    names: NodeRanges,
     topology: Topology,
     flows: Vec<(String, Range<usize>)>,
     chips: Vec<ChipPlan>,
@@ -201,7 +201,7 @@ impl NetworkFile {
             kind: KIND,
             lists: LISTS,
             names: NAMES,
-            read: &|text| toml_reader::read::<typed::File>(text).map(drop),
+            read: &|text| toml_reader::read::<typed::NetworkFile>(text).map(drop),
         };
         match apply_to_text(text, settings, &grammar)? {
             Some(changed) => Self::parse(&with_settings(path), &changed),
@@ -226,21 +226,21 @@ impl NetworkFile {
     /// # Errors
     /// The first mistake, with its place.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
-        let text = Text {
+        let text = FileText {
             path: path.to_owned(),
             text: text.into(),
         };
-        let file: typed::File = toml_reader::read(&text.text)
+        let file: typed::NetworkFile = toml_reader::read(&text.text)
             .map_err(|error| toml_errors::problem(&error, KIND, &text.path, &text.text))?;
         let scale = file.scale.as_ref().map_or(1, |scale| *scale.get_ref());
         if let Some(placed) = file.scale.as_ref().filter(|_| scale == 0) {
             return Err(text.problem(placed.span(), "a scale of 0 leaves nothing of the times"));
         }
         let quantities = Quantities { scale };
-        let mut reading = Reading {
+        let mut reading = FileReading {
             text,
             quantities,
-            names: Names::new(),
+            names: NodeRanges::new(),
             chips: Vec::new(),
             folder: Path::new(path).parent().unwrap_or(Path::new("")).into(),
             topology: Topology {
@@ -286,8 +286,8 @@ impl NetworkFile {
     }
 }
 
-impl Reading {
-    fn nodes(&mut self, file: &typed::File) -> Result<(), Problem> {
+impl FileReading {
+    fn nodes(&mut self, file: &typed::NetworkFile) -> Result<(), Problem> {
         for host in &file.host {
             let count = host.count.as_ref().map_or(1, |count| *count.get_ref());
             if let Some(placed) = host
@@ -349,13 +349,13 @@ impl Reading {
     }
 
     /// Cores, and what a host does with them.
-    fn cpu(&self, cpu: &typed::Cpu) -> Result<(usize, CpuCost), Problem> {
+    fn cpu(&self, cpu: &typed::CpuSection) -> Result<(usize, CpuCost), Problem> {
         let cores = cpu.cores.as_ref().map_or(1, |cores| *cores.get_ref());
         if let Some(placed) = cpu.cores.as_ref().filter(|_| !(1..=1024).contains(&cores)) {
             let message = "a CPU has 1 to 1024 cores";
             return Err(self.text.problem(placed.span(), message));
         }
-        let time = |placed: &Option<Placed>| placed.as_ref().map_or(Ok(0), |it| self.time(it));
+        let time = |placed: &Option<PlacedText>| placed.as_ref().map_or(Ok(0), |it| self.time(it));
         let cost = CpuCost {
             packet: time(&cpu.packet)?,
             timer: time(&cpu.timer)?,
@@ -376,7 +376,7 @@ impl Reading {
     }
 
     /// Gives a name to the next nodes.
-    fn name(&mut self, placed: &Placed, count: usize) -> Result<(), Problem> {
+    fn name(&mut self, placed: &PlacedText, count: usize) -> Result<(), Problem> {
         let name = placed.get_ref();
         if name.is_empty() || name.contains([':', ' ', '=']) {
             let message = format!("`{name}` is no name of a node");
@@ -393,18 +393,18 @@ impl Reading {
     }
 
     /// The nodes of a name.
-    fn group(&self, placed: &Placed) -> Result<Range<usize>, Problem> {
+    fn group(&self, placed: &PlacedText) -> Result<Range<usize>, Problem> {
         let known = self.names.keys().map(String::as_str);
         let found = self.names.get(placed.get_ref()).cloned();
         found.ok_or_else(|| self.text.unknown(placed, "node", known))
     }
 
-    fn time(&self, placed: &Placed) -> Result<Time, Problem> {
+    fn time(&self, placed: &PlacedText) -> Result<Time, Problem> {
         let time = self.quantities.time(placed.get_ref());
         time.map_err(|message| self.text.problem(placed.span(), message))
     }
 
-    fn rate(&self, placed: &Placed) -> Result<u64, Problem> {
+    fn rate(&self, placed: &PlacedText) -> Result<u64, Problem> {
         let rate = self.quantities.rate(placed.get_ref());
         rate.map_err(|message| self.text.problem(placed.span(), message))
     }
@@ -417,7 +417,7 @@ impl Reading {
     /// One of some words.
     fn word<T: Copy>(
         &self,
-        placed: &Placed,
+        placed: &PlacedText,
         what: &str,
         words: &[(&str, T)],
     ) -> Result<T, Problem> {
@@ -429,7 +429,7 @@ impl Reading {
     }
 
     /// What only the whole network shows: ways that are missing, parameters out of range.
-    fn check(&self, file: &typed::File) -> Result<(), Problem> {
+    fn check(&self, file: &typed::NetworkFile) -> Result<(), Problem> {
         let topology = &self.topology;
         let nodes = topology.nodes.iter().map(|it| ("nodes", &it.name));
         let links = topology.links.iter().map(|it| ("links", &it.name));

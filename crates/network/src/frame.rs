@@ -122,12 +122,12 @@ impl Frame {
     }
 
     /// What tells it from the other packets of its network; none for ARP.
-    pub(crate) fn label(&self, topology: &Topology) -> Option<Label> {
+    pub(crate) fn label(&self, topology: &Topology) -> Option<PacketLabel> {
         match &self.content {
             Content::Packet(packet) => {
                 let protocol = packet.protocol();
                 let segment = packet.segment().filter(|_| protocol == TCP);
-                Some(Label {
+                Some(PacketLabel {
                     source: packet.source,
                     destination: packet.destination,
                     protocol,
@@ -137,7 +137,7 @@ impl Frame {
             }
             Content::Datagram { number, .. } => {
                 let flow = &topology.flows[self.flow? as usize];
-                Some(Label {
+                Some(PacketLabel {
                     source: topology.address(flow.from),
                     destination: topology.address(flow.to),
                     protocol: UDP,
@@ -145,7 +145,7 @@ impl Frame {
                     ports: None,
                 })
             }
-            Content::Icmp(bytes) => Label::of(bytes),
+            Content::Icmp(bytes) => PacketLabel::of(bytes),
             Content::Arp { .. } => None,
         }
     }
@@ -181,7 +181,7 @@ impl Frame {
 
 /// What tells the packets of a network apart while they are in a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Label {
+pub(crate) struct PacketLabel {
     source: Ipv4Addr,
     destination: Ipv4Addr,
     protocol: u8,
@@ -190,7 +190,7 @@ pub(crate) struct Label {
     ports: Option<[u16; 2]>,
 }
 
-impl Label {
+impl PacketLabel {
     /// That of a packet, from its IPv4 header on, which need not be whole.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let datagram = Datagram::of(packet)?;

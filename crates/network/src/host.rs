@@ -106,7 +106,7 @@ impl FlowState {
 
 /// What an endpoint wants to send.
 #[derive(Debug, Default)]
-pub struct Output {
+pub struct EndpointOutput {
     /// Packets.
     pub packets: Vec<Packet>,
     /// Datagrams: number and bytes.
@@ -179,7 +179,7 @@ impl Endpoint {
     }
 
     /// The flow begins.
-    pub fn open(&mut self, now: Time, out: &mut Output) {
+    pub fn open(&mut self, now: Time, out: &mut EndpointOutput) {
         match self {
             Self::Sender(sender) => sender.open(now, &mut out.packets),
             Self::RcpSender(sender) => sender.open(now, &mut out.packets),
@@ -192,7 +192,7 @@ impl Endpoint {
     }
 
     /// A packet came for it.
-    pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Output) {
+    pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut EndpointOutput) {
         match self {
             Self::Sender(sender) => sender.receive(now, packet, &mut out.packets),
             Self::Receiver(receiver) => receiver.receive(now, packet, &mut out.packets),
@@ -226,7 +226,7 @@ impl Endpoint {
     }
 
     /// A time that it asked for has come.
-    pub fn wake(&mut self, now: Time, out: &mut Output) {
+    pub fn wake(&mut self, now: Time, out: &mut EndpointOutput) {
         match self {
             Self::Sender(sender) => sender.wake(now, &mut out.packets),
             Self::Receiver(receiver) => receiver.wake(now, &mut out.packets),

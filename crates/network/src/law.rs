@@ -24,35 +24,35 @@ pub enum LawTimer {
 
 /// A law at one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Law {
+pub enum LineLaw {
     /// XCP.
-    Xcp(xcp::Xcp),
+    Xcp(xcp::XcpLine),
     /// XCP as a TCP option.
     XcpOption(xcp_option::XcpPerOption),
     /// RCP.
-    Rcp(rcp::Rcp),
+    Rcp(rcp::RcpLine),
     /// Quick-Start.
-    QuickStart(quick_start::QuickStart),
+    QuickStart(quick_start::QuickStartLine),
 }
 
-impl Law {
+impl LineLaw {
     /// The law of a router at a line of `capacity` bytes per second; none if it has none.
     pub fn of(
-        law: &topology::Law,
+        law: &topology::RouterLaw,
         capacity: u64,
         seed: u64,
     ) -> Result<Option<Self>, ParameterError> {
         Ok(match *law {
-            topology::Law::None => None,
-            topology::Law::Xcp {
+            topology::RouterLaw::None => None,
+            topology::RouterLaw::Xcp {
                 parameters,
                 capacity: given,
                 stamp,
             } => {
                 let capacity = given.unwrap_or(capacity);
-                Some(Self::Xcp(xcp::Xcp::new(parameters, capacity, stamp)?))
+                Some(Self::Xcp(xcp::XcpLine::new(parameters, capacity, stamp)?))
             }
-            topology::Law::XcpOption {
+            topology::RouterLaw::XcpOption {
                 parameters,
                 capacity: given,
                 format,
@@ -62,15 +62,16 @@ impl Law {
                 let law = xcp_option::XcpPerOption::new(parameters, capacity, format, rtt_unit)?;
                 Some(Self::XcpOption(law))
             }
-            topology::Law::Rcp { parameters } => {
-                Some(Self::Rcp(rcp::Rcp::new(parameters, capacity)?))
+            topology::RouterLaw::Rcp { parameters } => {
+                Some(Self::Rcp(rcp::RcpLine::new(parameters, capacity)?))
             }
-            topology::Law::QuickStart {
+            topology::RouterLaw::QuickStart {
                 threshold,
                 window,
                 samples,
             } => {
-                let it = quick_start::QuickStart::new(threshold, window, samples, capacity, seed);
+                let it =
+                    quick_start::QuickStartLine::new(threshold, window, samples, capacity, seed);
                 Some(Self::QuickStart(it))
             }
         })

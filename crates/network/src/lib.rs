@@ -72,6 +72,6 @@ pub use frame::{Content, Frame};
 pub use host::{FlowState, FlowView};
 pub use line::DropReason;
 pub use network::{Network, Progress, Stopped};
-pub use routes::RouteError;
+pub use routes::UnreachableFlow;
 pub use simulation::{NetworkError, Simulation};
 pub use tap::{NoTap, SenderSeen, Tap};

@@ -38,7 +38,7 @@ pub struct Line {
 
 /// A frame that has begun to leave.
 #[derive(Debug)]
-pub struct Sending {
+pub struct SendingFrame {
     /// The frame.
     pub frame: Box<Frame>,
     /// When its last bit arrives; none if it is lost on the way.
@@ -134,14 +134,14 @@ impl Line {
     }
 
     /// Begins to send the first frame that waits; the line is free.
-    pub fn send(&mut self, now: Time) -> Option<Sending> {
+    pub fn send(&mut self, now: Time) -> Option<SendingFrame> {
         self.counters.waited(now, self.queue.bytes());
         let frame = self.queue.take(now)?;
         let sent = now.saturating_add(self.parameters.time(frame.bytes));
         self.busy_until = sent;
         let lost = self.carry(frame.bytes);
         let delay = self.parameters.delay;
-        Some(Sending {
+        Some(SendingFrame {
             frame,
             arrives: (!lost).then_some(sent.saturating_add(delay)),
             begins: now.saturating_add(delay),

@@ -12,7 +12,7 @@ use crate::tap::{SenderSeen, Tap};
 
 /// Something that a tap sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum Seen {
+enum TapEvent {
     Sent(Frame),
     Dropped(Frame, DropReason),
     Lost(Frame),
@@ -23,7 +23,7 @@ enum Seen {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReorderBuffer {
     /// When, at which line or for which flow, and what.
-    seen: Vec<(Time, usize, Seen)>,
+    seen: Vec<(Time, usize, TapEvent)>,
 }
 
 impl ReorderBuffer {
@@ -32,8 +32,10 @@ impl ReorderBuffer {
     pub fn is_sound(&self, lines: usize, flows: usize, frame: impl Fn(&Frame) -> bool) -> bool {
         let mut seen = self.seen.iter();
         seen.all(|(_, number, seen)| match seen {
-            Seen::Sent(it) | Seen::Dropped(it, _) | Seen::Lost(it) => *number < lines && frame(it),
-            Seen::Sender(_) => *number < flows,
+            TapEvent::Sent(it) | TapEvent::Dropped(it, _) | TapEvent::Lost(it) => {
+                *number < lines && frame(it)
+            }
+            TapEvent::Sender(_) => *number < flows,
         })
     }
 
@@ -43,14 +45,14 @@ impl ReorderBuffer {
             return;
         }
         self.seen
-            .sort_by_key(|(at, number, seen)| (*at, matches!(seen, Seen::Sender(_)), *number));
+            .sort_by_key(|(at, number, seen)| (*at, matches!(seen, TapEvent::Sender(_)), *number));
         let count = self.seen.partition_point(|(at, ..)| *at < before);
         for (at, number, seen) in self.seen.drain(..count) {
             match seen {
-                Seen::Sent(frame) => tap.sent(at, number, &frame),
-                Seen::Dropped(frame, reason) => tap.dropped(at, number, &frame, reason),
-                Seen::Lost(frame) => tap.lost(at, number, &frame),
-                Seen::Sender(seen) => tap.sender(at, number, &seen),
+                TapEvent::Sent(frame) => tap.sent(at, number, &frame),
+                TapEvent::Dropped(frame, reason) => tap.dropped(at, number, &frame, reason),
+                TapEvent::Lost(frame) => tap.lost(at, number, &frame),
+                TapEvent::Sender(seen) => tap.sender(at, number, &seen),
             }
         }
     }
@@ -74,7 +76,7 @@ pub struct RecordingTap<'a> {
 }
 
 impl RecordingTap<'_> {
-    fn hold(&mut self, now: Time, line: usize, seen: impl FnOnce() -> Seen) {
+    fn hold(&mut self, now: Time, line: usize, seen: impl FnOnce() -> TapEvent) {
         if self.watched.lines[line] {
             self.held.seen.push((now, line, seen()));
         }
@@ -83,15 +85,15 @@ impl RecordingTap<'_> {
 
 impl Tap for RecordingTap<'_> {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.hold(now, line, || Seen::Sent(frame.clone()));
+        self.hold(now, line, || TapEvent::Sent(frame.clone()));
     }
 
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
-        self.hold(now, line, || Seen::Dropped(frame.clone(), reason));
+        self.hold(now, line, || TapEvent::Dropped(frame.clone(), reason));
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.hold(now, line, || Seen::Lost(frame.clone()));
+        self.hold(now, line, || TapEvent::Lost(frame.clone()));
     }
 
     fn watches_senders(&self) -> bool {
@@ -99,6 +101,6 @@ impl Tap for RecordingTap<'_> {
     }
 
     fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
-        self.held.seen.push((now, flow, Seen::Sender(*seen)));
+        self.held.seen.push((now, flow, TapEvent::Sender(*seen)));
     }
 }

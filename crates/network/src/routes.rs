@@ -10,7 +10,7 @@ use crate::topology::{NodeKind, Topology};
 /// A flow whose packets or answers find no way.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no way leads from `{from}` to `{to}`")]
-pub struct RouteError {
+pub struct UnreachableFlow {
     /// The flow.
     pub flow: usize,
     /// Name of the node that sends.
@@ -63,13 +63,13 @@ impl Routes {
     }
 
     /// Whether all flows have a way there and back.
-    pub fn check(&self, topology: &Topology) -> Result<(), RouteError> {
+    pub fn check(&self, topology: &Topology) -> Result<(), UnreachableFlow> {
         for (flow, it) in topology.flows.iter().enumerate() {
             for (from, to) in [(it.from, it.to), (it.to, it.from)] {
                 let mut at = from;
                 while at != to {
                     let Some(line) = self.line(at, to) else {
-                        return Err(RouteError {
+                        return Err(UnreachableFlow {
                             flow,
                             from: topology.nodes[from].name.clone(),
                             to: topology.nodes[to].name.clone(),

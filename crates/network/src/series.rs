@@ -9,14 +9,14 @@ use crate::simulation::Simulation;
 
 /// What a sample is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum SampleSubject {
     /// A flow.
     Flow,
     /// A line that is watched.
     Link,
 }
 
-impl Of {
+impl SampleSubject {
     /// As the CSV has it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -33,7 +33,7 @@ pub struct Sample<'a> {
     /// The moment.
     pub seconds: f64,
     /// What has it.
-    pub of: Of,
+    pub of: SampleSubject,
     /// What that is called.
     pub name: &'a str,
     /// What it is, with its unit: `queue_bytes`.
@@ -93,7 +93,7 @@ impl Sampler {
             let mut row = |quantity, value: f64| {
                 see(&Sample {
                     seconds,
-                    of: Of::Flow,
+                    of: SampleSubject::Flow,
                     name: &flow.name,
                     quantity,
                     value,
@@ -127,7 +127,7 @@ impl Sampler {
             let mut row = |quantity, value: f64| {
                 see(&Sample {
                     seconds,
-                    of: Of::Link,
+                    of: SampleSubject::Link,
                     name: &name,
                     quantity,
                     value,

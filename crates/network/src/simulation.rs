@@ -13,8 +13,8 @@ pub use check::NetworkError;
 use crate::counters::{CpuCounters, FlowCounters, MessageCounters, NetworkCounters};
 use crate::event::{Event, Events};
 use crate::frame::Frame;
-use crate::host::{Endpoint, FlowView, Output};
-use crate::law::Law;
+use crate::host::{Endpoint, EndpointOutput, FlowView};
+use crate::law::LineLaw;
 use crate::line::{DropReason, Line};
 use crate::routes::Routes;
 use crate::tap::Tap;
@@ -24,7 +24,7 @@ use check::check;
 
 /// An end of a flow at its node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct End {
+struct FlowEndpoint {
     endpoint: Endpoint,
     node: usize,
     peer: usize,
@@ -34,7 +34,7 @@ struct End {
 
 /// A frame that begins to leave a chip.
 #[derive(Debug)]
-pub(crate) struct Leaving {
+pub(crate) struct LeavingFrame {
     /// The line that it leaves by.
     pub line: usize,
     /// Itself.
@@ -59,9 +59,9 @@ pub struct Simulation {
     events: Events,
     lines: Vec<Line>,
     /// The law at each line, where a router with one has it.
-    laws: Vec<Option<Law>>,
+    laws: Vec<Option<LineLaw>>,
     /// Those of flow n at 2 n, which sends, and 2 n + 1.
-    ends: Vec<End>,
+    ends: Vec<FlowEndpoint>,
     flows: Vec<FlowCounters>,
     /// What has begun to go to chips and was not taken yet.
     to_chips: Vec<ToChip>,
@@ -70,7 +70,7 @@ pub struct Simulation {
     /// Messages that have reached hosts.
     messages: MessageCounters,
     #[serde(skip)]
-    out: Output,
+    out: EndpointOutput,
 }
 
 /// A frame on its way to a chip.
@@ -84,7 +84,7 @@ pub(crate) struct ToChip {
     pub begins: Time,
 }
 
-impl Clone for Output {
+impl Clone for EndpointOutput {
     /// There is nothing in it between two events.
     fn clone(&self) -> Self {
         Self::default()
@@ -111,7 +111,7 @@ impl Simulation {
             to_chips: Vec::new(),
             cpus: vec![None; topology.nodes.len()],
             messages: MessageCounters::default(),
-            out: Output::default(),
+            out: EndpointOutput::default(),
             topology,
         };
         it.connect()?;
@@ -123,7 +123,7 @@ impl Simulation {
             let addresses = nodes.map(|node| it.topology.address(node));
             let ends = Endpoint::of(flow, number, addresses, it.topology.seed);
             for (endpoint, (node, peer)) in { ends.into_iter() }.zip([(0, 1), (1, 0)]) {
-                it.ends.push(End {
+                it.ends.push(FlowEndpoint {
                     endpoint,
                     node: nodes[node],
                     peer: nodes[peer],
@@ -152,7 +152,7 @@ impl Simulation {
                 let law = match &node.kind {
                     NodeKind::Router { law, .. } => {
                         let seed = self.topology.seed ^ number;
-                        Law::of(law, parameters.capacity(), seed).map_err(|error| {
+                        LineLaw::of(law, parameters.capacity(), seed).map_err(|error| {
                             NetworkError::Law {
                                 router: node.name.clone(),
                                 error,
@@ -161,7 +161,7 @@ impl Simulation {
                     }
                     _ => None,
                 };
-                for (timer, at) in law.iter().flat_map(Law::timers) {
+                for (timer, at) in law.iter().flat_map(LineLaw::timers) {
                     let line = number as u32;
                     self.events.post(at, ends.0, Event::Law { line, timer });
                 }
@@ -211,8 +211,8 @@ impl Simulation {
     }
 
     /// A chip begins to send a frame by a line. What goes to another chip is given back.
-    pub(crate) fn depart(&mut self, leaving: Leaving, tap: &mut dyn Tap) -> Option<ToChip> {
-        let Leaving {
+    pub(crate) fn depart(&mut self, leaving: LeavingFrame, tap: &mut dyn Tap) -> Option<ToChip> {
+        let LeavingFrame {
             line: number,
             frame,
             begins,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chips::NodeState;
+use crate::chips::ChipNodeState;
 use crate::reorder_buffer::ReorderBuffer;
 use crate::simulation::Simulation;
 
@@ -10,6 +10,6 @@ use crate::simulation::Simulation;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
     pub(crate) outside: Simulation,
-    pub(crate) chips: Vec<NodeState>,
+    pub(crate) chips: Vec<ChipNodeState>,
     pub(crate) held: ReorderBuffer,
 }

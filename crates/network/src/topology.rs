@@ -101,7 +101,7 @@ pub enum NodeKind {
     /// Passes packets on after a while and applies its law where they leave.
     Router {
         /// What it does for congestion control, at each line that leaves it.
-        law: Law,
+        law: RouterLaw,
         /// Time from the last bit of a packet to its place in a queue.
         delay: Time,
     },
@@ -114,7 +114,7 @@ pub enum NodeKind {
 
 /// What a router does to packets besides queueing them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Law {
+pub enum RouterLaw {
     /// Nothing.
     #[default]
     None,
@@ -125,7 +125,7 @@ pub enum Law {
         /// A capacity in bytes per second in place of the line's.
         capacity: Option<u64>,
         /// Where feedback is given.
-        stamp: Stamp,
+        stamp: FeedbackPoint,
     },
     /// XCP as a TCP option, in packets; feedback is given behind the queue.
     XcpOption {
@@ -156,7 +156,7 @@ pub enum Law {
 
 /// Where a router gives feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Stamp {
+pub enum FeedbackPoint {
     /// Before the queue, as the shipped microcode does.
     Arrival,
     /// Behind the queue, as the draft says.
@@ -202,7 +202,7 @@ impl LineParameters {
             overhead: 0,
             least: 0,
             queue: QueueParameters {
-                limit: Limit::None,
+                limit: QueueLimit::None,
                 red: None,
             },
             loss: Loss::None,
@@ -212,7 +212,7 @@ impl LineParameters {
     /// Whether it can drop or lose something: other lines only join nodes.
     #[must_use]
     pub fn is_watched(&self) -> bool {
-        self.queue.limit != Limit::None || self.loss != Loss::None
+        self.queue.limit != QueueLimit::None || self.loss != Loss::None
     }
 
     /// Time of `bytes` of IP on the line, rounded up to a picosecond.
@@ -236,14 +236,14 @@ impl LineParameters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueParameters {
     /// What it holds besides the packet on the line.
-    pub limit: Limit,
+    pub limit: QueueLimit,
     /// Random early detection; none: a FIFO that drops what finds no room.
     pub red: Option<Red>,
 }
 
 /// The room of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Limit {
+pub enum QueueLimit {
     /// Endless.
     None,
     /// So many packets.

@@ -27,7 +27,7 @@ const OF_ANY_KIND: &str = "out";
 const ALIKE: usize = 6;
 
 /// What is said of an option in one command.
-struct Said {
+struct OptionHelp {
     command: String,
     kind: String,
     short: Option<char>,
@@ -44,13 +44,13 @@ fn kind(argument: &Arg) -> String {
     known.map_or(name, |(kind, _)| kind).to_owned()
 }
 
-fn gather(command: &Command, path: &str, found: &mut BTreeMap<String, Vec<Said>>) {
+fn gather(command: &Command, path: &str, found: &mut BTreeMap<String, Vec<OptionHelp>>) {
     for argument in command.get_arguments() {
         let Some(long) = argument.get_long() else {
             continue;
         };
         let help = argument.get_help().map(ToString::to_string);
-        found.entry(long.to_owned()).or_default().push(Said {
+        found.entry(long.to_owned()).or_default().push(OptionHelp {
             command: path.to_owned(),
             kind: kind(argument),
             short: argument.get_short(),
@@ -62,7 +62,7 @@ fn gather(command: &Command, path: &str, found: &mut BTreeMap<String, Vec<Said>>
     }
 }
 
-fn options() -> BTreeMap<String, Vec<Said>> {
+fn options() -> BTreeMap<String, Vec<OptionHelp>> {
     let mut found = BTreeMap::new();
     gather(&crate::arguments::Arguments::command(), "npsim", &mut found);
     found

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::fold::folded;
 use anyhow::Context as _;
-use npsim::messages::Message;
+use npsim::messages::DiagnosticMessage;
 use npsim::problem::Problem;
 use npsim_session::text_table::WIDTH;
 use terminal_size::{Width, terminal_size_of};
@@ -126,9 +126,9 @@ fn object(level: &'static str, text: &str) {
             &plain
         }
     });
-    let message = Message {
+    let message = DiagnosticMessage {
         level,
-        ..Message::of_problem(&Problem::new(message), text)
+        ..DiagnosticMessage::of_problem(&Problem::new(message), text)
     };
     record(&message.to_json());
 }

@@ -82,7 +82,7 @@ impl Described {
     /// The schema.
     #[must_use]
     pub fn schema(&self) -> Value {
-        let mut root = Node::default();
+        let mut root = SchemaNode::default();
         for property in &self.properties {
             root.add(&property.path, property);
         }
@@ -110,15 +110,15 @@ pub fn files() -> Vec<(String, String)> {
 
 /// A place in what is printed.
 #[derive(Default)]
-struct Node<'a> {
+struct SchemaNode<'a> {
     own: Option<&'a Property>,
     /// The entries, if it is a list.
-    entries: Option<Box<Node<'a>>>,
+    entries: Option<Box<SchemaNode<'a>>>,
     /// The properties, if it is an object.
-    properties: BTreeMap<&'a str, Node<'a>>,
+    properties: BTreeMap<&'a str, SchemaNode<'a>>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> SchemaNode<'a> {
     fn add(&mut self, path: &'a str, property: &'a Property) {
         if path.is_empty() {
             self.own = Some(property);

@@ -6,7 +6,7 @@ use std::{env, fmt, process};
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use npsim::messages::Message;
+use npsim::messages::DiagnosticMessage;
 use npsim::problem::Problem;
 
 use crate::output;
@@ -51,7 +51,8 @@ pub fn end(error: &clap::Error) -> ! {
     let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
     if error.use_stderr() && for_programs {
         let rendered = error.render().to_string();
-        let message = Message::of_problem(&problem(error, &rendered), rendered.trim_end());
+        let message =
+            DiagnosticMessage::of_problem(&problem(error, &rendered), rendered.trim_end());
         output::record(&message.to_json());
         process::exit(error.exit_code());
     }

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextView, Core, CoreKind, CoreProbe, MeStats, Program};
-use npsim_chip::kernel::fabric::{Fabric, Slot, TransferKind};
+use npsim_chip::kernel::fabric::{CommandId, Fabric, TransferKind};
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_chip::state::StateError;
@@ -131,8 +131,8 @@ impl<L: CoreLayer> Core for Layered<L> {
         mut fn nn_put(index: u8, value: u32, ring: bool, fabric: &mut Fabric);
         mut fn push(kind: TransferKind, register: u8, words: &[u32]);
         mut fn pull(kind: TransferKind, register: u8, out: &mut [u32]);
-        mut fn pushed(slot: Slot, fabric: &mut Fabric);
-        mut fn pulled(slot: Slot, fabric: &mut Fabric);
+        mut fn pushed(slot: CommandId, fabric: &mut Fabric);
+        mut fn pulled(slot: CommandId, fabric: &mut Fabric);
         mut fn claim_in(kind: TransferKind, register: u8, words: u8);
         mut fn expose(exposed: RemoteAccess);
         mut fn stall(stall: Stall) -> bool;

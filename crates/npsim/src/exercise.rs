@@ -23,7 +23,7 @@ use npsim_session::links::Tap;
 use npsim_session::memory_dump;
 use npsim_session::report::{FaultReport, Report};
 use npsim_session::session::{Endpoints, Plan, Session};
-use npsim_session::simulation::{Ending, Settings};
+use npsim_session::simulation::{Ending, RunSettings};
 use serde::Serialize;
 
 /// Simulated milliseconds after which a run without traffic is stopped.
@@ -38,7 +38,7 @@ const DRAIN_US: u64 = 100;
 
 /// What a run of an exercise came to.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct ExerciseVerdict {
     /// The project's name.
     pub project: String,
     /// How the run ended, by its word in the stats file.
@@ -46,7 +46,7 @@ pub struct Verdict {
     /// When, in cycles.
     pub cycles: Cycle,
     /// The goals in the order of the file.
-    pub goals: Vec<Outcome>,
+    pub goals: Vec<GoalOutcome>,
     /// What stopped the run, what each context did then, and what is reported of it.
     pub fault: Option<(Box<Fault>, Vec<String>, Option<FaultReport>)>,
     /// The first race that was found, if a goal forbids races, as a fault.
@@ -55,7 +55,7 @@ pub struct Verdict {
 
 /// A goal and what the run has for it.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct GoalOutcome {
     /// The goal.
     pub goal: Goal,
     /// The figure, in the unit of the goal's bounds.
@@ -65,7 +65,7 @@ pub struct Outcome {
     pub figure: Result<u64, &'static str>,
 }
 
-impl Outcome {
+impl GoalOutcome {
     /// Whether the goal is met.
     #[must_use]
     pub fn passed(&self) -> bool {
@@ -95,11 +95,11 @@ impl Outcome {
     }
 }
 
-impl Verdict {
+impl ExerciseVerdict {
     /// Whether nothing stopped the run and all goals are met.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.fault.is_none() && self.goals.iter().all(Outcome::passed)
+        self.fault.is_none() && self.goals.iter().all(GoalOutcome::passed)
     }
 }
 
@@ -152,7 +152,7 @@ impl Departures {
 /// # Errors
 /// The project has no goals, its load does not fit its ports, or its programs do not
 /// fit the chip.
-pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem> {
+pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict, Problem> {
     let goals = &project.goals;
     if goals.is_empty() {
         return Err(
@@ -195,7 +195,7 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
         .pop()
         .and_then(|set| set.finish(node.chip()).races)
         .unwrap_or_default();
-    let run = Run {
+    let run = ExerciseRun {
         project,
         programs,
         session: &session,
@@ -206,7 +206,7 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
         stopped: matches!(ending, Some(Ending::Reached)),
     };
     let faulted = matches!(ending, Some(Ending::Fault(_)));
-    let goals = goals.iter().map(|goal| Outcome {
+    let goals = goals.iter().map(|goal| GoalOutcome {
         // Of a part of a run no figure says anything.
         figure: if faulted {
             Err("a check stopped the run")
@@ -223,7 +223,7 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<Verdict, Problem
         )),
         _ => None,
     };
-    Ok(Verdict {
+    Ok(ExerciseVerdict {
         project: project.name.clone(),
         ending: report.ending,
         cycles: node.now(),
@@ -240,7 +240,7 @@ fn as_fault(race: &Race, project: &Project) -> Fault {
 }
 
 /// How long the run goes on.
-fn settings(project: &Project, comes: bool) -> Settings {
+fn settings(project: &Project, comes: bool) -> RunSettings {
     let hertz = project.capacity.hertz;
     let of_goals = project.goals.iter().filter_map(|goal| match goal.measure {
         Measure::Time => goal.most,
@@ -249,15 +249,15 @@ fn settings(project: &Project, comes: bool) -> Settings {
     let most = of_goals.max().map_or(u64::MAX, |most| {
         most.max(1).saturating_mul(PATIENCE_OVER_GOAL)
     });
-    Settings {
+    RunSettings {
         until: (!comes).then(|| most.min(hertz / 1000 * PATIENCE_MS)),
         drain: comes.then(|| hertz / 1_000_000 * DRAIN_US),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     }
 }
 
 /// A run that is over, and where its figures are.
-struct Run<'a> {
+struct ExerciseRun<'a> {
     project: &'a Project,
     programs: &'a [Program],
     session: &'a Session,
@@ -272,7 +272,7 @@ struct Run<'a> {
 
 const NOTHING_LEFT: &str = "no frame left";
 
-impl Run<'_> {
+impl ExerciseRun<'_> {
     fn figure(&self, measure: &Measure) -> Result<u64, &'static str> {
         let (packets, rates) = (&self.report.packets, &self.report.rates);
         let sent = |figure| {
@@ -407,8 +407,8 @@ struct OutcomeFile<'a> {
     line: usize,
 }
 
-impl<'a> From<&'a Verdict> for VerdictFile<'a> {
-    fn from(verdict: &'a Verdict) -> Self {
+impl<'a> From<&'a ExerciseVerdict> for VerdictFile<'a> {
+    fn from(verdict: &'a ExerciseVerdict) -> Self {
         let goals = verdict.goals.iter().map(|outcome| OutcomeFile {
             name: &outcome.goal.name,
             measure: outcome.goal.kind.name(),

@@ -16,7 +16,7 @@ use npsim_project::whole_file::same_file;
 use serde::Serialize;
 
 pub use cost::{CommandCost, Cost, costs};
-pub use names::Named;
+pub use names::ExplainedName;
 pub use text::{full, listing};
 
 /// The format of [`Explanation`] as JSON.
@@ -45,7 +45,7 @@ pub struct ProgramPart {
     /// Its main source.
     pub source: String,
     /// Its words, in order of address.
-    pub words: Vec<Word>,
+    pub words: Vec<ExplainedWord>,
 }
 
 /// A bit field of a word.
@@ -63,7 +63,7 @@ pub struct BitField {
 
 /// A step of the way from the source to a word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct ExplainStep {
     /// The macro that was used here; `None` where the instruction itself stands.
     pub used: Option<String>,
     /// File.
@@ -76,7 +76,7 @@ pub struct Step {
 
 /// A word of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Word {
+pub struct ExplainedWord {
     /// Word address.
     pub address: u16,
     /// Ten hexadecimal digits.
@@ -94,11 +94,11 @@ pub struct Word {
     /// Its bits from the top down.
     pub fields: Vec<BitField>,
     /// From the outermost macro use to the line where it stands.
-    pub way: Vec<Step>,
+    pub way: Vec<ExplainStep>,
     /// Registers by the names that the source gave them.
-    pub registers: Vec<Named>,
+    pub registers: Vec<ExplainedName>,
     /// Signals by their names.
-    pub signals: Vec<Named>,
+    pub signals: Vec<ExplainedName>,
     /// What it costs.
     pub cost: Cost,
     /// The command that it sends.
@@ -164,13 +164,13 @@ pub fn lines_with_words(programs: &[Program], file: &Path) -> Vec<u32> {
 }
 
 /// A program's instructions, decoded.
-struct Code<'a> {
+struct DecodedProgram<'a> {
     program: &'a Program,
     profile: &'a Profile,
     flow: FlowGraph,
 }
 
-impl Code<'_> {
+impl DecodedProgram<'_> {
     fn at(&self, address: usize) -> Option<&Instruction> {
         self.flow.instruction(u16::try_from(address).ok()?)
     }
@@ -187,10 +187,15 @@ impl Code<'_> {
     }
 }
 
-fn words(program: &Program, profile: &Profile, file: &Path, line: Option<u32>) -> Vec<Word> {
+fn words(
+    program: &Program,
+    profile: &Profile,
+    file: &Path,
+    line: Option<u32>,
+) -> Vec<ExplainedWord> {
     let image = &program.image;
     let found = files(image, file);
-    let code = Code {
+    let code = DecodedProgram {
         program,
         profile,
         flow: FlowGraph::of(image),
@@ -227,7 +232,7 @@ fn way(image: &Image, origin: &Origin) -> Vec<Origin> {
     places
 }
 
-fn word(code: &Code<'_>, address: usize) -> Word {
+fn word(code: &DecodedProgram<'_>, address: usize) -> ExplainedWord {
     let image = code.image();
     let bits = image.words[address];
     let instruction = code.at(address);
@@ -241,7 +246,7 @@ fn word(code: &Code<'_>, address: usize) -> Word {
     fields.sort_by_key(|info| std::cmp::Reverse(info.field.lo));
     let steps = steps(code, address);
     let source: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
-    Word {
+    ExplainedWord {
         address: address as u16,
         word: format!("{bits:010X}"),
         labels: image
@@ -276,7 +281,7 @@ fn word(code: &Code<'_>, address: usize) -> Word {
 }
 
 /// From the outermost macro use to the instruction.
-fn steps(code: &Code<'_>, address: usize) -> Vec<Step> {
+fn steps(code: &DecodedProgram<'_>, address: usize) -> Vec<ExplainStep> {
     let image = code.image();
     let Some(origin) = image.origins.get(address) else {
         return Vec::new();
@@ -289,7 +294,7 @@ fn steps(code: &Code<'_>, address: usize) -> Vec<Step> {
             .files
             .get(place.file as usize)
             .map_or("?", String::as_str);
-        steps.push(Step {
+        steps.push(ExplainStep {
             used: used.take(),
             file: file.to_owned(),
             line: place.line,

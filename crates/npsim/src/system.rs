@@ -45,7 +45,7 @@ use npsim_report::bottleneck::{self, Analysis, Observed, Stage};
 use npsim_session::links::Tap;
 use npsim_session::report::Report;
 use npsim_session::session::{Endpoints, Plan, Session};
-use npsim_session::simulation::{Ending, Settings};
+use npsim_session::simulation::{Ending, RunSettings};
 
 /// Microseconds for which the media interface has to be idle after the last frame.
 const DRAIN_US: u64 = 100;
@@ -135,9 +135,9 @@ impl System {
     /// As for [`Self::start`].
     pub fn start_on(&self, traffic: Traffic, core: CoreKind) -> Result<SystemRun, Problem> {
         let hertz = self.project.capacity.hertz;
-        let settings = Settings {
+        let settings = RunSettings {
             drain: (!matches!(traffic, Traffic::None)).then(|| hertz / 1_000_000 * DRAIN_US),
-            ..Settings::new(core)
+            ..RunSettings::new(core)
         };
         self.start_with(traffic, settings)
     }
@@ -158,8 +158,12 @@ impl System {
     ///
     /// # Errors
     /// As for [`Self::start`].
-    pub fn start_with(&self, traffic: Traffic, settings: Settings) -> Result<SystemRun, Problem> {
-        let sent = Sent::default();
+    pub fn start_with(
+        &self,
+        traffic: Traffic,
+        settings: RunSettings,
+    ) -> Result<SystemRun, Problem> {
+        let sent = SentFrames::default();
         let endpoints = Endpoints {
             exit: Some(Box::new(sent.clone())),
             ..traffic.endpoints(&self.project)?
@@ -276,9 +280,9 @@ pub struct SentPacket {
 
 /// What has left, shared with the lines.
 #[derive(Clone, Debug, Default)]
-struct Sent(Arc<Mutex<Vec<SentPacket>>>);
+struct SentFrames(Arc<Mutex<Vec<SentPacket>>>);
 
-impl Tap for Sent {
+impl Tap for SentFrames {
     fn departed(&mut self, departure: &Departure<'_>) {
         let mut sent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sent.push(SentPacket {
@@ -295,7 +299,7 @@ impl Tap for Sent {
 #[derive(Debug)]
 pub struct SystemRun {
     session: Session,
-    sent: Sent,
+    sent: SentFrames,
     observers: Vec<ObserverSet>,
     seen: Observations,
 }

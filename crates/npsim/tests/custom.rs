@@ -10,11 +10,11 @@ use npsim::core_layer::{CoreLayer, layer_of, layered};
 use npsim::files::MemoryFiles;
 use npsim::project::Overrides;
 use npsim::project::keys::Spanned;
-use npsim::project::look_aside::{Answer, KeyMistake, LookAside};
-use npsim::project::timer_job::{TableAccess, Then, TimerJob};
+use npsim::project::look_aside::{KeyMistake, LookAside, LookAsideAnswer};
+use npsim::project::timer_job::{AfterAccess, TableAccess, TimerJob};
 use npsim::reference::REFERENCE;
 use npsim::session::{Endpoints, Plan, Session};
-use npsim::simulation::Settings;
+use npsim::simulation::RunSettings;
 use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,8 @@ impl LookAside for Adder {
         self.0
     }
 
-    fn answer(&mut self, table: &[u32], question: u32) -> Answer {
-        Answer {
+    fn answer(&mut self, table: &[u32], question: u32) -> LookAsideAnswer {
+        LookAsideAnswer {
             value: table.iter().sum::<u32>() + question,
             cycles: 40,
         }
@@ -75,10 +75,10 @@ impl TimerJob for Tick {
         8
     }
 
-    fn access(&mut self, _: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, Then) {
+    fn access(&mut self, _: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, AfterAccess) {
         self.0 += 1;
         table.write(0, &[self.0]);
-        ("count", Then::Done)
+        ("count", AfterAccess::Done)
     }
 
     fn counts(&self) -> Row {
@@ -153,9 +153,9 @@ fn session(system: &System, core: CoreKind) -> Session {
     let plan = Plan::one(
         system.project().clone(),
         system.programs(),
-        Settings {
+        RunSettings {
             until: Some(50_000),
-            ..Settings::new(core)
+            ..RunSettings::new(core)
         },
     );
     Session::new(&plan, Endpoints::default()).unwrap()

@@ -11,10 +11,10 @@ use crate::series::{OccupancyProbe, ProbeKind};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, LockStep, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, LockStep, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
-use npsim_project::layout::Space;
+use npsim_project::layout::MemoryLayout;
 
 use given::Given;
 
@@ -102,7 +102,7 @@ impl TrafficFlow {
     /// Nothing seen yet; who reads and writes the `[[memory]]`s that lie in
     /// these spaces, and the devices beside SRAM, will be noted as well.
     #[must_use]
-    pub fn over(spaces: &[Space]) -> Self {
+    pub fn over(spaces: &[MemoryLayout]) -> Self {
         let mut memories = Vec::new();
         for space in spaces {
             let channel = space.name.strip_prefix("sram").map(str::parse::<u64>);
@@ -230,7 +230,7 @@ impl Sampler for TrafficFlow {}
 
 impl Observer for TrafficFlow {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Command, Kind::Lock])
+        Kinds::of(&[TraceEventKind::Command, TraceEventKind::Lock])
     }
 
     fn see(&mut self, at: Cycle, what: &TraceEvent) {

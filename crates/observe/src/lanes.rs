@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{ContextState, Kinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 
 use crate::series::{OccupancyProbe, ProbeKind, Sample};
@@ -380,13 +380,13 @@ impl Sampler for ContextRecorder {}
 impl Observer for ContextRecorder {
     fn wants(&self) -> Kinds {
         Kinds::of(&[
-            Kind::Context,
-            Kind::Aborted,
-            Kind::Held,
-            Kind::Stalled,
-            Kind::Arrives,
-            Kind::Departed,
-            Kind::Dropped,
+            TraceEventKind::Context,
+            TraceEventKind::Aborted,
+            TraceEventKind::Held,
+            TraceEventKind::Stalled,
+            TraceEventKind::Arrives,
+            TraceEventKind::Departed,
+            TraceEventKind::Dropped,
         ])
     }
 

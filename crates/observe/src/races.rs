@@ -35,7 +35,9 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, RingName, TraceEvent};
+use npsim_chip::kernel::trace_event::{
+    Cause, ContextState, Kinds, RingName, TraceEvent, TraceEventKind,
+};
 use npsim_inspect::stats::Stats;
 use npsim_isa::{CONTEXTS, CommandOp, Unit, context_index};
 
@@ -442,12 +444,12 @@ impl RaceDetector {
 impl Observer for RaceDetector {
     fn wants(&self) -> Kinds {
         Kinds::of(&[
-            Kind::Command,
-            Kind::Served,
-            Kind::Signal,
-            Kind::Ring,
-            Kind::Context,
-            Kind::LocalMemory,
+            TraceEventKind::Command,
+            TraceEventKind::Served,
+            TraceEventKind::Signal,
+            TraceEventKind::Ring,
+            TraceEventKind::Context,
+            TraceEventKind::LocalMemory,
         ])
     }
 

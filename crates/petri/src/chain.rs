@@ -14,7 +14,7 @@ const MHZ: u64 = 600;
 
 /// What a chain of routers did.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ChainOutcome {
     /// Order of the packets that left the last router in the window; a flow is named by its
     /// place among those of a time and by how many had that place before.
     pub order: Sequences<(u32, u32)>,
@@ -34,7 +34,7 @@ pub struct Outcome {
     bytes: u64,
 }
 
-impl Outcome {
+impl ChainOutcome {
     /// What left the last router in the window, in Gb/s of packets.
     #[must_use]
     pub fn gbps(&self) -> f64 {
@@ -75,7 +75,7 @@ fn load(p: &Parameters) -> Vec<(Tick, Packet)> {
 ///
 /// # Errors
 /// Parameters do not go together, in words.
-pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
+pub fn run(p: &Parameters, hops: usize) -> Result<ChainOutcome, String> {
     let outcome = run_while(p, hops, &|| true)?;
     outcome.ok_or_else(|| "the run was stopped".to_owned())
 }
@@ -89,7 +89,7 @@ pub fn run_while(
     p: &Parameters,
     hops: usize,
     go_on: &dyn Fn() -> bool,
-) -> Result<Option<Outcome>, String> {
+) -> Result<Option<ChainOutcome>, String> {
     p.check()?;
     let mut packets = load(p);
     let offered = packets.len() as u64;
@@ -116,7 +116,7 @@ pub fn run_while(
         let (place, time) = (packet.flow % p.flows as u32, packet.flow / p.flows as u32);
         order.note((place, time), packet.sequence);
     }
-    Ok(Some(Outcome {
+    Ok(Some(ChainOutcome {
         order,
         offered,
         lost,

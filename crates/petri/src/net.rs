@@ -4,7 +4,7 @@
 //! indistinguishable and stand for something that is free: a server, an entry of a queue. A
 //! transition takes a token from its place and one from each of its pools, keeps them for its
 //! firing time, puts the token into a place that depends on its step, and gives back to pools.
-//! When several tokens compete for a pool, the transition's [`Choice`] decides.
+//! When several tokens compete for a pool, the transition's [`TokenChoice`] decides.
 //!
 //! Times are whole ticks. The same net with the same seed makes the same moves everywhere.
 
@@ -50,7 +50,7 @@ pub enum Service {
 
 /// Which token a transition takes when several may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum TokenChoice {
     /// The one that has waited longest.
     Oldest,
     /// Each with equal probability.
@@ -62,7 +62,7 @@ pub enum Choice {
 
 /// What becomes of a token's step as a transition ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum TokenFate {
     /// It stays.
     Same,
     /// It grows by one.
@@ -87,9 +87,9 @@ pub struct Rule {
     /// Where the token goes, by its step; the last one holds for all further steps.
     pub to: Vec<Place>,
     /// What becomes of the token's step.
-    pub next: Next,
+    pub next: TokenFate,
     /// Who is taken first.
-    pub choice: Choice,
+    pub choice: TokenChoice,
 }
 
 /// What decides about a net's moves besides its tokens.
@@ -281,12 +281,12 @@ impl Net {
         };
         let mut able = (waiting.iter().enumerate()).filter(|(_, token)| possible(token));
         let chosen = match rule.choice {
-            Choice::Oldest => able.next().map(|(at, _)| at),
-            Choice::EqualTokens => {
+            TokenChoice::Oldest => able.next().map(|(at, _)| at),
+            TokenChoice::EqualTokens => {
                 let able: Vec<usize> = able.map(|(at, _)| at).collect();
                 drawn(&mut self.random, &able)
             }
-            Choice::EqualColours => {
+            TokenChoice::EqualColours => {
                 // The first of each colour has waited longest.
                 let mut first: Vec<(usize, usize)> = Vec::new();
                 for (at, token) in able {
@@ -332,9 +332,9 @@ impl Net {
         let rule = &self.rules[index];
         let mut moved = token;
         moved.step = match rule.next {
-            Next::Same => token.step,
-            Next::Further => token.step + 1,
-            Next::First => 0,
+            TokenFate::Same => token.step,
+            TokenFate::Further => token.step + 1,
+            TokenFate::First => 0,
         };
         let gives = rule.gives.clone();
         if let Some(to) = by_step(&rule.to, token.step) {

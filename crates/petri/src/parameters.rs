@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::net::{Choice, Service};
+use crate::net::{Service, TokenChoice};
 
 /// How places in TBUF are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slots {
+pub enum SlotPolicy {
     /// A context has its own; those of a microengine are neighbours.
     Contiguous,
     /// A context has its own; neighbours belong to different microengines.
@@ -46,17 +46,17 @@ pub enum Arbitration {
 }
 
 impl Arbitration {
-    pub(crate) const fn among_contexts(self) -> Choice {
+    pub(crate) const fn among_contexts(self) -> TokenChoice {
         match self {
-            Self::Equal => Choice::EqualTokens,
-            Self::Oldest => Choice::Oldest,
+            Self::Equal => TokenChoice::EqualTokens,
+            Self::Oldest => TokenChoice::Oldest,
         }
     }
 
-    pub(crate) const fn among_microengines(self) -> Choice {
+    pub(crate) const fn among_microengines(self) -> TokenChoice {
         match self {
-            Self::Equal => Choice::EqualColours,
-            Self::Oldest => Choice::Oldest,
+            Self::Equal => TokenChoice::EqualColours,
+            Self::Oldest => TokenChoice::Oldest,
         }
     }
 }
@@ -70,7 +70,7 @@ impl Arbitration {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     /// How places in TBUF are given out.
-    pub slots: Slots,
+    pub slots: SlotPolicy,
     /// When a context with a place of its own is free again.
     pub freed: Freed,
     /// What TBUF does at a place whose packet is on its way.
@@ -137,7 +137,7 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
-            slots: Slots::Contiguous,
+            slots: SlotPolicy::Contiguous,
             freed: Freed::Filled,
             drain: Drain::Waits,
             arbitration: Arbitration::Equal,
@@ -214,10 +214,10 @@ impl Parameters {
         match name {
             "slots" => {
                 self.slots = match value {
-                    "contiguous" => Slots::Contiguous,
-                    "strided" => Slots::Strided,
-                    "local" => Slots::Local,
-                    "global" => Slots::Global,
+                    "contiguous" => SlotPolicy::Contiguous,
+                    "strided" => SlotPolicy::Strided,
+                    "local" => SlotPolicy::Local,
+                    "global" => SlotPolicy::Global,
                     _ => return Err(one_of(value, "contiguous, strided, local or global")),
                 }
             }

@@ -5,9 +5,9 @@
 use std::collections::VecDeque;
 
 use crate::net::{
-    Choice, Fired, Guard, Net, Next, Place, Pool, Rule, Service, Tick, Token, Transition,
+    Fired, Guard, Net, Place, Pool, Rule, Service, Tick, Token, TokenChoice, TokenFate, Transition,
 };
-use crate::parameters::{Drain, Freed, Parameters, Slots};
+use crate::parameters::{Drain, Freed, Parameters, SlotPolicy};
 
 /// Ticks of a microengine's cycle.
 pub const CYCLE: Tick = 1000;
@@ -42,37 +42,37 @@ pub struct Passed {
 
 /// What a context does after one of its visits to the microengine.
 #[derive(Clone, Copy, Debug)]
-enum Work {
+enum ContextWork {
     Dram { bytes: u64, latency: u64 },
     Sram,
     Lock,
 }
 
 /// What a context does for a packet, visit by visit.
-fn program(p: &Parameters) -> Vec<Work> {
+fn program(p: &Parameters) -> Vec<ContextWork> {
     let mut work = Vec::new();
     let mut transfer = |latency| {
         for from in (0..p.bytes).step_by(ELEMENT as usize) {
             let bytes = ELEMENT.min(p.bytes - from);
-            work.push(Work::Dram { bytes, latency });
+            work.push(ContextWork::Dram { bytes, latency });
         }
     };
     transfer(p.dram_from_rfifo);
     let after = work.len();
-    let header = |latency| Work::Dram {
+    let header = |latency| ContextWork::Dram {
         bytes: HEADER,
         latency,
     };
     work.push(header(p.dram_read));
-    work.extend(std::iter::repeat_n(Work::Sram, p.lookups));
+    work.extend(std::iter::repeat_n(ContextWork::Sram, p.lookups));
     work.push(header(p.dram_write));
-    if p.slots == Slots::Global {
-        work.push(Work::Lock);
+    if p.slots == SlotPolicy::Global {
+        work.push(ContextWork::Lock);
     }
     for at in 0..after {
-        if let Work::Dram { bytes, .. } = work[at] {
+        if let ContextWork::Dram { bytes, .. } = work[at] {
             let latency = p.dram_to_tbuf;
-            work.push(Work::Dram { bytes, latency });
+            work.push(ContextWork::Dram { bytes, latency });
         }
     }
     work
@@ -80,7 +80,7 @@ fn program(p: &Parameters) -> Vec<Work> {
 
 /// A place of TBUF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot {
+enum TbufSlot {
     Empty,
     Claimed,
     Filled(Packet),
@@ -88,14 +88,14 @@ enum Slot {
 
 /// Packets and places of TBUF, and the transitions that depend on them.
 struct Buffers {
-    slots: Slots,
+    slots: SlotPolicy,
     /// Whether a context claims its own place only when its packet is ready for it.
     late: bool,
     drain: Drain,
     contexts: usize,
     received: VecDeque<Packet>,
     held: Vec<Option<(Packet, usize)>>,
-    tbuf: Vec<Slot>,
+    tbuf: Vec<TbufSlot>,
     /// The place that is sent next.
     turn: usize,
     /// By microengine, or for all: the place that is claimed next.
@@ -115,10 +115,10 @@ impl Buffers {
     /// The place that a context would claim.
     fn next(&self, token: &Token) -> usize {
         match self.slots {
-            Slots::Contiguous => self.context(token),
-            Slots::Strided => token.number * self.claim.len() + token.colour,
-            Slots::Local => token.colour * self.contexts + self.claim[token.colour],
-            Slots::Global => self.claim[0],
+            SlotPolicy::Contiguous => self.context(token),
+            SlotPolicy::Strided => token.number * self.claim.len() + token.colour,
+            SlotPolicy::Local => token.colour * self.contexts + self.claim[token.colour],
+            SlotPolicy::Global => self.claim[0],
         }
     }
 
@@ -127,10 +127,10 @@ impl Buffers {
         let order = (0..self.tbuf.len()).map(|at| (self.turn + at) % self.tbuf.len());
         for at in order {
             match self.tbuf[at] {
-                Slot::Filled(packet) => return Some((at, packet)),
-                Slot::Claimed if self.drain == Drain::Waits => return None,
-                Slot::Empty if self.drain == Drain::Waits && self.is_coming(at) => return None,
-                Slot::Empty | Slot::Claimed => {}
+                TbufSlot::Filled(packet) => return Some((at, packet)),
+                TbufSlot::Claimed if self.drain == Drain::Waits => return None,
+                TbufSlot::Empty if self.drain == Drain::Waits && self.is_coming(at) => return None,
+                TbufSlot::Empty | TbufSlot::Claimed => {}
             }
         }
         None
@@ -139,23 +139,25 @@ impl Buffers {
     /// Whether the context that has this place for its own has a packet for it.
     fn is_coming(&self, place: usize) -> bool {
         let context = match self.slots {
-            Slots::Contiguous => place,
-            Slots::Strided => place % self.claim.len() * self.contexts + place / self.claim.len(),
-            Slots::Local | Slots::Global => return false,
+            SlotPolicy::Contiguous => place,
+            SlotPolicy::Strided => {
+                place % self.claim.len() * self.contexts + place / self.claim.len()
+            }
+            SlotPolicy::Local | SlotPolicy::Global => return false,
         };
         self.late && self.held[context].is_some()
     }
 
     fn take_place(&mut self, token: &Token) -> usize {
         let place = self.next(token);
-        self.tbuf[place] = Slot::Claimed;
+        self.tbuf[place] = TbufSlot::Claimed;
         match self.slots {
-            Slots::Local => {
+            SlotPolicy::Local => {
                 let next = &mut self.claim[token.colour];
                 *next = (*next + 1) % self.contexts;
             }
-            Slots::Global => self.claim[0] = (self.claim[0] + 1) % self.tbuf.len(),
-            Slots::Contiguous | Slots::Strided => {}
+            SlotPolicy::Global => self.claim[0] = (self.claim[0] + 1) % self.tbuf.len(),
+            SlotPolicy::Contiguous | SlotPolicy::Strided => {}
         }
         place
     }
@@ -163,10 +165,10 @@ impl Buffers {
 
 impl Guard for Buffers {
     fn may(&self, transition: Transition, token: &Token) -> bool {
-        let is_next_empty = || self.tbuf[self.next(token)] == Slot::Empty;
+        let is_next_empty = || self.tbuf[self.next(token)] == TbufSlot::Empty;
         let of = Some(transition);
         if of == self.accept {
-            self.late || self.slots == Slots::Global || is_next_empty()
+            self.late || self.slots == SlotPolicy::Global || is_next_empty()
         } else if of == self.done {
             !self.late || is_next_empty()
         } else if of == self.lock || of == self.freed {
@@ -183,7 +185,7 @@ impl Guard for Buffers {
         if Some(transition) == self.accept {
             if let Some(packet) = self.received.pop_front() {
                 let place = match self.slots {
-                    Slots::Global => usize::MAX,
+                    SlotPolicy::Global => usize::MAX,
                     _ if self.late => self.next(token),
                     _ => self.take_place(token),
                 };
@@ -264,7 +266,7 @@ impl Stations {
 }
 
 /// What contexts share.
-struct Pools {
+struct SharedPools {
     packets: Pool,
     engine: Pool,
     queue: Pool,
@@ -276,7 +278,7 @@ struct Pools {
     mutex: Option<Pool>,
 }
 
-impl Pools {
+impl SharedPools {
     fn new(net: &mut Net, p: &Parameters) -> Self {
         let engines = p.microengines;
         Self {
@@ -288,9 +290,9 @@ impl Pools {
             sram: net.pool(1, 1),
             port: net.pool(1, 1),
             mutex: match p.slots {
-                Slots::Contiguous | Slots::Strided => None,
-                Slots::Local => Some(net.pool(engines, 1)),
-                Slots::Global => Some(net.pool(1, 1)),
+                SlotPolicy::Contiguous | SlotPolicy::Strided => None,
+                SlotPolicy::Local => Some(net.pool(engines, 1)),
+                SlotPolicy::Global => Some(net.pool(1, 1)),
             },
         }
     }
@@ -298,12 +300,12 @@ impl Pools {
 
 /// A net that is being built. Of transitions that can begin in the same tick, those that were added
 /// earlier begin first.
-struct Builder<'a> {
+struct NetBuilder<'a> {
     net: Net,
     p: &'a Parameters,
-    work: Vec<Work>,
+    work: Vec<ContextWork>,
     at: Stations,
-    pools: Pools,
+    pools: SharedPools,
 }
 
 /// What holds no resource and takes no time, first come, first served.
@@ -315,18 +317,18 @@ fn immediate(from: Place, to: Place) -> Rule {
         times: vec![0],
         service: Service::Deterministic,
         to: vec![to],
-        next: Next::Same,
-        choice: Choice::Oldest,
+        next: TokenFate::Same,
+        choice: TokenChoice::Oldest,
     }
 }
 
-impl Builder<'_> {
+impl NetBuilder<'_> {
     fn serve(
         &self,
         from: Place,
         pool: Pool,
         times: Vec<Tick>,
-        choice: Choice,
+        choice: TokenChoice,
         to: Vec<Place>,
     ) -> Rule {
         Rule {
@@ -340,7 +342,7 @@ impl Builder<'_> {
         }
     }
 
-    fn by_work<T>(&self, of: impl Fn(&Work) -> T) -> Vec<T> {
+    fn by_work<T>(&self, of: impl Fn(&ContextWork) -> T) -> Vec<T> {
         self.work.iter().map(of).collect()
     }
 
@@ -350,7 +352,10 @@ impl Builder<'_> {
 
     /// A free context takes a packet.
     fn accept(&mut self) -> Transition {
-        let mutex = self.pools.mutex.filter(|_| self.p.slots == Slots::Local);
+        let mutex = self
+            .pools
+            .mutex
+            .filter(|_| self.p.slots == SlotPolicy::Local);
         self.net.transition(Rule {
             takes: [self.pools.packets].into_iter().chain(mutex).collect(),
             choice: self.p.arbitration.among_contexts(),
@@ -366,7 +371,7 @@ impl Builder<'_> {
         let visits = 4 + p.lookups as u64;
         let visit = p.instructions * CYCLE / visits;
         let leaves = self.by_work(|work| match work {
-            Work::Lock => at.locking,
+            ContextWork::Lock => at.locking,
             _ => at.wanting,
         });
         let among = p.arbitration.among_contexts();
@@ -384,7 +389,7 @@ impl Builder<'_> {
         let among = p.arbitration.among_microengines();
         let bus = self.pools.bus;
         let memory = self.by_work(|work| match work {
-            Work::Sram => at.sram_queue,
+            ContextWork::Sram => at.sram_queue,
             _ => at.dram_queue,
         });
         let times = vec![p.command_bus * CYCLE];
@@ -395,7 +400,7 @@ impl Builder<'_> {
         };
         self.net.transition(rule);
         let times = self.by_work(|work| match work {
-            Work::Dram { bytes, .. } => self.dram_time(*bytes),
+            ContextWork::Dram { bytes, .. } => self.dram_time(*bytes),
             _ => 0,
         });
         let moving = vec![at.moving];
@@ -412,9 +417,9 @@ impl Builder<'_> {
         let (p, at) = (self.p, self.at);
         let rest = self.by_work(|work| {
             let (latency, served) = match work {
-                Work::Dram { bytes, latency } => (*latency, self.dram_time(*bytes)),
-                Work::Sram => (p.sram_read, p.sram_service * CYCLE),
-                Work::Lock => return 0,
+                ContextWork::Dram { bytes, latency } => (*latency, self.dram_time(*bytes)),
+                ContextWork::Sram => (p.sram_read, p.sram_service * CYCLE),
+                ContextWork::Lock => return 0,
             };
             (latency.saturating_sub(p.command_bus) * CYCLE).saturating_sub(served)
         });
@@ -424,19 +429,22 @@ impl Builder<'_> {
             times: rest,
             service: p.delay,
             to: after,
-            next: Next::Further,
+            next: TokenFate::Further,
             ..immediate(at.moving, at.ready)
         });
     }
 
     /// A context takes the lock before it claims a place of all contexts'.
     fn lock(&mut self) -> Option<Transition> {
-        let mutex = self.pools.mutex.filter(|_| self.p.slots != Slots::Local)?;
+        let mutex = self
+            .pools
+            .mutex
+            .filter(|_| self.p.slots != SlotPolicy::Local)?;
         Some(self.net.transition(Rule {
             takes: vec![mutex],
             times: vec![self.p.scratch_atomic * CYCLE],
             service: self.p.delay,
-            next: Next::Further,
+            next: TokenFate::Further,
             choice: self.p.arbitration.among_contexts(),
             ..immediate(self.at.locking, self.at.ready)
         }))
@@ -447,7 +455,7 @@ impl Builder<'_> {
         let at = self.at;
         let done = self.net.transition(Rule {
             gives: self.pools.mutex.into_iter().collect(),
-            next: Next::First,
+            next: TokenFate::First,
             ..immediate(at.done, if waits { at.waiting } else { at.free })
         });
         // A context whose own place is still full waits until it has been sent.
@@ -463,7 +471,7 @@ impl Builder<'_> {
             line,
             self.pools.port,
             vec![drain],
-            Choice::Oldest,
+            TokenChoice::Oldest,
             vec![line],
         );
         self.net.transition(Rule {
@@ -490,11 +498,11 @@ impl Router {
     pub fn new(p: &Parameters, stream: u64) -> Self {
         let (engines, contexts) = (p.microengines, p.working());
         let mut net = Net::new(p.seed, stream);
-        let mut builder = Builder {
+        let mut builder = NetBuilder {
             p,
             work: program(p),
             at: Stations::new(&mut net, engines, contexts),
-            pools: Pools::new(&mut net, p),
+            pools: SharedPools::new(&mut net, p),
             net,
         };
         let accept = builder.accept();
@@ -502,11 +510,11 @@ impl Router {
         let dram = builder.serve_commands();
         builder.complete_commands();
         let lock = builder.lock();
-        let fixed = matches!(p.slots, Slots::Contiguous | Slots::Strided);
+        let fixed = matches!(p.slots, SlotPolicy::Contiguous | SlotPolicy::Strided);
         let (done, freed) = builder.fill(fixed && p.freed == Freed::Sent);
         let transmit = builder.transmit();
         let places = match p.slots {
-            Slots::Global => p.places(),
+            SlotPolicy::Global => p.places(),
             _ => engines * contexts,
         };
         Self {
@@ -517,7 +525,7 @@ impl Router {
                 contexts,
                 received: VecDeque::new(),
                 held: vec![None; engines * contexts],
-                tbuf: vec![Slot::Empty; places],
+                tbuf: vec![TbufSlot::Empty; places],
                 turn: 0,
                 claim: vec![0; engines],
                 accept: Some(accept),
@@ -590,7 +598,7 @@ impl Router {
         let context = self.buffers.context(&fired.token);
         if Some(fired.transition) == self.buffers.done {
             if let Some((packet, place)) = self.buffers.held[context].take() {
-                self.buffers.tbuf[place] = Slot::Filled(packet);
+                self.buffers.tbuf[place] = TbufSlot::Filled(packet);
             }
             self.buffers
                 .transmit
@@ -598,10 +606,10 @@ impl Router {
                 .for_each(|t| self.net.look_again(*t));
         } else if Some(fired.transition) == self.buffers.transmit {
             let turn = self.buffers.turn;
-            if let Slot::Filled(packet) = self.buffers.tbuf[turn] {
+            if let TbufSlot::Filled(packet) = self.buffers.tbuf[turn] {
                 passed.left.push((fired.at, packet));
             }
-            self.buffers.tbuf[turn] = Slot::Empty;
+            self.buffers.tbuf[turn] = TbufSlot::Empty;
             self.buffers.turn = (turn + 1) % self.buffers.tbuf.len();
             let of = &self.buffers;
             for transition in [of.transmit, of.freed, of.done, of.accept, of.lock]

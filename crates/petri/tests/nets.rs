@@ -1,6 +1,6 @@
 //! The simulator of nets against what can be computed by hand.
 
-use npsim_petri::net::{Choice, Net, Next, Place, Rule, Service, Tick, Token};
+use npsim_petri::net::{Net, Place, Rule, Service, Tick, Token, TokenChoice, TokenFate};
 
 fn token(colour: usize, number: usize) -> Token {
     Token {
@@ -18,8 +18,8 @@ fn rule(from: Place, to: Place, time: Tick, service: Service) -> Rule {
         times: vec![time],
         service,
         to: vec![to],
-        next: Next::Same,
-        choice: Choice::Oldest,
+        next: TokenFate::Same,
+        choice: TokenChoice::Oldest,
     }
 }
 
@@ -93,7 +93,7 @@ fn tokens_are_neither_made_nor_lost() {
         net.transition(Rule {
             takes: vec![pool],
             gives: vec![pool],
-            choice: Choice::EqualColours,
+            choice: TokenChoice::EqualColours,
             ..rule(places[at], places[(at + 1) % 3], 100 + at as Tick, service)
         });
     }
@@ -108,7 +108,7 @@ fn tokens_are_neither_made_nor_lost() {
 }
 
 /// Two colours compete for a server, one with nine tokens and one with one.
-fn shares(choice: Choice) -> f64 {
+fn shares(choice: TokenChoice) -> f64 {
     let mut net = Net::new(5, 1);
     let mut all: Vec<Token> = (0..9).map(|n| token(0, n)).collect();
     all.push(token(1, 0));
@@ -130,8 +130,8 @@ fn shares(choice: Choice) -> f64 {
 
 #[test]
 fn a_choice_is_fair_among_what_it_says() {
-    assert!((shares(Choice::Oldest) - 0.1).abs() < 0.001);
-    assert!((shares(Choice::EqualTokens) - 0.1).abs() < 0.01);
+    assert!((shares(TokenChoice::Oldest) - 0.1).abs() < 0.001);
+    assert!((shares(TokenChoice::EqualTokens) - 0.1).abs() < 0.01);
     // The one that was just served comes again at once, so each colour always waits.
-    assert!((shares(Choice::EqualColours) - 0.5).abs() < 0.02);
+    assert!((shares(TokenChoice::EqualColours) - 0.5).abs() < 0.02);
 }

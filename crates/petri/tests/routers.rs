@@ -2,10 +2,10 @@
 //! what it names as its limit is its limit.
 
 use npsim_net::order::THRESHOLD;
-use npsim_petri::chain::{Outcome, run};
+use npsim_petri::chain::{ChainOutcome, run};
 use npsim_petri::parameters::Parameters;
 
-fn outcome(settings: &[(&str, &str)], hops: usize) -> Outcome {
+fn outcome(settings: &[(&str, &str)], hops: usize) -> ChainOutcome {
     let mut parameters = Parameters {
         packets: 8_000,
         warm_up: 2_000,

@@ -28,7 +28,7 @@ pub use board::{Board, BoardPort, MediaBus};
 pub use error::ProfileError;
 pub use lists::dram::{RefreshPolicy, RowPolicy};
 pub use named::Named;
-pub use parameter::{Domain, Erratum, Foundation, Parameter, Schema, Value};
+pub use parameter::{Domain, Erratum, Foundation, Parameter, ParameterValue, Schema};
 pub use profile::Profile;
 
 /// Most microengines of a chip.

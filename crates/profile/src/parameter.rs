@@ -55,10 +55,10 @@ impl Schema {
     ///
     /// # Errors
     /// It is no number, or none of the names.
-    pub fn parse(&self, text: &str) -> Result<Value, ProfileError> {
+    pub fn parse(&self, text: &str) -> Result<ParameterValue, ProfileError> {
         match self.domain {
             Domain::Number { .. } => match text.replace('_', "").parse() {
-                Ok(number) => Ok(Value::Number(number)),
+                Ok(number) => Ok(ParameterValue::Number(number)),
                 Err(_) => Err(ProfileError::Wrong {
                     key: self.key(),
                     reason: format!("`{text}` is not a whole number from 0"),
@@ -77,27 +77,27 @@ pub(crate) fn choose(
     key: &str,
     text: &str,
     known: &'static [&'static str],
-) -> Result<Value, ProfileError> {
+) -> Result<ParameterValue, ProfileError> {
     let name = known.iter().find(|name| **name == text);
     let name = name.ok_or_else(|| ProfileError::UnknownName {
         key: key.to_owned(),
         name: text.to_owned(),
         known,
     })?;
-    Ok(Value::Name(name))
+    Ok(ParameterValue::Name(name))
 }
 
 /// What a profile gives for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum ParameterValue {
     /// A number, in the parameter's unit of measure.
     Number(u64),
     /// A name, of a policy.
     Name(&'static str),
 }
 
-impl Value {
+impl ParameterValue {
     /// The number, if it is one.
     #[must_use]
     pub const fn number(self) -> Option<u64> {
@@ -117,19 +117,19 @@ impl Value {
     }
 }
 
-impl From<u64> for Value {
+impl From<u64> for ParameterValue {
     fn from(number: u64) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<&'static str> for Value {
+impl From<&'static str> for ParameterValue {
     fn from(name: &'static str) -> Self {
         Self::Name(name)
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
@@ -190,7 +190,7 @@ pub struct Parameter {
     /// Its name in the group.
     pub name: &'static str,
     /// Its value.
-    pub value: Value,
+    pub value: ParameterValue,
     /// The unit of measure; empty for a name.
     pub unit: &'static str,
     /// What it means.

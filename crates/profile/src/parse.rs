@@ -17,17 +17,17 @@ pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
 pub(crate) fn in_domain(
     key: &str,
     domain: &Domain,
-    value: parameter::Value,
+    value: parameter::ParameterValue,
 ) -> Result<(), ProfileError> {
     match (*domain, value) {
-        (Domain::Number { unit, least, most }, parameter::Value::Number(number)) => {
+        (Domain::Number { unit, least, most }, parameter::ParameterValue::Number(number)) => {
             if (least..=most).contains(&number) {
                 return Ok(());
             }
             let reason = format!("{number} is not within {least} to {most} {unit}");
             Err(wrong(key, &reason))
         }
-        (Domain::Number { unit, .. }, parameter::Value::Name(name)) => {
+        (Domain::Number { unit, .. }, parameter::ParameterValue::Name(name)) => {
             let reason = format!("it is a number of {unit} and not `{name}`");
             Err(wrong(key, &reason))
         }
@@ -75,7 +75,7 @@ pub(crate) fn take_parameter(
 
 /// A value with how well it is founded.
 pub(crate) struct Rated {
-    pub value: parameter::Value,
+    pub value: parameter::ParameterValue,
     pub foundation: Foundation,
     pub basis: String,
 }
@@ -92,7 +92,7 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
     };
     let value = match *domain {
         Domain::Number { unit, .. } => {
-            let number = parameter::Value::Number(take_number(&mut entry, key, "value")?);
+            let number = parameter::ParameterValue::Number(take_number(&mut entry, key, "value")?);
             in_domain(key, domain, number)?;
             let written = take_text(&mut entry, key, "unit")?;
             if written != unit {

@@ -257,7 +257,7 @@ impl Profile {
         &self,
         group: &str,
         name: &str,
-        value: impl Into<parameter::Value>,
+        value: impl Into<parameter::ParameterValue>,
     ) -> Result<Self, ProfileError> {
         let value = value.into();
         let mut profile = self.clone();

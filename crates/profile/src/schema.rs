@@ -46,7 +46,7 @@ macro_rules! group {
         $name:ident: $kind:ty $(, $unit:literal, $least:literal..=$most:literal)? => $accessor:ident $(of $place:ident)?;)+
     }) => {
         mod $group {
-            use crate::parameter::{Schema, Value};
+            use crate::parameter::{Schema, ParameterValue};
 
             pub(super) const SCHEMA: &[Schema] = &[$(Schema {
                 group: stringify!($group),
@@ -62,8 +62,8 @@ macro_rules! group {
 
             impl Values {
                 /// Takes the values in the order of the list.
-                pub(super) fn take(values: &mut impl Iterator<Item = Value>) -> Self {
-                    let mut next = || values.next().unwrap_or(Value::Number(0));
+                pub(super) fn take(values: &mut impl Iterator<Item = ParameterValue>) -> Self {
+                    let mut next = || values.next().unwrap_or(ParameterValue::Number(0));
                     Self { $($accessor: field!(next(), $kind $(, $unit)?),)+ }
                 }
             }

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use npsim_asm::{Diagnostic, Level, LintLevel, Options, SourceMap};
+use npsim_asm::{Diagnostic, LintLevel, Options, Severity, SourceMap};
 use npsim_image::Image;
 
 use crate::diagnostics::{render_diagnostic, render_problem};
 use crate::files::{Disk, Files};
 use crate::firmware_file::{is_bare, is_firmware, read_for};
 use crate::includes::FileIncludes;
-use crate::messages::Message;
+use crate::messages::DiagnosticMessage;
 use crate::problem::Problem;
 use crate::{ProgramPlan, Project};
 
@@ -38,7 +38,7 @@ pub struct Messages {
     /// Rendered, with ANSI styles.
     pub rendered: Vec<String>,
     /// `rendered` as data, for programs.
-    pub items: Vec<Message>,
+    pub items: Vec<DiagnosticMessage>,
     /// How many are errors.
     pub errors: usize,
     /// How many are warnings.
@@ -59,9 +59,9 @@ impl Messages {
                 .seen
                 .insert((place, span.lo, diagnostic.message.clone()));
             let before = match diagnostic.level {
-                Level::Error => &mut self.errors,
-                Level::Warning => &mut self.warnings,
-                Level::Note => &mut 0,
+                Severity::Error => &mut self.errors,
+                Severity::Warning => &mut self.warnings,
+                Severity::Note => &mut 0,
             };
             if *before >= SHOWN_MOST {
                 *before += usize::from(new);
@@ -71,7 +71,8 @@ impl Messages {
             let text = render_diagnostic(diagnostic, sources);
             if !self.rendered.contains(&text) {
                 *before += 1;
-                self.items.push(Message::new(diagnostic, sources, &text));
+                self.items
+                    .push(DiagnosticMessage::new(diagnostic, sources, &text));
                 self.rendered.push(text);
             }
         }
@@ -82,7 +83,8 @@ impl Messages {
         let text = render_problem(problem);
         if !self.rendered.contains(&text) {
             self.errors += 1;
-            self.items.push(Message::of_problem(problem, &text));
+            self.items
+                .push(DiagnosticMessage::of_problem(problem, &text));
             self.rendered.push(text);
         }
     }

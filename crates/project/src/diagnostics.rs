@@ -10,14 +10,14 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level as Shown, Patch, Renderer, Snippet,
 };
 use npsim_asm::source::{ExpansionId, SourceFile};
-use npsim_asm::{Diagnostic, Level, SourceMap, Span};
+use npsim_asm::{Diagnostic, Severity, SourceMap, Span};
 use npsim_chip::kernel::check::Fault;
 use npsim_image::Image;
 
 use crate::problem::{Problem, floor};
 
 /// A place in one file with what is said of it.
-struct Place<'a> {
+struct MarkedPlace<'a> {
     file: &'a SourceFile,
     span: Range<usize>,
     label: Cow<'a, str>,
@@ -42,9 +42,9 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String
         }
     }
     let level = match diagnostic.level {
-        Level::Error => Shown::ERROR,
-        Level::Warning => Shown::WARNING,
-        Level::Note => Shown::NOTE,
+        Severity::Error => Shown::ERROR,
+        Severity::Warning => Shown::WARNING,
+        Severity::Note => Shown::NOTE,
     };
     let mut group = level
         .primary_title(diagnostic.message.as_str())
@@ -76,9 +76,9 @@ fn place<'a>(
     span: Span,
     label: impl Into<Cow<'a, str>>,
     primary: bool,
-) -> Place<'a> {
+) -> MarkedPlace<'a> {
     let file = sources.file(span.file);
-    Place {
+    MarkedPlace {
         file,
         span: bytes(&file.text, span.lo as usize..span.hi as usize),
         label: label.into(),
@@ -88,7 +88,7 @@ fn place<'a>(
 
 /// The uses of macros through which a place came, innermost first.
 /// A macro that uses itself is shown once.
-fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<Place<'a>>) {
+fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<MarkedPlace<'a>>) {
     let mut shown: BTreeSet<Span> = BTreeSet::new();
     for used in sources.expansion_chain(expansion) {
         if shown.insert(used.call) {
@@ -99,7 +99,7 @@ fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<Pl
 }
 
 /// One snippet for each file, in the order in which the files first appear.
-fn snippets<'a>(places: &[Place<'a>]) -> Vec<Snippet<'a, Annotation<'a>>> {
+fn snippets<'a>(places: &[MarkedPlace<'a>]) -> Vec<Snippet<'a, Annotation<'a>>> {
     let mut files: Vec<&SourceFile> = Vec::new();
     for place in places {
         if !files.iter().any(|file| std::ptr::eq(*file, place.file)) {
@@ -224,8 +224,8 @@ pub fn render_fault(fault: &Fault, programs: &[(u8, &Image, &SourceMap)]) -> Str
                     other.primary = false;
                 }
                 // In the same words as that of the fault itself it would only be doubled.
-                let new = |other: &Place<'_>| {
-                    places.iter().all(|it: &Place<'_>| {
+                let new = |other: &MarkedPlace<'_>| {
+                    places.iter().all(|it: &MarkedPlace<'_>| {
                         !(std::ptr::eq(it.file, other.file) && it.span == other.span)
                     })
                 };
@@ -272,7 +272,7 @@ fn origin_places<'a>(
     sources: &'a SourceMap,
     pc: u16,
     who: &str,
-    places: &mut Vec<Place<'a>>,
+    places: &mut Vec<MarkedPlace<'a>>,
 ) {
     let mut next = image.origins.get(pc as usize).copied();
     let mut label = who.to_string();
@@ -283,7 +283,7 @@ fn origin_places<'a>(
             .get(origin.file as usize)
             .and_then(|path| sources.files().iter().find(|f| f.path == *path));
         if let Some(file) = file {
-            places.push(Place {
+            places.push(MarkedPlace {
                 file,
                 span: rest_of_line(&file.text, origin.line, origin.column),
                 label: label.into(),

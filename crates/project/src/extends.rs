@@ -14,9 +14,9 @@ use npsim_asm::spelling::closest;
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 
 use super::project_text::ProjectText;
-use super::source_map::{SourceMap, Step, Steps};
+use super::source_map::{KeyPath, KeyStep, SourceMap};
 use super::{FILE_NAME, folder_of};
-use crate::files::{Files, Kind, join, tidy};
+use crate::files::{FileKind, Files, join, tidy};
 use crate::problem::{Excerpt, Problem};
 
 /// The key.
@@ -27,21 +27,21 @@ const DEEPEST: usize = 32;
 const WHOLE_LISTS: &[&str] = &["port", "flow"];
 
 /// A file that was read.
-struct Part {
+struct MergedFile {
     /// As it is shown.
     path: String,
     text: Arc<str>,
     document: DocumentMut,
     /// Its paths that are now relative to the folder of the project.
-    rewritten: BTreeMap<Steps, String>,
+    rewritten: BTreeMap<KeyPath, String>,
 }
 
 /// Reads files in the order in which they are merged.
-struct Reader<'a> {
+struct ExtendsReader<'a> {
     source: &'a dyn Files,
     /// The folder of the project.
     folder: &'a Path,
-    parts: Vec<Part>,
+    parts: Vec<MergedFile>,
     /// Every file that was read, for what it is on the disk.
     seen: Vec<PathBuf>,
     files: Vec<PathBuf>,
@@ -66,7 +66,7 @@ pub(super) fn merged(source: &dyn Files, text: ProjectText) -> Result<ProjectTex
         return Ok(text);
     }
     let own = PathBuf::from(&text.path);
-    let mut reader = Reader {
+    let mut reader = ExtendsReader {
         source,
         folder: &text.folder,
         parts: Vec::new(),
@@ -103,7 +103,7 @@ fn real(source: &dyn Files, path: &Path) -> PathBuf {
         .unwrap_or_else(|_| path.to_path_buf())
 }
 
-impl Reader<'_> {
+impl ExtendsReader<'_> {
     /// Takes in the files that a text extends, then the text. Its paths are
     /// relative to `prefix`, seen from the folder of the project.
     fn take(&mut self, path: &str, text: &Arc<str>, prefix: &Path) -> Result<(), Problem> {
@@ -144,7 +144,7 @@ impl Reader<'_> {
         document.remove(KEY);
         normal(document.as_table_mut());
         let rewritten = self.rewrite(&mut document, prefix);
-        self.parts.push(Part {
+        self.parts.push(MergedFile {
             path: path.to_owned(),
             text: text.clone(),
             document,
@@ -163,7 +163,7 @@ impl Reader<'_> {
     fn extended(&mut self, name: &str, prefix: &Path) -> Result<(), Problem> {
         let mut from_here = prefix.join(name);
         let there = self.source.kind(&join(self.folder, &from_here));
-        if there.is_ok_and(|kind| kind == Kind::Folder) {
+        if there.is_ok_and(|kind| kind == FileKind::Folder) {
             from_here.push(FILE_NAME);
         }
         let from_here = tidy(self.source, self.folder, &from_here);
@@ -209,13 +209,13 @@ impl Reader<'_> {
     }
 
     /// Makes the paths in a file relative to the folder of the project.
-    fn rewrite(&self, document: &mut DocumentMut, prefix: &Path) -> BTreeMap<Steps, String> {
+    fn rewrite(&self, document: &mut DocumentMut, prefix: &Path) -> BTreeMap<KeyPath, String> {
         let mut rewritten = BTreeMap::new();
         if prefix.as_os_str().is_empty() {
             return rewritten;
         }
-        let key = |name: &str| Step::Key(name.to_owned());
-        let mut change = |value: &mut Value, steps: Steps| {
+        let key = |name: &str| KeyStep::Key(name.to_owned());
+        let mut change = |value: &mut Value, steps: KeyPath| {
             let Some(path) = value.as_str() else { return };
             let text = tidy(self.source, self.folder, &prefix.join(path))
                 .display()
@@ -227,13 +227,13 @@ impl Reader<'_> {
         };
         if let Some(Item::Value(Value::Array(folders))) = document.get_mut("include") {
             for (place, value) in folders.iter_mut().enumerate() {
-                change(value, vec![key("include"), Step::Place(place)]);
+                change(value, vec![key("include"), KeyStep::Place(place)]);
             }
         }
         if let Some(Item::ArrayOfTables(list)) = document.get_mut("me") {
             for (place, entry) in list.iter_mut().enumerate() {
                 if let Some(Item::Value(value)) = entry.get_mut("source") {
-                    change(value, vec![key("me"), Step::Place(place), key("source")]);
+                    change(value, vec![key("me"), KeyStep::Place(place), key("source")]);
                 }
             }
         }
@@ -319,15 +319,15 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    fn take(&mut self, here: &[Step], there: &[Step]) {
+    fn take(&mut self, here: &[KeyStep], there: &[KeyStep]) {
         self.source_map.take(here, self.part, there.to_vec());
     }
 
     /// Merges the table at `there` of the file into the one at `here`.
-    fn table(&mut self, base: &mut Table, over: &Table, here: &[Step], there: &[Step]) {
+    fn table(&mut self, base: &mut Table, over: &Table, here: &[KeyStep], there: &[KeyStep]) {
         for (name, item) in over {
-            let here = below(here, Step::Key(name.to_owned()));
-            let there = below(there, Step::Key(name.to_owned()));
+            let here = below(here, KeyStep::Key(name.to_owned()));
+            let there = below(there, KeyStep::Key(name.to_owned()));
             match base.get_mut(name) {
                 None | Some(Item::None) => {
                     self.take(&here, &there);
@@ -341,7 +341,14 @@ impl Merge<'_> {
         }
     }
 
-    fn item(&mut self, slot: &mut Item, item: &Item, here: &[Step], there: &[Step], name: &str) {
+    fn item(
+        &mut self,
+        slot: &mut Item,
+        item: &Item,
+        here: &[KeyStep],
+        there: &[KeyStep],
+        name: &str,
+    ) {
         let top = here.len() == 1;
         match (slot, item) {
             (Item::Table(base), Item::Table(over)) => self.table(base, over, here, there),
@@ -358,8 +365,8 @@ impl Merge<'_> {
                         continue;
                     }
                     self.take(
-                        &below(here, Step::Place(base.len())),
-                        &below(there, Step::Place(place)),
+                        &below(here, KeyStep::Place(base.len())),
+                        &below(there, KeyStep::Place(place)),
                     );
                     base.push(value.as_str().map_or_else(|| value.clone(), Value::from));
                 }
@@ -377,8 +384,8 @@ impl Merge<'_> {
         &mut self,
         base: &mut ArrayOfTables,
         over: &ArrayOfTables,
-        here: &[Step],
-        there: &[Step],
+        here: &[KeyStep],
+        there: &[KeyStep],
         name: &str,
     ) {
         let by = if name == "route" { "prefix" } else { "name" };
@@ -386,7 +393,7 @@ impl Merge<'_> {
         let mut free: Vec<Option<String>> = base.iter().map(called).collect();
         let before = free.clone();
         for (place, entry) in over.iter().enumerate() {
-            let there = below(there, Step::Place(place));
+            let there = below(there, KeyStep::Place(place));
             let wanted = called(entry);
             let known = free
                 .iter()
@@ -394,9 +401,9 @@ impl Merge<'_> {
             let slot = known.and_then(|at| Some((at, base.get_mut(at)?)));
             if let Some((at, slot)) = slot {
                 free[at] = None;
-                self.table(slot, entry, &below(here, Step::Place(at)), &there);
+                self.table(slot, entry, &below(here, KeyStep::Place(at)), &there);
             } else {
-                let here = below(here, Step::Place(base.len()));
+                let here = below(here, KeyStep::Place(base.len()));
                 self.take(&here, &there);
                 let others = before.iter().flatten().map(String::as_str);
                 if let Some(near) = wanted.and_then(|wanted| closest(&wanted, others)) {
@@ -408,7 +415,7 @@ impl Merge<'_> {
     }
 }
 
-fn below(steps: &[Step], step: Step) -> Steps {
+fn below(steps: &[KeyStep], step: KeyStep) -> KeyPath {
     let mut longer = steps.to_vec();
     longer.push(step);
     longer

@@ -14,7 +14,7 @@ pub use memory::MemoryFiles;
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.
@@ -36,7 +36,7 @@ pub trait Files: fmt::Debug {
     ///
     /// # Errors
     /// Nothing is there, or it may not be looked at.
-    fn kind(&self, path: &Path) -> io::Result<Kind>;
+    fn kind(&self, path: &Path) -> io::Result<FileKind>;
 
     /// The one path of what is there, however it was reached.
     ///
@@ -52,7 +52,7 @@ pub trait Files: fmt::Debug {
 
     /// Whether a regular file is there.
     fn is_file(&self, path: &Path) -> bool {
-        self.kind(path).is_ok_and(|kind| kind == Kind::File)
+        self.kind(path).is_ok_and(|kind| kind == FileKind::File)
     }
 }
 

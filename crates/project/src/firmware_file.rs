@@ -32,7 +32,7 @@ pub(crate) fn is_bare(path: &Path) -> bool {
 
 /// One program of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FirmwareProgram {
     /// The comment in front of its words, if they are text that has one.
     pub title: Option<String>,
     /// The microengines that it is for; empty if the file does not say.
@@ -46,7 +46,7 @@ pub struct Part {
 ///
 /// # Errors
 /// The file cannot be read, or something in it is not as it should be.
-pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<Part>, Problem> {
+pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<FirmwareProgram>, Problem> {
     let bytes = files
         .read(path)
         .map_err(|error| Problem::io("read", path, &error))?;
@@ -73,7 +73,7 @@ pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<Part>, Problem> {
             Problem::new(format!("{shown}: {error}"))
                 .help("words in binary have five bytes each, most significant first")
         })?;
-        vec![Part::without_place(None, image)]
+        vec![FirmwareProgram::without_place(None, image)]
     };
     for part in &mut parts {
         if part.image.name.is_empty() {
@@ -127,7 +127,7 @@ pub(crate) fn microengines(files: &dyn Files, path: &Path) -> Result<Option<Stri
     Ok((!ids.is_empty()).then(|| ids.join(",")))
 }
 
-impl Part {
+impl FirmwareProgram {
     fn without_place(title: Option<String>, image: Image) -> Self {
         Self {
             title,
@@ -137,15 +137,15 @@ impl Part {
     }
 }
 
-fn images(bytes: &[u8]) -> Result<Vec<Part>, npsim_image::file::ImageFileError> {
+fn images(bytes: &[u8]) -> Result<Vec<FirmwareProgram>, npsim_image::file::ImageFileError> {
     if !bytes.starts_with(SET_MAGIC.as_bytes()) {
-        return Ok(vec![Part::without_place(
+        return Ok(vec![FirmwareProgram::without_place(
             None,
             Image::from_file_bytes(bytes)?,
         )]);
     }
     let images = set_from_file_bytes(bytes)?;
-    let part = |placed: PlacedImage| Part {
+    let part = |placed: PlacedImage| FirmwareProgram {
         title: None,
         microengines: placed.microengines,
         image: placed.image,
@@ -153,14 +153,14 @@ fn images(bytes: &[u8]) -> Result<Vec<Part>, npsim_image::file::ImageFileError> 
     Ok(images.into_iter().map(part).collect())
 }
 
-fn words(text: &str) -> Result<Vec<Part>, String> {
+fn words(text: &str) -> Result<Vec<FirmwareProgram>, String> {
     let mut parts = Vec::new();
     for section in sections(text) {
         // Empty lines stand for the lines before the section, so that line
         // numbers in errors are the file's.
         let lines = "\n".repeat(section.first_line) + section.text;
         let image = Image::from_hex(&lines)?;
-        parts.push(Part {
+        parts.push(FirmwareProgram {
             title: section.title.map(str::to_owned),
             microengines: section.title.map_or_else(Vec::new, listed),
             image,
@@ -190,13 +190,13 @@ fn is_text(bytes: &[u8]) -> bool {
 const TITLE: &str = "; me ";
 
 /// The words of one program in a text.
-struct Section<'a> {
+struct ProgramSection<'a> {
     title: Option<&'a str>,
     text: &'a str,
     first_line: usize,
 }
 
-fn sections(text: &str) -> Vec<Section<'_>> {
+fn sections(text: &str) -> Vec<ProgramSection<'_>> {
     let mut starts = Vec::new();
     let mut at = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -222,7 +222,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
     starts
         .into_iter()
         .zip(ends)
-        .map(|((first_line, at, title), end)| Section {
+        .map(|((first_line, at, title), end)| ProgramSection {
             title,
             text: &text[at..end],
             first_line,

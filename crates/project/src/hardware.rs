@@ -12,13 +12,13 @@ use crate::files::{Disk, Files};
 use crate::problem::{Excerpt, Problem};
 
 /// What is named, and what its text is.
-struct Named {
+struct NamedText {
     text: String,
     place: Option<Excerpt>,
     shown: String,
 }
 
-impl Named {
+impl NamedText {
     fn built_in(what: &str, name: &str, text: &str, place: Option<Excerpt>) -> Self {
         Self {
             text: text.to_owned(),
@@ -121,9 +121,9 @@ fn chip_text(
     name: &str,
     folder: &Path,
     place: Option<Excerpt>,
-) -> Result<Named, Problem> {
+) -> Result<NamedText, Problem> {
     if let Some(text) = Profile::text(name) {
-        return Ok(Named::built_in("chip", name, text, place));
+        return Ok(NamedText::built_in("chip", name, text, place));
     }
     let names: Vec<_> = Profile::names().collect();
     read(files, name, folder, place, "chip", &names)
@@ -134,9 +134,9 @@ fn board_text(
     name: &str,
     folder: &Path,
     place: Option<Excerpt>,
-) -> Result<Named, Problem> {
+) -> Result<NamedText, Problem> {
     if let Some(text) = Board::text(name) {
-        return Ok(Named::built_in("board", name, text, place));
+        return Ok(NamedText::built_in("board", name, text, place));
     }
     let names: Vec<_> = Board::names().collect();
     read(files, name, folder, place, "board", &names)
@@ -150,7 +150,7 @@ fn read(
     place: Option<Excerpt>,
     what: &str,
     names: &[&str],
-) -> Result<Named, Problem> {
+) -> Result<NamedText, Problem> {
     let at_place = |mut problem: Problem| {
         problem.excerpt = place.clone().map(Box::new);
         problem
@@ -163,7 +163,7 @@ fn read(
             .map_err(|error| at_place(Problem::io("read", &path, &error)))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| at_place(Problem::new(format!("`{}` is not text", path.display()))))?;
-        return Ok(Named {
+        return Ok(NamedText {
             text,
             place,
             shown: format!("{what} `{name}`"),

@@ -13,7 +13,7 @@ pub struct Region {
 
 /// One memory with its taken ranges, in address order.
 #[derive(Clone, Debug)]
-pub struct Space {
+pub struct MemoryLayout {
     /// As it is shown: `scratch`, `sram0`, `dram`.
     pub name: String,
     /// Bytes populated.
@@ -32,7 +32,7 @@ pub enum NoPlace {
     Full(u64),
 }
 
-impl Space {
+impl MemoryLayout {
     /// An empty memory.
     #[must_use]
     pub fn new(name: impl Into<String>, size: u64) -> Self {
@@ -121,11 +121,11 @@ impl Space {
 
 #[cfg(test)]
 mod tests {
-    use super::{NoPlace, Region, Space};
+    use super::{MemoryLayout, NoPlace, Region};
 
     #[test]
     fn fits_around_what_is_fixed() {
-        let mut space = Space::new("scratch", 1024);
+        let mut space = MemoryLayout::new("scratch", 1024);
         assert_eq!(space.reserve("fixed", 100, 28), Ok(()));
         assert_eq!(space.place("a", 0, 100, 4), Ok(0));
         assert_eq!(space.place("b", 0, 512, 512), Ok(512));
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn attached_windows_take_no_room() {
-        let mut space = Space::new("sram1", 64);
+        let mut space = MemoryLayout::new("sram1", 64);
         space.attach("device", 8192, 8192);
         assert_eq!(space.place("all", 0, 64, 4), Ok(0));
         assert_eq!(space.place("more", 0, 4, 4), Err(NoPlace::Full(0)));
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn refuses_overlap_and_outside() {
-        let mut space = Space::new("dram", 64);
+        let mut space = MemoryLayout::new("dram", 64);
         assert_eq!(space.reserve("x", 0, 32), Ok(()));
         let x = Region {
             name: "x".into(),

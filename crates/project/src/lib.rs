@@ -55,7 +55,7 @@ pub use settings::{
 };
 
 use crate::disturb::NodeStall;
-use crate::files::{Disk, Files, Kind};
+use crate::files::{Disk, FileKind, Files};
 use crate::goals::Goal;
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
@@ -88,7 +88,7 @@ pub struct Project {
     /// What each task of the general-purpose core will do, for people.
     pub tasks: Vec<String>,
     /// The memories with what is where.
-    pub spaces: Vec<layout::Space>,
+    pub spaces: Vec<layout::MemoryLayout>,
     /// Settings over the file, as they were given.
     pub settings: Vec<Setting>,
     /// What settings changed in the profile.
@@ -291,7 +291,7 @@ fn read(
         .kind(target)
         .map_err(|error| Problem::io("read", target, &error))?;
     let firmware = crate::firmware_file::is_firmware(target);
-    if (is_source(target) || firmware) && kind == Kind::File {
+    if (is_source(target) || firmware) && kind == FileKind::File {
         let mut overrides = overrides.clone();
         if firmware && overrides.ids.is_none() {
             overrides.ids = crate::firmware_file::microengines(files, target)?;
@@ -312,14 +312,14 @@ fn read(
             true,
         ));
     }
-    let path = if kind == Kind::Folder {
+    let path = if kind == FileKind::Folder {
         target.join(FILE_NAME)
     } else {
         target.to_path_buf()
     };
     let bytes = files.read(&path).map_err(|error| {
         let problem = Problem::io("read", &path, &error);
-        if kind == Kind::Folder {
+        if kind == FileKind::Folder {
             problem.help(no_project_in(files, target))
         } else {
             problem

@@ -15,15 +15,15 @@ use std::ops::Range;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
-use npsim_chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use npsim_chip::units::sram::device::{Attachment, Device, Handover, WindowPart, WindowRequest};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
 use crate::keys::Spanned;
-use crate::registry::{Kind, Read, Registry};
-use crate::resolve::{Resolver, Window};
+use crate::registry::{ReadSection, RegisteredKind, Registry};
+use crate::resolve::{DeviceWindow, Resolver};
 use crate::section;
 pub use crate::section::KeyMistake;
 use crate::toml_errors::KeyError;
@@ -37,7 +37,7 @@ const MOST_LONGWORDS: u32 = 1 << 23;
 
 /// What a table answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct LookAsideAnswer {
     /// The longword that microcode reads.
     pub value: u32,
     /// Cycles until it can be read.
@@ -63,7 +63,7 @@ pub trait LookAside: Clone + Debug + Serialize + DeserializeOwned + Send + Sync 
     fn longwords(&self) -> u32;
 
     /// Answers a question from the table.
-    fn answer(&mut self, table: &[u32], question: u32) -> Answer;
+    fn answer(&mut self, table: &[u32], question: u32) -> LookAsideAnswer;
 
     /// What it has counted, for statistics.
     fn counts(&self) -> Row {
@@ -94,14 +94,14 @@ impl Registry {
     /// The registry with one more kind of look-aside table.
     #[must_use]
     pub fn with_look_aside<L: LookAside>(self) -> Self {
-        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<Read<()>, KeyError> {
+        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<()>, KeyError> {
             let (window, keys) = section::read::<WindowKeys, L::Keys>(value, &WINDOW_KEYS)?;
             Ok(Box::new(move |resolver| match L::new(keys.get_ref()) {
                 Ok(kind) => attach(kind, &window, resolver),
                 Err(mistake) => mistake.report(resolver),
             }))
         };
-        self.add_device(Kind {
+        self.add_device(RegisteredKind {
             name: L::NAME,
             listed: true,
             schema: section::schema::<WindowKeys, L::Keys>,
@@ -119,7 +119,7 @@ fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>)
         return;
     }
     let half = (4 * longwords).next_power_of_two().max(PLACES_BYTES);
-    let attachment = resolver.window(&Window {
+    let attachment = resolver.window(&DeviceWindow {
         kind: L::NAME,
         name: &keys.name,
         channel: keys.channel.as_ref(),
@@ -149,7 +149,7 @@ struct Table<L> {
 }
 
 /// What a longword of the window is.
-enum Word {
+enum TableWord {
     Table(usize),
     Question(usize),
     Answer(usize),
@@ -162,16 +162,16 @@ impl<L: LookAside> Table<L> {
     }
 
     /// What is at a longword of the window; `None` if nothing is.
-    fn word(&self, place: u32) -> Option<Word> {
+    fn word(&self, place: u32) -> Option<TableWord> {
         let Some(at) = place.checked_sub(self.middle()) else {
             let place = place as usize;
-            return (place < self.words.len()).then_some(Word::Table(place));
+            return (place < self.words.len()).then_some(TableWord::Table(place));
         };
         let number = (at / 2) as usize;
         match at % 2 {
             _ if at / 2 >= PLACES => None,
-            0 => Some(Word::Question(number)),
-            _ => Some(Word::Answer(number)),
+            0 => Some(TableWord::Question(number)),
+            _ => Some(TableWord::Answer(number)),
         }
     }
 }
@@ -185,10 +185,10 @@ impl<L: LookAside> Device for Table<L> {
         &self.attachment
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<WindowPart> {
         let bytes = 4 * self.words.len() as u32;
         let parts = [("", 0, Some(bytes)), ("_ASK", 4 * self.middle(), None)];
-        let parts = parts.map(|(suffix, offset, registers)| Part {
+        let parts = parts.map(|(suffix, offset, registers)| WindowPart {
             suffix,
             offset,
             registers,
@@ -197,13 +197,15 @@ impl<L: LookAside> Device for Table<L> {
     }
 
     /// A read of an answer must not pass the write of its question: both concern both.
-    fn check(&self, request: Request) -> Result<Range<u32>, String> {
+    fn check(&self, request: WindowRequest) -> Result<Range<u32>, String> {
         let places = request.places();
         match (self.word(request.place), request.writes, request.count) {
-            (Some(Word::Table(_)), ..) if places.end as usize <= self.words.len() => Ok(places),
-            (Some(Word::Question(_)), true, 1) => Ok(places.start..places.start + 2),
-            (Some(Word::Answer(_)), false, 1) => Ok(places.start - 1..places.start + 1),
-            (Some(Word::Table(_)) | None, ..) => {
+            (Some(TableWord::Table(_)), ..) if places.end as usize <= self.words.len() => {
+                Ok(places)
+            }
+            (Some(TableWord::Question(_)), true, 1) => Ok(places.start..places.start + 2),
+            (Some(TableWord::Answer(_)), false, 1) => Ok(places.start - 1..places.start + 1),
+            (Some(TableWord::Table(_)) | None, ..) => {
                 Err(format!("its table has {} longwords", self.words.len()))
             }
             _ => Err("a question is one longword written, an answer one longword read".to_owned()),
@@ -211,30 +213,30 @@ impl<L: LookAside> Device for Table<L> {
     }
 
     /// An answer cannot be read before it is known: the command waits in the channel.
-    fn free_at(&self, request: Request) -> Cycle {
+    fn free_at(&self, request: WindowRequest) -> Cycle {
         match self.word(request.place) {
-            Some(Word::Answer(number)) => self.answers[number].1,
+            Some(TableWord::Answer(number)) => self.answers[number].1,
             _ => 0,
         }
     }
 
     fn serve(
         &mut self,
-        request: Request,
+        request: WindowRequest,
         handover: Handover,
         data: &mut [u32],
     ) -> Result<Cycle, String> {
         for (place, word) in request.places().zip(data) {
             match self.word(place) {
-                Some(Word::Table(at)) if request.writes => {
+                Some(TableWord::Table(at)) if request.writes => {
                     self.words[at] = handover.written(self.words[at], *word);
                 }
-                Some(Word::Table(at)) => *word = self.words[at],
-                Some(Word::Question(number)) => {
+                Some(TableWord::Table(at)) => *word = self.words[at],
+                Some(TableWord::Question(number)) => {
                     let answer = self.kind.answer(&self.words, *word);
                     self.answers[number] = (answer.value, handover.now + answer.cycles);
                 }
-                Some(Word::Answer(number)) => *word = self.answers[number].0,
+                Some(TableWord::Answer(number)) => *word = self.answers[number].0,
                 None => return Err("nothing is there".to_owned()),
             }
         }

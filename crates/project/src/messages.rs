@@ -3,14 +3,14 @@
 
 use npsim_asm::diagnostic::Label;
 use npsim_asm::source::ExpansionId;
-use npsim_asm::{Diagnostic, Level, SourceMap, Span};
+use npsim_asm::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
 
 use crate::problem::{Problem, floor};
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Message {
+pub struct DiagnosticMessage {
     /// `error`, `warning` or `note`.
     pub level: &'static str,
     /// The diagnostic's name; none for what is wrong outside of sources.
@@ -18,9 +18,9 @@ pub struct Message {
     /// One line.
     pub message: String,
     /// The place it is about, if there is one.
-    pub primary: Option<Place>,
+    pub primary: Option<MessagePlace>,
     /// Further places.
-    pub secondary: Vec<Place>,
+    pub secondary: Vec<MessagePlace>,
     /// Reasons.
     pub notes: Vec<String>,
     /// What to do.
@@ -33,7 +33,7 @@ pub struct Message {
 
 /// A place in a text with what is said of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct MessagePlace {
     /// The place.
     #[serde(flatten)]
     pub range: TextRange,
@@ -84,7 +84,7 @@ pub struct Edit {
     pub replacement: String,
 }
 
-impl Message {
+impl DiagnosticMessage {
     /// What the assembler said; `rendered` is the text for people.
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, sources: &SourceMap, rendered: &str) -> Self {
@@ -118,7 +118,7 @@ impl Message {
         let primary = problem.excerpt.as_ref().map(|excerpt| {
             let start = floor(&excerpt.text, excerpt.span.start);
             let end = floor(&excerpt.text, excerpt.span.end).max(start);
-            Place {
+            MessagePlace {
                 range: text_range(&excerpt.path, &excerpt.text, start, end),
                 text: excerpt.text[start..end].to_owned(),
                 label: excerpt.label.clone(),
@@ -126,7 +126,7 @@ impl Message {
             }
         });
         Self {
-            level: level_name(Level::Error),
+            level: level_name(Severity::Error),
             code: None,
             message: problem.message.clone(),
             primary,
@@ -148,11 +148,11 @@ impl Message {
 
 /// The name of a level.
 #[must_use]
-pub(crate) const fn level_name(level: Level) -> &'static str {
+pub(crate) const fn level_name(level: Severity) -> &'static str {
     match level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Note => "note",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
     }
 }
 
@@ -160,10 +160,10 @@ fn plain(rendered: &str) -> String {
     anstream::adapter::strip_str(rendered).to_string()
 }
 
-fn place(label: &Label, sources: &SourceMap) -> Place {
+fn place(label: &Label, sources: &SourceMap) -> MessagePlace {
     let range = range(label.span, sources);
     let text = &sources.file(label.span.file).text;
-    Place {
+    MessagePlace {
         text: text[range.start as usize..range.end as usize].to_owned(),
         range,
         label: label.text.clone(),
@@ -210,7 +210,7 @@ fn text_range(path: &str, text: &str, start: usize, end: usize) -> TextRange {
 
 #[cfg(test)]
 mod tests {
-    use super::Message;
+    use super::DiagnosticMessage;
     use crate::diagnostics::{render_diagnostic, render_problem};
     use crate::problem::{Excerpt, Problem};
     use npsim_asm::source::{Expansion, ExpansionId};
@@ -240,9 +240,10 @@ mod tests {
             .label("here")
             .patch(span, "ALU");
         let rendered = render_diagnostic(&diagnostic, &sources);
-        let json: serde_json::Value =
-            serde_json::from_str(&Message::new(&diagnostic, &sources, &rendered).to_json())
-                .expect("an object");
+        let json: serde_json::Value = serde_json::from_str(
+            &DiagnosticMessage::new(&diagnostic, &sources, &rendered).to_json(),
+        )
+        .expect("an object");
         assert_eq!(json["level"], "warning");
         assert_eq!(json["code"], "syntax");
         assert_eq!(json["primary"]["file"], "lib.uc");
@@ -269,7 +270,7 @@ mod tests {
             span: 6..99,
             label: "x".into(),
         });
-        let message = Message::of_problem(&problem, &render_problem(&problem));
+        let message = DiagnosticMessage::of_problem(&problem, &render_problem(&problem));
         let place = message.primary.expect("a place");
         assert_eq!((place.range.line, place.range.column), (2, 5));
         assert_eq!((place.text.as_str(), place.range.end), ("µ", 8));

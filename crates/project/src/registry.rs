@@ -16,7 +16,7 @@ use toml::de::DeValue;
 
 use crate::keys::Spanned;
 use crate::resolve::resolver::Resolver;
-use crate::source_map::Step;
+use crate::source_map::KeyStep;
 use crate::toml_errors::KeyError;
 use crate::toml_reader::from_value;
 
@@ -61,24 +61,24 @@ pub trait DeviceKind: Send + Sync + 'static {
 }
 
 /// A section that has been read, but not looked up.
-pub(crate) type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
+pub(crate) type ReadSection<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
 /// Reads a section.
-pub(crate) type Reader<T> =
-    Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<Read<T>, KeyError> + Send + Sync>;
+pub(crate) type SectionReader<T> =
+    Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<ReadSection<T>, KeyError> + Send + Sync>;
 
 /// A kind as the registry keeps it.
-pub(crate) struct Kind<T> {
+pub(crate) struct RegisteredKind<T> {
     pub name: &'static str,
     pub listed: bool,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    pub read: Reader<T>,
+    pub read: SectionReader<T>,
 }
 
 /// The kinds that there are.
 #[derive(Default)]
 pub struct Registry {
-    tasks: Vec<Kind<Option<PlannedTask>>>,
-    devices: Vec<Kind<()>>,
+    tasks: Vec<RegisteredKind<Option<PlannedTask>>>,
+    devices: Vec<RegisteredKind<()>>,
 }
 
 impl Registry {
@@ -86,12 +86,12 @@ impl Registry {
     #[must_use]
     pub fn with_task<K: TaskKind>(self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, KeyError> {
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<_>, KeyError> {
             let keys: Spanned<K::Keys> = from_value(value)?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
-        self.add_task(Kind {
+        self.add_task(RegisteredKind {
             name: K::NAME,
             listed: K::LISTED,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
@@ -103,12 +103,12 @@ impl Registry {
     #[must_use]
     pub fn with_device<K: DeviceKind>(self, kind: K) -> Self {
         let kind = Arc::new(kind);
-        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<Read<_>, KeyError> {
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<_>, KeyError> {
             let keys: Spanned<K::Keys> = from_value(value)?;
             let kind = kind.clone();
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
-        self.add_device(Kind {
+        self.add_device(RegisteredKind {
             name: K::NAME,
             listed: true,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
@@ -116,12 +116,12 @@ impl Registry {
         })
     }
 
-    pub(crate) fn add_task(mut self, kind: Kind<Option<PlannedTask>>) -> Self {
+    pub(crate) fn add_task(mut self, kind: RegisteredKind<Option<PlannedTask>>) -> Self {
         self.tasks.push(kind);
         self
     }
 
-    pub(crate) fn add_device(mut self, kind: Kind<()>) -> Self {
+    pub(crate) fn add_device(mut self, kind: RegisteredKind<()>) -> Self {
         self.devices.push(kind);
         self
     }
@@ -175,11 +175,11 @@ impl Registry {
             for (place, value) in several.into_iter().enumerate() {
                 let section = Section::of(kind, value).map_err(|error| {
                     let error = if is_list {
-                        error.below(Step::Place(place))
+                        error.below(KeyStep::Place(place))
                     } else {
                         error
                     };
-                    error.below(Step::Key(kind.name.to_owned()))
+                    error.below(KeyStep::Key(kind.name.to_owned()))
                 })?;
                 sections.devices.push(section);
             }
@@ -189,8 +189,8 @@ impl Registry {
             for kind in &self.tasks {
                 if let Some(value) = gpp.remove(kind.name) {
                     let section = Section::of(kind, value).map_err(|error| {
-                        let error = error.below(Step::Key(kind.name.to_owned()));
-                        error.below(Step::Key("gpp".to_owned()))
+                        let error = error.below(KeyStep::Key(kind.name.to_owned()));
+                        error.below(KeyStep::Key("gpp".to_owned()))
                     })?;
                     sections.tasks.push(section);
                 }
@@ -216,11 +216,11 @@ impl fmt::Debug for Registry {
 pub(crate) struct Section<T> {
     pub name: &'static str,
     pub span: Range<usize>,
-    pub resolve: Read<T>,
+    pub resolve: ReadSection<T>,
 }
 
 impl<T> Section<T> {
-    fn of(kind: &Kind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, KeyError> {
+    fn of(kind: &RegisteredKind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, KeyError> {
         Ok(Self {
             name: kind.name,
             span: value.span(),

@@ -32,7 +32,7 @@ use super::capacity::Capacity;
 use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
 use super::goals::Goal;
-use super::layout::Space;
+use super::layout::MemoryLayout;
 use super::settings::{NetworkRoute, Setting};
 use crate::files::Files;
 use crate::problem::{Problem, Problems};
@@ -41,10 +41,10 @@ use crate::quantity::{parse_rate, show_rate};
 use crate::registry::Registry;
 
 pub use addresses::is_host;
-pub use devices::Window;
+pub use devices::DeviceWindow;
 pub use port_address::{Gateway, PortAddress};
 pub use resolver::{DefineText, Resolver};
-pub use task_keys::{Memory, PortGroups};
+pub use task_keys::{PortGroups, TaskMemory};
 
 /// What runs on one microengine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) struct Resolved {
     /// What each task of the general-purpose core will do, for people.
     pub tasks: Vec<String>,
     /// The memories with what is where.
-    pub spaces: Vec<Space>,
+    pub spaces: Vec<MemoryLayout>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
     /// Its IPv4 addresses by port.
@@ -140,14 +140,14 @@ pub(crate) fn resolve(
         capacity,
         problems: Vec::new(),
         defines: BTreeMap::new(),
-        scratch: Space::new("scratch", capacity.scratch_bytes),
+        scratch: MemoryLayout::new("scratch", capacity.scratch_bytes),
         sram: capacity
             .sram_bytes
             .iter()
             .enumerate()
-            .map(|(i, size)| Space::new(format!("sram{i}"), *size))
+            .map(|(i, size)| MemoryLayout::new(format!("sram{i}"), *size))
             .collect(),
-        dram: Space::new("dram", capacity.dram_bytes),
+        dram: MemoryLayout::new("dram", capacity.dram_bytes),
         memories: BTreeMap::new(),
         macs: Vec::new(),
         addresses: Vec::new(),

@@ -142,9 +142,9 @@ pub struct ProfileChange {
     /// `group.name`.
     pub parameter: String,
     /// What the profile says.
-    pub from: npsim_profile::Value,
+    pub from: npsim_profile::ParameterValue,
     /// What the run took.
-    pub to: npsim_profile::Value,
+    pub to: npsim_profile::ParameterValue,
 }
 
 /// What settings come to besides the changed text.

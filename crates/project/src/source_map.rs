@@ -15,7 +15,7 @@ use crate::problem::Excerpt;
 
 /// One step on the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(super) enum KeyStep {
     /// The key of a table.
     Key(String),
     /// The entry of a list, from 0.
@@ -23,28 +23,28 @@ pub(super) enum Step {
 }
 
 /// The way to a value from the top of a file.
-pub(super) type Steps = Vec<Step>;
+pub(super) type KeyPath = Vec<KeyStep>;
 
 /// A file as it was typed.
 #[derive(Clone, Debug)]
-struct Part {
+struct TypedFile {
     path: String,
     text: Arc<str>,
     /// Values that stand otherwise in the merged text: paths, which there are
     /// relative to another folder.
-    rewritten: BTreeMap<Steps, String>,
+    rewritten: BTreeMap<KeyPath, String>,
 }
 
 /// Where the keys of a merged text come from.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    parts: Vec<Part>,
+    parts: Vec<TypedFile>,
     /// For the top of everything that was taken over as a whole: the file and the
     /// way in it. What lies below lies below there.
-    taken: BTreeMap<Steps, (usize, Steps)>,
+    taken: BTreeMap<KeyPath, (usize, KeyPath)>,
     /// Entries that were added to a list although one before them has nearly the
     /// same name: that name.
-    similar: BTreeMap<Steps, String>,
+    similar: BTreeMap<KeyPath, String>,
 }
 
 impl SourceMap {
@@ -53,9 +53,9 @@ impl SourceMap {
         &mut self,
         path: String,
         text: Arc<str>,
-        rewritten: BTreeMap<Steps, String>,
+        rewritten: BTreeMap<KeyPath, String>,
     ) -> usize {
-        self.parts.push(Part {
+        self.parts.push(TypedFile {
             path,
             text,
             rewritten,
@@ -64,14 +64,14 @@ impl SourceMap {
     }
 
     /// What stands at `steps` of the merged text now comes from a file.
-    pub(super) fn take(&mut self, steps: &[Step], part: usize, there: Steps) {
+    pub(super) fn take(&mut self, steps: &[KeyStep], part: usize, there: KeyPath) {
         self.taken.retain(|known, _| !known.starts_with(steps));
         self.taken.insert(steps.to_vec(), (part, there));
     }
 
     /// The entry at `steps` of the merged text is a new one, and another that was
     /// there before it is called `name`, nearly as it.
-    pub(super) fn resembles(&mut self, steps: Steps, name: String) {
+    pub(super) fn resembles(&mut self, steps: KeyPath, name: String) {
         self.similar.insert(steps, name);
     }
 
@@ -138,7 +138,7 @@ impl SourceMap {
     }
 
     /// The file and the way in it to what stands at `steps` of the merged text.
-    fn origin(&self, steps: &[Step]) -> Option<(usize, Steps)> {
+    fn origin(&self, steps: &[KeyStep]) -> Option<(usize, KeyPath)> {
         (0..=steps.len()).rev().find_map(|length| {
             let (part, there) = self.taken.get(&steps[..length])?;
             let mut there = there.clone();
@@ -149,15 +149,15 @@ impl SourceMap {
 }
 
 /// A key or a value of a text.
-struct Hit {
-    steps: Steps,
+struct SourceHit {
+    steps: KeyPath,
     span: Range<usize>,
     is_key: bool,
     is_table: bool,
 }
 
 /// The smallest key or value that has all of a span in it.
-fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
+fn smallest(root: &Table, span: &Range<usize>) -> Option<SourceHit> {
     let mut hits = Vec::new();
     collect_table(root, &mut Vec::new(), &mut hits);
     hits.into_iter()
@@ -165,11 +165,11 @@ fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
         .min_by_key(|hit| hit.span.len())
 }
 
-fn collect_table(table: &Table, steps: &mut Steps, hits: &mut Vec<Hit>) {
+fn collect_table(table: &Table, steps: &mut KeyPath, hits: &mut Vec<SourceHit>) {
     for (name, item) in table {
-        steps.push(Step::Key(name.to_owned()));
+        steps.push(KeyStep::Key(name.to_owned()));
         if let Some(span) = table.key(name).and_then(toml_edit::Key::span) {
-            hits.push(Hit {
+            hits.push(SourceHit {
                 steps: steps.clone(),
                 span,
                 is_key: true,
@@ -181,9 +181,9 @@ fn collect_table(table: &Table, steps: &mut Steps, hits: &mut Vec<Hit>) {
     }
 }
 
-fn collect(item: &Item, steps: &mut Steps, hits: &mut Vec<Hit>) {
+fn collect(item: &Item, steps: &mut KeyPath, hits: &mut Vec<SourceHit>) {
     if let Some(span) = item.span() {
-        hits.push(Hit {
+        hits.push(SourceHit {
             steps: steps.clone(),
             span,
             is_key: false,
@@ -194,9 +194,9 @@ fn collect(item: &Item, steps: &mut Steps, hits: &mut Vec<Hit>) {
         Item::Table(table) => collect_table(table, steps, hits),
         Item::ArrayOfTables(list) => {
             for (place, table) in list.iter().enumerate() {
-                steps.push(Step::Place(place));
+                steps.push(KeyStep::Place(place));
                 if let Some(span) = table.span() {
-                    hits.push(Hit {
+                    hits.push(SourceHit {
                         steps: steps.clone(),
                         span,
                         is_key: false,
@@ -213,12 +213,12 @@ fn collect(item: &Item, steps: &mut Steps, hits: &mut Vec<Hit>) {
 }
 
 /// What stands within a value.
-fn collect_below(value: &Value, steps: &mut Steps, hits: &mut Vec<Hit>) {
-    let mut add = |value: &Value, step: Step, key: Option<Range<usize>>| {
+fn collect_below(value: &Value, steps: &mut KeyPath, hits: &mut Vec<SourceHit>) {
+    let mut add = |value: &Value, step: KeyStep, key: Option<Range<usize>>| {
         steps.push(step);
         let spans = [(key, true), (value.span(), false)];
         hits.extend(spans.into_iter().filter_map(|(span, is_key)| {
-            Some(Hit {
+            Some(SourceHit {
                 steps: steps.clone(),
                 span: span?,
                 is_key,
@@ -231,13 +231,13 @@ fn collect_below(value: &Value, steps: &mut Steps, hits: &mut Vec<Hit>) {
     match value {
         Value::Array(values) => {
             for (place, value) in values.iter().enumerate() {
-                add(value, Step::Place(place), None);
+                add(value, KeyStep::Place(place), None);
             }
         }
         Value::InlineTable(table) => {
             for (name, value) in table {
                 let key = table.key(name).and_then(toml_edit::Key::span);
-                add(value, Step::Key(name.to_owned()), key);
+                add(value, KeyStep::Key(name.to_owned()), key);
             }
         }
         _ => {}
@@ -245,17 +245,17 @@ fn collect_below(value: &Value, steps: &mut Steps, hits: &mut Vec<Hit>) {
 }
 
 /// What a way leads to, with the span of the last key on it.
-fn find(root: &Table, steps: &[Step]) -> Option<(Option<Range<usize>>, Item)> {
+fn find(root: &Table, steps: &[KeyStep]) -> Option<(Option<Range<usize>>, Item)> {
     let mut key = None;
     let mut item = Item::Table(root.clone());
     for step in steps {
         let next = match step {
-            Step::Key(name) => {
+            KeyStep::Key(name) => {
                 let table = item.as_table_like()?;
                 key = table.key(name).and_then(toml_edit::Key::span);
                 table.get(name)?.clone()
             }
-            Step::Place(place) => match &item {
+            KeyStep::Place(place) => match &item {
                 Item::ArrayOfTables(list) => Item::Table(list.get(*place)?.clone()),
                 Item::Value(Value::Array(values)) => Item::Value(values.get(*place)?.clone()),
                 _ => return None,

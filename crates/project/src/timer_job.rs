@@ -9,7 +9,7 @@ use std::fmt::Debug;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use npsim_chip::kernel::trace_event::Level;
 use schemars::JsonSchema;
@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
 use crate::keys::Spanned;
-use crate::registry::{Kind, PlannedTask, Read, Registry};
-use crate::resolve::{Memory, Resolver};
+use crate::registry::{PlannedTask, ReadSection, RegisteredKind, Registry};
+use crate::resolve::{Resolver, TaskMemory};
 use crate::section;
 pub use crate::section::KeyMistake;
 use crate::toml_errors::KeyError;
 
 /// What follows an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterAccess {
     /// The job's next access.
     More,
     /// Nothing until the timer goes off again.
@@ -54,7 +54,11 @@ pub trait TimerJob: Clone + Debug + Serialize + DeserializeOwned + Send + Sync +
 
     /// Makes the access `number` of a job, from 0, to the table: one read or write. Between two
     /// of them simulated time passes. Gives what it is for, and what follows.
-    fn access(&mut self, number: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, Then);
+    fn access(
+        &mut self,
+        number: u32,
+        table: &mut TableAccess<'_, '_>,
+    ) -> (&'static str, AfterAccess);
 
     /// What it has counted, for statistics.
     fn counts(&self) -> Row {
@@ -70,7 +74,7 @@ pub trait TimerJob: Clone + Debug + Serialize + DeserializeOwned + Send + Sync +
 /// The table of a job, through the core's share of the buses.
 pub struct TableAccess<'t, 'a> {
     access: &'t mut Access<'a>,
-    table: Place,
+    table: LongwordAddress,
     /// Cycles that the access takes.
     cost: Cycle,
 }
@@ -117,7 +121,7 @@ impl Registry {
     #[must_use]
     pub fn with_timer_job<J: TimerJob>(self) -> Self {
         type Planned = Option<PlannedTask>;
-        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<Read<Planned>, KeyError> {
+        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<Planned>, KeyError> {
             let (timer, keys) = section::read::<TimerKeys, J::Keys>(value, &TIMER_KEYS)?;
             Ok(Box::new(move |resolver| match J::new(keys.get_ref()) {
                 Ok(job) => plan(job, &timer, resolver),
@@ -127,7 +131,7 @@ impl Registry {
                 }
             }))
         };
-        self.add_task(Kind {
+        self.add_task(RegisteredKind {
             name: J::NAME,
             listed: true,
             schema: section::schema::<TimerKeys, J::Keys>,
@@ -137,7 +141,7 @@ impl Registry {
 }
 
 fn plan<J: TimerJob>(job: J, keys: &TimerKeys, resolver: &mut Resolver<'_>) -> Option<PlannedTask> {
-    let memory = Memory::new("table", Some(&keys.table), "");
+    let memory = TaskMemory::new("table", Some(&keys.table), "");
     let bytes = u64::from(job.bytes());
     let table = resolver.task_memory(&keys.table.span(), &memory, bytes)?;
     let period = resolver.time(keys.period.as_ref(), J::PERIOD);
@@ -158,7 +162,7 @@ fn plan<J: TimerJob>(job: J, keys: &TimerKeys, resolver: &mut Resolver<'_>) -> O
 #[serde(bound = "J: TimerJob")]
 struct Timer<J> {
     job: J,
-    table: Place,
+    table: LongwordAddress,
     period: Cycle,
     /// When the present job was due, or the next one is.
     due: Cycle,
@@ -176,7 +180,7 @@ impl<J: TimerJob> Task for Timer<J> {
         Ok(Some(self.due))
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let mut table = TableAccess {
             access,
@@ -186,14 +190,14 @@ impl<J: TimerJob> Task for Timer<J> {
         let (what, then) = self.job.access(self.number, &mut table);
         let cost = table.cost;
         let next = match then {
-            Then::More => {
+            AfterAccess::More => {
                 self.number += 1;
-                Next::After(cost)
+                NextAction::After(cost)
             }
-            Then::Done => {
+            AfterAccess::Done => {
                 self.number = 0;
                 self.due = next_time(self.due, self.period, now);
-                Next::Done {
+                NextAction::Done {
                     cost,
                     due: self.due,
                 }

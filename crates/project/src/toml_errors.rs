@@ -11,7 +11,7 @@ use std::sync::Arc;
 use npsim_asm::spelling::closest;
 use serde::de::{Error, Expected, Unexpected};
 
-use super::source_map::{Step, Steps};
+use super::source_map::{KeyPath, KeyStep};
 use crate::problem::{Excerpt, Problem};
 
 /// How serde's visitors of derived structs say what they expect: `struct RingSection`.
@@ -20,16 +20,16 @@ const SECTION: &str = "struct ";
 /// What a file has that it cannot have, or has not, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyError {
-    reason: Reason,
+    reason: KeyErrorReason,
     /// Where it is typed; none for the file as a whole.
     span: Option<Range<usize>>,
     /// The way to the key from the top of the file; to the table for a key that is missing.
-    steps: Steps,
+    steps: KeyPath,
 }
 
 /// What does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Reason {
+enum KeyErrorReason {
     /// The text is not TOML, in the words of the parser.
     Syntax(String),
     /// A key is given a second time.
@@ -48,7 +48,7 @@ enum Reason {
     },
     /// A value is of another type than is expected (in the words of a visitor of serde's), or
     /// out of the range of that.
-    Value { found: Found, expected: String },
+    Value { found: FoundValue, expected: String },
     /// A list has another length than is expected.
     Length { found: usize, expected: String },
     /// What a type of this program says of a value.
@@ -57,7 +57,7 @@ enum Reason {
 
 /// A value that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
+enum FoundValue {
     Integer(String),
     Text(String),
     List,
@@ -66,7 +66,7 @@ enum Found {
     Other(String),
 }
 
-impl From<Unexpected<'_>> for Found {
+impl From<Unexpected<'_>> for FoundValue {
     fn from(found: Unexpected<'_>) -> Self {
         match found {
             Unexpected::Bool(value) => Self::Other(value.to_string()),
@@ -81,7 +81,7 @@ impl From<Unexpected<'_>> for Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(shown) | Self::Other(shown) => f.write_str(shown),
@@ -93,11 +93,11 @@ impl fmt::Display for Found {
 }
 
 impl KeyError {
-    fn new(reason: Reason) -> Self {
+    fn new(reason: KeyErrorReason) -> Self {
         Self {
             reason,
             span: None,
-            steps: Steps::new(),
+            steps: KeyPath::new(),
         }
     }
 
@@ -108,9 +108,9 @@ impl KeyError {
             // The parser has no other sign of it; `tests/mistakes.rs` holds its words.
             "duplicate key" => {
                 let key = span.clone().and_then(|span| text.get(span));
-                Reason::KeyTwice(key.unwrap_or_default().to_owned())
+                KeyErrorReason::KeyTwice(key.unwrap_or_default().to_owned())
             }
-            message => Reason::Syntax(message.to_owned()),
+            message => KeyErrorReason::Syntax(message.to_owned()),
         };
         Self {
             span,
@@ -125,7 +125,7 @@ impl KeyError {
     }
 
     /// The error of what lies behind a step.
-    pub(crate) fn below(mut self, step: Step) -> Self {
+    pub(crate) fn below(mut self, step: KeyStep) -> Self {
         self.steps.insert(0, step);
         self
     }
@@ -140,8 +140,8 @@ impl KeyError {
         let above = self.steps.split_last().map_or(&[][..], |(_, above)| above);
         let is_there = above.len() == section.len()
             && (above.iter().zip(section))
-                .all(|(step, key)| matches!(step, Step::Key(own) if own == key));
-        if let Reason::UnknownKey { known, .. } = &mut self.reason
+                .all(|(step, key)| matches!(step, KeyStep::Key(own) if own == key));
+        if let KeyErrorReason::UnknownKey { known, .. } = &mut self.reason
             && is_there
         {
             known.extend(more);
@@ -157,30 +157,30 @@ impl KeyError {
 
     /// Whether a table lacks a key.
     pub(crate) fn is_missing_key(&self) -> bool {
-        matches!(self.reason, Reason::MissingKey(_))
+        matches!(self.reason, KeyErrorReason::MissingKey(_))
     }
 
     /// The key that no such table has, with those that it can have.
     pub(crate) fn unknown_key(&self) -> Option<(&str, &[&'static str])> {
         match &self.reason {
-            Reason::UnknownKey { key, known } => Some((key, known)),
+            KeyErrorReason::UnknownKey { key, known } => Some((key, known)),
             _ => None,
         }
     }
 
     /// The mistake in the terms of a kind of file.
-    pub(crate) fn explain(&self, kind: FileKind<'_>) -> Explanation {
+    pub(crate) fn explain(&self, kind: FileKind<'_>) -> KeyExplanation {
         let name = last_key(&self.steps);
         match &self.reason {
-            Reason::KeyTwice(key) => format!("`{key}` is given twice").into(),
-            Reason::MissingKey(key) => {
+            KeyErrorReason::KeyTwice(key) => format!("`{key}` is given twice").into(),
+            KeyErrorReason::MissingKey(key) => {
                 let section = section(&self.steps, kind);
                 format!("the key `{key}` is missing in {section}").into()
             }
-            Reason::UnknownKey { key, known } => {
+            KeyErrorReason::UnknownKey { key, known } => {
                 let above = self.steps.split_last().map_or(&[][..], |(_, above)| above);
                 let all: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-                Explanation {
+                KeyExplanation {
                     message: format!("there is no key `{key}` in {}", section(above, kind)),
                     help: Some(match closest(key, known.iter().copied()) {
                         Some(near) => format!("did you mean `{near}`?"),
@@ -188,21 +188,25 @@ impl KeyError {
                     }),
                 }
             }
-            Reason::UnknownWord { word, known } => unknown_word(&name, word, known),
-            Reason::Value { found, expected } => self.wrong_value(&name, found, expected, kind),
-            Reason::Length { found, expected } => {
+            KeyErrorReason::UnknownWord { word, known } => unknown_word(&name, word, known),
+            KeyErrorReason::Value { found, expected } => {
+                self.wrong_value(&name, found, expected, kind)
+            }
+            KeyErrorReason::Length { found, expected } => {
                 let wanted = wanted(expected, &self.steps, kind);
                 format!("{name} must be {wanted}, not of {found}").into()
             }
             // A type of several forms says what they are, such as "a string or an integer".
-            Reason::Refused(forms)
+            KeyErrorReason::Refused(forms)
                 if (forms.starts_with("a ") || forms.starts_with("an "))
                     && forms.contains(" or ")
                     && !forms.contains(':') =>
             {
                 format!("{name} must be {forms}").into()
             }
-            Reason::Syntax(message) | Reason::Refused(message) => message.clone().into(),
+            KeyErrorReason::Syntax(message) | KeyErrorReason::Refused(message) => {
+                message.clone().into()
+            }
         }
     }
 
@@ -210,22 +214,22 @@ impl KeyError {
     fn wrong_value(
         &self,
         name: &str,
-        found: &Found,
+        found: &FoundValue,
         expected: &str,
         kind: FileKind<'_>,
-    ) -> Explanation {
+    ) -> KeyExplanation {
         let wanted = wanted(expected, &self.steps, kind);
         let help = match (self.steps.as_slice(), found) {
-            ([.., Step::Key(key)], Found::Integer(number)) if wanted == TIME_OR_CYCLES => {
+            ([.., KeyStep::Key(key)], FoundValue::Integer(number)) if wanted == TIME_OR_CYCLES => {
                 Some(format!("write {key} = \"{number}\""))
             }
-            ([Step::Key(key)], Found::Section) => Some(format!("write [[{key}]]")),
-            ([.., Step::Key(_)], Found::List) if expected.starts_with(SECTION) => {
+            ([KeyStep::Key(key)], FoundValue::Section) => Some(format!("write [[{key}]]")),
+            ([.., KeyStep::Key(_)], FoundValue::List) if expected.starts_with(SECTION) => {
                 Some(format!("write [{}]", path(&self.steps)))
             }
             _ => None,
         };
-        Explanation {
+        KeyExplanation {
             message: format!("{name} must be {wanted}, not {found}"),
             help,
         }
@@ -242,7 +246,9 @@ impl std::error::Error for KeyError {}
 
 impl Error for KeyError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(Reason::Refused(message.to_string().trim().to_owned()))
+        Self::new(KeyErrorReason::Refused(
+            message.to_string().trim().to_owned(),
+        ))
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -250,46 +256,46 @@ impl Error for KeyError {
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(Reason::Value {
+        Self::new(KeyErrorReason::Value {
             found: found.into(),
             expected: expected.to_string(),
         })
     }
 
     fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
-        Self::new(Reason::Length {
+        Self::new(KeyErrorReason::Length {
             found,
             expected: expected.to_string(),
         })
     }
 
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
-        Self::new(Reason::UnknownWord {
+        Self::new(KeyErrorReason::UnknownWord {
             word: word.to_owned(),
             known: known.to_vec(),
         })
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
-        Self::new(Reason::UnknownKey {
+        Self::new(KeyErrorReason::UnknownKey {
             key: key.to_owned(),
             known: known.to_vec(),
         })
     }
 
     fn missing_field(key: &'static str) -> Self {
-        Self::new(Reason::MissingKey(key))
+        Self::new(KeyErrorReason::MissingKey(key))
     }
 }
 
 /// A mistake in words, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Explanation {
+pub(crate) struct KeyExplanation {
     pub message: String,
     pub help: Option<String>,
 }
 
-impl From<String> for Explanation {
+impl From<String> for KeyExplanation {
     fn from(message: String) -> Self {
         Self {
             message,
@@ -356,7 +362,7 @@ const TYPES: &[(&str, &str)] = &[
 /// A mistake in a file with its place, in the file's terms. `path` is how the file is shown.
 #[must_use]
 pub fn problem(error: &KeyError, kind: FileKind<'_>, path: &str, text: &Arc<str>) -> Problem {
-    let Explanation { message, help } = error.explain(kind);
+    let KeyExplanation { message, help } = error.explain(kind);
     let problem = Problem::new(message).at(Excerpt {
         path: path.to_owned(),
         text: Arc::clone(text),
@@ -373,19 +379,19 @@ pub fn problem(error: &KeyError, kind: FileKind<'_>, path: &str, text: &Arc<str>
 const FEW: usize = 5;
 
 /// A word that a key cannot have.
-fn unknown_word(name: &str, word: &str, known: &[&'static str]) -> Explanation {
+fn unknown_word(name: &str, word: &str, known: &[&'static str]) -> KeyExplanation {
     let all: Vec<_> = known.iter().map(|word| format!("\"{word}\"")).collect();
     let near = closest(word, known.iter().copied());
     let near = near.map(|near| format!("did you mean \"{near}\"?"));
     match all.split_last() {
         Some((last, rest)) if (1..FEW).contains(&rest.len()) => {
             let all = format!("{} or {last}", rest.join(", "));
-            Explanation {
+            KeyExplanation {
                 message: format!("{name} must be {all}, not \"{word}\""),
                 help: near,
             }
         }
-        _ => Explanation {
+        _ => KeyExplanation {
             message: format!("{name} cannot be \"{word}\""),
             help: near.or_else(|| Some(format!("there are {}", all.join(", ")))),
         },
@@ -393,12 +399,12 @@ fn unknown_word(name: &str, word: &str, known: &[&'static str]) -> Explanation {
 }
 
 /// The key at the end of a path.
-fn last_key(steps: &[Step]) -> String {
+fn last_key(steps: &[KeyStep]) -> String {
     let key = steps.iter().rev().find_map(|step| match step {
-        Step::Key(key) => Some(key),
-        Step::Place(_) => None,
+        KeyStep::Key(key) => Some(key),
+        KeyStep::Place(_) => None,
     });
-    let entry = matches!(steps, [.., Step::Key(_), Step::Place(_)]);
+    let entry = matches!(steps, [.., KeyStep::Key(_), KeyStep::Place(_)]);
     match key {
         Some(key) if entry => format!("an entry of `{key}`"),
         Some(key) => format!("`{key}`"),
@@ -407,28 +413,28 @@ fn last_key(steps: &[Step]) -> String {
 }
 
 /// A section as it is typed: `[[ring]]`, `[gpp.exceptions]`.
-fn section(steps: &[Step], kind: FileKind<'_>) -> String {
+fn section(steps: &[KeyStep], kind: FileKind<'_>) -> String {
     match steps {
         [] => format!("the {} file", kind.noun),
-        [.., Step::Place(_)] => format!("[[{}]]", path(steps)),
+        [.., KeyStep::Place(_)] => format!("[[{}]]", path(steps)),
         _ => format!("[{}]", path(steps)),
     }
 }
 
 /// Keys with dots between them.
-fn path(steps: &[Step]) -> String {
+fn path(steps: &[KeyStep]) -> String {
     let keys = steps.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(key.as_str()),
-        Step::Place(_) => None,
+        KeyStep::Key(key) => Some(key.as_str()),
+        KeyStep::Place(_) => None,
     });
     keys.collect::<Vec<_>>().join(".")
 }
 
 /// What a key must be.
-fn wanted(expected: &str, steps: &[Step], kind: FileKind<'_>) -> String {
+fn wanted(expected: &str, steps: &[KeyStep], kind: FileKind<'_>) -> String {
     let keys = steps.iter().rev().find_map(|step| match step {
-        Step::Key(key) => Some(key.as_str()),
-        Step::Place(_) => None,
+        KeyStep::Key(key) => Some(key.as_str()),
+        KeyStep::Place(_) => None,
     });
     let form = { kind.forms.iter() }
         .find(|(names, _)| expected == "a string" && keys.is_some_and(|key| names.contains(&key)));

@@ -18,7 +18,7 @@ use serde_spanned::de::{SpannedDeserializer, is_spanned};
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeString, DeTable, DeValue};
 
-use crate::source_map::Step;
+use crate::source_map::KeyStep;
 use crate::toml_errors::KeyError;
 
 /// Reads a whole file.
@@ -229,7 +229,7 @@ impl<'de> SeqAccess<'de> for Entries<'de> {
         let span = value.span();
         let read = seed.deserialize(ValueReader::from(value));
         read.map(Some)
-            .map_err(|error| error.at(Some(span)).below(Step::Place(place)))
+            .map_err(|error| error.at(Some(span)).below(KeyStep::Place(place)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -271,7 +271,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
             span: span.clone(),
         });
         read.map(Some)
-            .map_err(|error| error.at(Some(span)).below(Step::Key(name)))
+            .map_err(|error| error.at(Some(span)).below(KeyStep::Key(name)))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, KeyError> {
@@ -280,7 +280,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
         };
         let span = value.span();
         let read = seed.deserialize(ValueReader::from(value));
-        read.map_err(|error| error.at(Some(span)).below(Step::Key(key)))
+        read.map_err(|error| error.at(Some(span)).below(KeyStep::Key(key)))
     }
 
     fn size_hint(&self) -> Option<usize> {

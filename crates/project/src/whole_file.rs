@@ -38,10 +38,10 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
 /// under its name and is no regular file (a pipe, `/dev/null`) is written to
 /// directly, and so is standard output, whose name is `-`.
 #[derive(Debug)]
-pub struct WholeFile(Place);
+pub struct WholeFile(WritePlace);
 
 #[derive(Debug)]
-enum Place {
+enum WritePlace {
     Beside(tempfile::NamedTempFile, PathBuf),
     Direct(File),
 }
@@ -53,7 +53,7 @@ impl WholeFile {
     /// The path is that of a folder, or nothing can be written there.
     pub fn create(path: &Path) -> io::Result<Self> {
         if is_standard_output(path) {
-            return Ok(Self(Place::Direct(standard_output::open()?)));
+            return Ok(Self(WritePlace::Direct(standard_output::open()?)));
         }
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let before = std::fs::metadata(&target);
@@ -66,7 +66,7 @@ impl WholeFile {
             }
             Ok(existing) if !existing.is_file() => {
                 let file = std::fs::OpenOptions::new().write(true).open(&target)?;
-                return Ok(Self(Place::Direct(file)));
+                return Ok(Self(WritePlace::Direct(file)));
             }
             _ => {}
         }
@@ -83,7 +83,7 @@ impl WholeFile {
         if let Ok(existing) = before {
             file.as_file().set_permissions(existing.permissions())?;
         }
-        Ok(Self(Place::Beside(file, target)))
+        Ok(Self(WritePlace::Beside(file, target)))
     }
 
     /// The file is whole: it takes its name.
@@ -92,11 +92,11 @@ impl WholeFile {
     /// It cannot be renamed; an older file stays as it was.
     pub fn commit(self) -> io::Result<()> {
         match self.0 {
-            Place::Beside(file, target) => {
+            WritePlace::Beside(file, target) => {
                 file.persist(&target).map_err(|error| error.error)?;
                 Ok(())
             }
-            Place::Direct(_) => Ok(()),
+            WritePlace::Direct(_) => Ok(()),
         }
     }
 }
@@ -104,15 +104,15 @@ impl WholeFile {
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Place::Beside(file, _) => file.write(bytes),
-            Place::Direct(file) => file.write(bytes),
+            WritePlace::Beside(file, _) => file.write(bytes),
+            WritePlace::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Place::Beside(file, _) => file.flush(),
-            Place::Direct(file) => file.flush(),
+            WritePlace::Beside(file, _) => file.flush(),
+            WritePlace::Direct(file) => file.flush(),
         }
     }
 }

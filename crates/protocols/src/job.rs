@@ -1,7 +1,7 @@
 //! What jobs of slow-path tasks have in common.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::{LoadError, Next, Start};
+use npsim_chip::gpp::{LoadError, NextAction, Start};
 use npsim_chip::kernel::trace_event::Level;
 
 /// A quantity that observers follow.
@@ -11,10 +11,10 @@ pub(crate) const fn level(name: &'static str, unit: &'static str) -> Level {
 
 /// What follows an access that takes `cost` cycles: the job's next one, or the job that is due at
 /// `due` if this one is done.
-pub(crate) const fn after_access(cost: Cycle, due: Option<Cycle>) -> Next {
+pub(crate) const fn after_access(cost: Cycle, due: Option<Cycle>) -> NextAction {
     match due {
-        Some(due) => Next::Done { cost, due },
-        None => Next::After(cost),
+        Some(due) => NextAction::Done { cost, due },
+        None => NextAction::After(cost),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use npsim_chip::gpp::Place;
+use npsim_chip::gpp::LongwordAddress;
 use npsim_project::keys::Spanned;
 use npsim_project::resolve::{PortAddress, PortGroups, Resolver};
 
@@ -38,7 +38,7 @@ pub(crate) fn group_laws<Law>(
     law: impl Fn(u64) -> Result<Law, ParameterError>,
     places: &[(&str, Option<Range<usize>>)],
     section: &Range<usize>,
-) -> Option<impl Iterator<Item = (Law, Vec<Place>)>> {
+) -> Option<impl Iterator<Item = (Law, Vec<LongwordAddress>)>> {
     let queues = resolver.queue_places(section, queues, &groups.ports);
     (resolver.mistakes() == before).then_some(())?;
     let laws = groups.capacity.iter().map(|bits| law(bits / 8));

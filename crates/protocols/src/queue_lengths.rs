@@ -1,7 +1,7 @@
 //! Lengths of packet queues, from what the microcode counts into and out of them.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::{Access, LoadError, Place, Start};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Start};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a queue's counters.
@@ -18,13 +18,13 @@ const BYTES_OUT: usize = 7;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QueueLengths {
     /// The counters of each queue.
-    queues: Vec<Place>,
+    queues: Vec<LongwordAddress>,
     next: usize,
     bytes: u32,
 }
 
 impl QueueLengths {
-    pub fn new(queues: Vec<Place>) -> Self {
+    pub fn new(queues: Vec<LongwordAddress>) -> Self {
         Self {
             queues,
             next: 0,

@@ -2,7 +2,7 @@
 //! ports. The slow path reads one record after the other and takes differences.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::{Access, LoadError, Place, Start};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Start};
 use serde::{Deserialize, Serialize};
 
 /// What a thread counts of one group. Each counter only grows, modulo its width.
@@ -25,7 +25,7 @@ pub trait ThreadRecord<const WORDS: usize>: Copy + Default {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadCounters {
     /// That of thread 0 and the first group.
-    pub place: Place,
+    pub place: LongwordAddress,
     /// The threads that count; those that are left out have room as well.
     pub threads: Vec<u16>,
 }

@@ -3,9 +3,9 @@
 use npsim_chip::Cycle;
 use npsim_chip::core::{MeStats, ahead};
 
-use crate::state::{Phase, State};
+use crate::state::{MicroengineState, Phase};
 
-impl State {
+impl MicroengineState {
     /// All counts up to `now`. What the present instruction loses after it is
     /// counted when it executes, so it may lie beyond.
     pub fn stats_at(&self, now: Cycle) -> MeStats {

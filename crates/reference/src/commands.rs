@@ -8,12 +8,12 @@ use npsim_isa::{
     CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
 };
 
-use crate::perform::Outcome;
+use crate::perform::ControlOutcome;
 use crate::state::{Claim, FileName};
 use crate::{Reference, Stop};
 
 /// A command as the instruction gives it.
-struct Request {
+struct CommandRequest {
     op: CommandOp,
     transfer: TransferRegister,
     address: u32,
@@ -46,12 +46,12 @@ impl Reference {
         &mut self,
         command: &Command,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<ControlOutcome, Stop> {
         let a = self.read(command.a, fabric)?;
         let address = a.wrapping_add(self.read(command.b, fabric)?);
         // A fast write carries its data above the address.
         let fast = command.op == CommandOp::MsfFastWr;
-        let request = Request {
+        let request = CommandRequest {
             op: command.op,
             transfer: command.transfer,
             address: if fast { address % 0x1_0000 } else { address },
@@ -68,8 +68,8 @@ impl Reference {
         csr: u16,
         data: u32,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Stop> {
-        let request = Request {
+    ) -> Result<ControlOutcome, Stop> {
+        let request = CommandRequest {
             op: CommandOp::CapWrite,
             transfer: TransferRegister::None,
             address: csr.into(),
@@ -85,9 +85,9 @@ impl Reference {
         &mut self,
         access: &CapCsr,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<ControlOutcome, Stop> {
         let fast = access.access == CapAccess::FastWriteAlu;
-        let request = Request {
+        let request = CommandRequest {
             op: access.op(),
             transfer: access.transfer,
             address: access.csr.into(),
@@ -99,7 +99,11 @@ impl Reference {
         self.issue(&request, fabric)
     }
 
-    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Stop> {
+    fn issue(
+        &mut self,
+        request: &CommandRequest,
+        fabric: &mut Fabric,
+    ) -> Result<ControlOutcome, Stop> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.check_not_in_slot(fabric)?;
         }
@@ -136,11 +140,11 @@ impl Reference {
         }
         self.give_away(&command, pulled, fabric);
         let Completion::CtxSwap { signal, defer } = request.completion else {
-            return Ok(Outcome::Next);
+            return Ok(ControlOutcome::Next);
         };
         let raised = command.pull_signals | command.push_signals;
         self.waits_for(if raised == 0 { 1 << signal } else { raised }, false);
-        Ok(Outcome::Yield {
+        Ok(ControlOutcome::Yield {
             defer,
             resume: None,
         })
@@ -192,7 +196,7 @@ impl Reference {
         Ok(())
     }
 
-    fn bus_command(&self, request: &Request) -> BusCommand {
+    fn bus_command(&self, request: &CommandRequest) -> BusCommand {
         let context = self.state.running;
         let (transfer_kind, register) = match request.transfer {
             TransferRegister::S(n) => (TransferKind::S, n),

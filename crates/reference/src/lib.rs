@@ -36,7 +36,7 @@ mod turn;
 use npsim_chip::core::{CoreKind, Program};
 use npsim_profile::Profile;
 
-use state::State;
+use state::MicroengineState;
 
 /// The reference core, for [`Chip::new`](npsim_chip::chip::Chip::new).
 pub const REFERENCE: CoreKind = CoreKind {
@@ -49,7 +49,7 @@ pub const REFERENCE: CoreKind = CoreKind {
 pub struct Reference {
     index: u8,
     program: Program,
-    state: State,
+    state: MicroengineState,
     steps: Steps,
     /// Longwords of local memory that the present instruction reads and writes.
     accesses: Vec<(u16, bool)>,
@@ -79,7 +79,7 @@ impl Reference {
         Self {
             index,
             program: Program::empty(),
-            state: State::new(profile.local_memory_words().into()),
+            state: MicroengineState::new(profile.local_memory_words().into()),
             steps: Steps::default(),
             accesses: Vec::new(),
         }

@@ -1,14 +1,14 @@
 //! Where operands are read and results go.
 
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_isa::{Bank, Operand, Step};
+use npsim_isa::{Bank, IndexStep, Operand};
 
 use crate::state::FileName;
 use crate::{Reference, Stop};
 
 /// What an operand names at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum OperandPlace {
     Register(FileName, usize),
     LocalMemory {
         pointer: usize,
@@ -25,7 +25,7 @@ enum Place {
 impl Reference {
     /// The place of an operand; as a source a transfer register is one of the IN
     /// registers, as a destination of the OUT registers. Moving indices are noted.
-    fn place(&mut self, operand: Operand, incoming: bool) -> Place {
+    fn place(&mut self, operand: Operand, incoming: bool) -> OperandPlace {
         let (s, d) = if incoming {
             (FileName::SIn, FileName::DIn)
         } else {
@@ -33,42 +33,46 @@ impl Reference {
         };
         let own = |n| self.state.absolute(self.state.running, n);
         match operand {
-            Operand::Gpr(Bank::A, n) => Place::Register(FileName::A, own(n)),
-            Operand::Gpr(Bank::B, n) => Place::Register(FileName::B, own(n)),
-            Operand::GprAbsolute(Bank::A, n) => Place::Register(FileName::A, (n & 127).into()),
-            Operand::GprAbsolute(Bank::B, n) => Place::Register(FileName::B, (n & 127).into()),
-            Operand::STransfer(n) => Place::Register(s, own(n)),
-            Operand::DTransfer(n) => Place::Register(d, own(n)),
-            Operand::SIndexed(step) => Place::Register(s, self.indexed(step)),
-            Operand::DIndexed(step) => Place::Register(d, self.indexed(step)),
+            Operand::Gpr(Bank::A, n) => OperandPlace::Register(FileName::A, own(n)),
+            Operand::Gpr(Bank::B, n) => OperandPlace::Register(FileName::B, own(n)),
+            Operand::GprAbsolute(Bank::A, n) => {
+                OperandPlace::Register(FileName::A, (n & 127).into())
+            }
+            Operand::GprAbsolute(Bank::B, n) => {
+                OperandPlace::Register(FileName::B, (n & 127).into())
+            }
+            Operand::STransfer(n) => OperandPlace::Register(s, own(n)),
+            Operand::DTransfer(n) => OperandPlace::Register(d, own(n)),
+            Operand::SIndexed(step) => OperandPlace::Register(s, self.indexed(step)),
+            Operand::DIndexed(step) => OperandPlace::Register(d, self.indexed(step)),
             Operand::LocalMemory { pointer, offset } => self.local(pointer, offset.into()),
             Operand::LocalMemoryStep { pointer, step } => {
                 self.steps.pointers[usize::from(pointer & 1)] = by(step);
                 self.local(pointer, 0)
             }
-            Operand::Nn(n) if incoming => Place::Register(FileName::Neighbour, own(n)),
-            Operand::Nn(n) => Place::Neighbour(own(n) as u8),
+            Operand::Nn(n) if incoming => OperandPlace::Register(FileName::Neighbour, own(n)),
+            Operand::Nn(n) => OperandPlace::Neighbour(own(n) as u8),
             Operand::NnRing => {
                 self.steps.ring |= incoming;
-                Place::Ring
+                OperandPlace::Ring
             }
-            Operand::NnPeek => Place::Ring,
-            Operand::Constant(value) => Place::Constant(value.into()),
-            Operand::None => Place::Nothing,
+            Operand::NnPeek => OperandPlace::Ring,
+            Operand::Constant(value) => OperandPlace::Constant(value.into()),
+            Operand::None => OperandPlace::Nothing,
         }
     }
 
-    fn local(&self, pointer: u8, offset: u32) -> Place {
+    fn local(&self, pointer: u8, offset: u32) -> OperandPlace {
         let pointer = usize::from(pointer & 1);
         let word = (self.state.pointers[pointer] | offset) & 1023;
-        Place::LocalMemory {
+        OperandPlace::LocalMemory {
             pointer,
             word: word as usize,
         }
     }
 
-    fn indexed(&mut self, step: Step) -> usize {
-        if step != Step::Keep {
+    fn indexed(&mut self, step: IndexStep) -> usize {
+        if step != IndexStep::Keep {
             self.steps.transfer_index = by(step);
         }
         (self.state.transfer_index & 127) as usize
@@ -88,19 +92,19 @@ impl Reference {
     /// The value of a source.
     pub(crate) fn read(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
         Ok(match self.place(operand, true) {
-            Place::Register(file, register) => {
+            OperandPlace::Register(file, register) => {
                 self.check_unowned(file, register, fabric)?;
                 self.check_written(file, register, fabric)?;
                 self.state.file(file).values[register]
             }
-            Place::LocalMemory { pointer, word } => {
+            OperandPlace::LocalMemory { pointer, word } => {
                 self.check_local(pointer, word, fabric)?;
                 self.accesses.push((word as u16, false));
                 self.state.local_memory[word]
             }
-            Place::Ring => self.ring_head(fabric),
-            Place::Constant(value) => value,
-            Place::Neighbour(_) | Place::Nothing => 0,
+            OperandPlace::Ring => self.ring_head(fabric),
+            OperandPlace::Constant(value) => value,
+            OperandPlace::Neighbour(_) | OperandPlace::Nothing => 0,
         })
     }
 
@@ -118,14 +122,14 @@ impl Reference {
         }
         let indexed = matches!(operand, Operand::SIndexed(_) | Operand::DIndexed(_));
         Ok(match self.place(operand, true) {
-            Place::Register(..) if needed || indexed => self.read(operand, fabric)?,
-            Place::Register(file, register) => self.state.file(file).values[register],
-            Place::LocalMemory { word, .. } => {
+            OperandPlace::Register(..) if needed || indexed => self.read(operand, fabric)?,
+            OperandPlace::Register(file, register) => self.state.file(file).values[register],
+            OperandPlace::LocalMemory { word, .. } => {
                 self.accesses.push((word as u16, false));
                 self.state.local_memory.get(word).copied().unwrap_or(0)
             }
-            Place::Constant(value) => value,
-            Place::Ring | Place::Neighbour(_) | Place::Nothing => 0,
+            OperandPlace::Constant(value) => value,
+            OperandPlace::Ring | OperandPlace::Neighbour(_) | OperandPlace::Nothing => 0,
         })
     }
 
@@ -133,7 +137,9 @@ impl Reference {
     /// bytes would be lost.
     pub(crate) fn merged(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
         let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
-        if let (true, Place::Register(file, register)) = (transfer, self.place(operand, true)) {
+        if let (true, OperandPlace::Register(file, register)) =
+            (transfer, self.place(operand, true))
+        {
             self.check_unowned(file, register, fabric)?;
         }
         self.old(operand, false, fabric)
@@ -147,18 +153,18 @@ impl Reference {
         fabric: &mut Fabric,
     ) -> Result<(), Stop> {
         match self.place(operand, false) {
-            Place::Register(file, register) => {
+            OperandPlace::Register(file, register) => {
                 self.check_unowned(file, register, fabric)?;
                 self.state.file_mut(file).set(register, value);
             }
-            Place::LocalMemory { pointer, word } => {
+            OperandPlace::LocalMemory { pointer, word } => {
                 self.check_local(pointer, word, fabric)?;
                 self.accesses.push((word as u16, true));
                 self.state.local_memory[word] = value;
             }
-            Place::Ring => self.put_on_ring(value, fabric),
-            Place::Neighbour(register) => self.write_neighbour(register, value, fabric),
-            Place::Constant(_) | Place::Nothing => {}
+            OperandPlace::Ring => self.put_on_ring(value, fabric),
+            OperandPlace::Neighbour(register) => self.write_neighbour(register, value, fabric),
+            OperandPlace::Constant(_) | OperandPlace::Nothing => {}
         }
         Ok(())
     }
@@ -199,10 +205,10 @@ impl Reference {
     }
 }
 
-fn by(step: Step) -> i32 {
+fn by(step: IndexStep) -> i32 {
     match step {
-        Step::Keep => 0,
-        Step::Increment => 1,
-        Step::Decrement => -1,
+        IndexStep::Keep => 0,
+        IndexStep::Increment => 1,
+        IndexStep::Decrement => -1,
     }
 }

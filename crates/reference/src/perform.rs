@@ -8,7 +8,7 @@ use crate::{Reference, Stop};
 
 /// Where control goes after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ControlOutcome {
     /// To the next word.
     Next,
     /// To a target, after defer slots; then slots are lost.
@@ -39,7 +39,7 @@ impl Reference {
         &mut self,
         instruction: &Instruction,
         fabric: &mut Fabric,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<ControlOutcome, Stop> {
         let outcome = match *instruction {
             Instruction::Branch { .. }
             | Instruction::BranchCtx { .. }
@@ -58,23 +58,27 @@ impl Reference {
                 // The value is there for the next instruction, whatever stands
                 // between this one and the end of its own read.
                 self.state.csr_value = Some(self.read_csr(csr, fabric)?);
-                return Ok(Outcome::Next);
+                return Ok(ControlOutcome::Next);
             }
             Instruction::LocalCsrWrite { csr, src } => {
                 let value = self.read(src, fabric)?;
                 self.write_csr(csr, value, fabric)?;
-                Outcome::Next
+                ControlOutcome::Next
             }
             _ => {
                 self.operate(instruction, fabric)?;
-                Outcome::Next
+                ControlOutcome::Next
             }
         };
         self.state.csr_value = None;
         Ok(outcome)
     }
 
-    fn branch(&mut self, instruction: &Instruction, fabric: &mut Fabric) -> Result<Outcome, Stop> {
+    fn branch(
+        &mut self,
+        instruction: &Instruction,
+        fabric: &mut Fabric,
+    ) -> Result<ControlOutcome, Stop> {
         let profile = &fabric.profile;
         let branch = match *instruction {
             Instruction::Branch {
@@ -176,15 +180,15 @@ impl Reference {
                     cost,
                 }
             }
-            _ => return Ok(Outcome::Next),
+            _ => return Ok(ControlOutcome::Next),
         };
         if !branch.taken {
-            return Ok(Outcome::Next);
+            return Ok(ControlOutcome::Next);
         }
         let target = self.in_program(branch.target);
         self.check_not_in_slot(fabric)?;
         self.check_target(target, fabric)?;
-        Ok(Outcome::Jump {
+        Ok(ControlOutcome::Jump {
             target,
             defer: branch.defer,
             penalty: branch.cost.saturating_sub(Cycle::from(branch.defer)),
@@ -225,10 +229,10 @@ impl Reference {
         }
     }
 
-    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<Outcome, Stop> {
+    fn ctx_arb(&mut self, arb: &CtxArb, fabric: &mut Fabric) -> Result<ControlOutcome, Stop> {
         self.check_not_in_slot(fabric)?;
         if arb.breakpoint {
-            return Ok(Outcome::Halt);
+            return Ok(ControlOutcome::Halt);
         }
         let resume = arb.resume.map(|target| self.in_program(target));
         if let Some(target) = resume {
@@ -237,7 +241,7 @@ impl Reference {
         if !arb.keep_mask {
             self.waits_for(arb.mask, arb.any);
         }
-        Ok(Outcome::Yield {
+        Ok(ControlOutcome::Yield {
             defer: arb.defer,
             resume,
         })

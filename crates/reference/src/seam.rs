@@ -14,10 +14,10 @@ use npsim_image::{ContextMode, NnMode};
 use npsim_isa::{Bank, CONTEXTS, Operand, context_index};
 
 use crate::commands::transfer_file;
-use crate::state::{Claim, FileName, Phase, State};
+use crate::state::{Claim, FileName, MicroengineState, Phase};
 use crate::{REFERENCE, Reference};
 
-impl State {
+impl MicroengineState {
     /// The context mode that `CTX_ENABLES` says.
     pub(crate) fn mode(&self) -> ContextMode {
         if self.four_contexts {
@@ -295,7 +295,7 @@ impl Core for Reference {
     }
 
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
-        let (mut state, rest) = postcard::take_from_bytes::<State>(state)?;
+        let (mut state, rest) = postcard::take_from_bytes::<MicroengineState>(state)?;
         if !rest.is_empty() {
             return Err(StateError::Long(rest.len()));
         }

@@ -42,14 +42,14 @@ pub enum Phase {
 
 /// A register file: 128 registers and which of them were ever written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct File {
+pub struct RegisterFile {
     #[serde(with = "BigArray")]
     pub values: [u32; 128],
     /// Bit n: register n.
     pub written: u128,
 }
 
-impl File {
+impl RegisterFile {
     fn new() -> Self {
         Self {
             values: [0; 128],
@@ -114,7 +114,7 @@ pub struct LateWrite {
 
 /// What follows the last defer slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Then {
+pub enum AfterDefer {
     Jump(u16),
     /// The context yields and resumes here, or after the slots.
     Yield(Option<u16>),
@@ -126,7 +126,7 @@ pub struct Deferral {
     pub left: u8,
     /// The instruction that they belong to.
     pub of: u16,
-    pub then: Then,
+    pub then: AfterDefer,
     /// Issue slots that are lost after them.
     pub penalty: Cycle,
 }
@@ -137,7 +137,7 @@ pub struct Deferral {
     clippy::struct_excessive_bools,
     reason = "independent flags of the hardware"
 )]
-pub struct State {
+pub struct MicroengineState {
     pub phase: Phase,
     /// The cycle of the next instruction.
     pub cycle: Cycle,
@@ -153,13 +153,13 @@ pub struct State {
     /// The instruction of the cycle before set the condition codes.
     pub codes_are_new: bool,
 
-    pub a: File,
-    pub b: File,
-    pub s_in: File,
-    pub d_in: File,
-    pub s_out: File,
-    pub d_out: File,
-    pub neighbour: File,
+    pub a: RegisterFile,
+    pub b: RegisterFile,
+    pub s_in: RegisterFile,
+    pub d_in: RegisterFile,
+    pub s_out: RegisterFile,
+    pub d_out: RegisterFile,
+    pub neighbour: RegisterFile,
     pub local_memory: Vec<u32>,
     /// `LM_ADDR_0` and `LM_ADDR_1` of the running context, in longwords.
     pub pointers: [u32; 2],
@@ -230,7 +230,7 @@ pub struct State {
     pub stats: MeStats,
 }
 
-impl State {
+impl MicroengineState {
     pub fn new(local_memory_words: usize) -> Self {
         Self {
             phase: Phase::Idle,
@@ -242,13 +242,13 @@ impl State {
             contexts: std::array::from_fn(|_| Context::new()),
             deferral: None,
             codes_are_new: false,
-            a: File::new(),
-            b: File::new(),
-            s_in: File::new(),
-            d_in: File::new(),
-            s_out: File::new(),
-            d_out: File::new(),
-            neighbour: File {
+            a: RegisterFile::new(),
+            b: RegisterFile::new(),
+            s_in: RegisterFile::new(),
+            d_in: RegisterFile::new(),
+            s_out: RegisterFile::new(),
+            d_out: RegisterFile::new(),
+            neighbour: RegisterFile {
                 values: [0; 128],
                 written: u128::MAX,
             },
@@ -297,7 +297,7 @@ impl State {
         }
     }
 
-    pub fn file(&self, name: FileName) -> &File {
+    pub fn file(&self, name: FileName) -> &RegisterFile {
         match name {
             FileName::A => &self.a,
             FileName::B => &self.b,
@@ -309,7 +309,7 @@ impl State {
         }
     }
 
-    pub fn file_mut(&mut self, name: FileName) -> &mut File {
+    pub fn file_mut(&mut self, name: FileName) -> &mut RegisterFile {
         match name {
             FileName::A => &mut self.a,
             FileName::B => &mut self.b,

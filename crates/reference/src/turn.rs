@@ -8,8 +8,8 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::{CONTEXTS, Instruction};
 
 use crate::checks::{looks, touches};
-use crate::perform::Outcome;
-use crate::state::{Deferral, Delayed, Phase, Then};
+use crate::perform::ControlOutcome;
+use crate::state::{AfterDefer, Deferral, Delayed, Phase};
 use crate::{Reference, Steps, Stop};
 
 impl Reference {
@@ -226,24 +226,24 @@ impl Reference {
     }
 
     /// Where control goes after an instruction, which has taken its cycle.
-    fn go_on(&mut self, instruction: &Instruction, outcome: Outcome, fabric: &mut Fabric) {
+    fn go_on(&mut self, instruction: &Instruction, outcome: ControlOutcome, fabric: &mut Fabric) {
         let at = self.state.pc;
         self.state.codes_are_new = instruction.sets_codes();
         self.state.pc = at + 1;
         let (slots, then, penalty) = match outcome {
-            Outcome::Next => return self.end_slot(fabric),
-            Outcome::Jump {
+            ControlOutcome::Next => return self.end_slot(fabric),
+            ControlOutcome::Jump {
                 target,
                 defer,
                 penalty,
-            } => (defer, Then::Jump(target), penalty),
-            Outcome::Yield { defer, resume } => {
+            } => (defer, AfterDefer::Jump(target), penalty),
+            ControlOutcome::Yield { defer, resume } => {
                 self.state.context().yielded_at = at;
                 let penalty = fabric.profile.context_swap_penalty();
                 let penalty = penalty.saturating_sub(Cycle::from(defer));
-                (defer, Then::Yield(resume), penalty)
+                (defer, AfterDefer::Yield(resume), penalty)
             }
-            Outcome::Halt => {
+            ControlOutcome::Halt => {
                 self.state.pc = at;
                 return self.halt(fabric);
             }
@@ -280,13 +280,13 @@ impl Reference {
     fn leave(&mut self, deferral: Deferral, fabric: &mut Fabric) {
         let penalty = deferral.penalty;
         match deferral.then {
-            Then::Jump(target) => {
+            AfterDefer::Jump(target) => {
                 self.lose(deferral.of, penalty, fabric);
                 self.state.pc = target;
                 // What is lost lies between the codes and a branch that tests them.
                 self.state.codes_are_new &= penalty == 0;
             }
-            Then::Yield(resume) => {
+            AfterDefer::Yield(resume) => {
                 self.state.pc = resume.unwrap_or(self.state.pc);
                 self.swap(penalty, fabric);
             }

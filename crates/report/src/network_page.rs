@@ -2,7 +2,7 @@
 //! routers came to. HTML that needs nothing but itself; the same run gives the same bytes.
 
 use npsim_network::results::{FlowResult, LineResult, Results, RouterResult};
-use npsim_network::series::{Of, Sample};
+use npsim_network::series::{Sample, SampleSubject};
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ const FILLS: [&str; MOST_FLOWS] = [
 /// One quantity of a flow or link over time.
 #[derive(Clone, Debug)]
 struct Track {
-    of: Of,
+    of: SampleSubject,
     name: String,
     quantity: &'static str,
     /// Seconds and values, in order of time.
@@ -65,14 +65,14 @@ impl Tracks {
         self.next = (place + 1) % self.list.len();
     }
 
-    fn names(&self, of: Of, quantity: &str) -> Vec<&str> {
+    fn names(&self, of: SampleSubject, quantity: &str) -> Vec<&str> {
         { self.list.iter() }
             .filter(|track| track.of == of && track.quantity == quantity)
             .map(|track| track.name.as_str())
             .collect()
     }
 
-    fn track(&self, of: Of, name: &str, quantity: &str) -> Option<&Track> {
+    fn track(&self, of: SampleSubject, name: &str, quantity: &str) -> Option<&Track> {
         { self.list.iter() }
             .find(|track| track.of == of && track.name == name && track.quantity == quantity)
     }
@@ -139,7 +139,7 @@ pub fn render(results: &Results, tracks: &Tracks) -> Result<String, minijinja::E
 }
 
 fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
-    let flows = tracks.names(Of::Flow, "goodput_bps");
+    let flows = tracks.names(SampleSubject::Flow, "goodput_bps");
     let unseen = match flows.len().saturating_sub(MOST_FLOWS) {
         0 => String::new(),
         more => format!("The first {MOST_FLOWS} flows; {more} more are in the table."),
@@ -161,7 +161,7 @@ fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
             results.seed
         ),
         tiles: tiles(results),
-        links: { tracks.names(Of::Link, "queue_bytes").into_iter() }
+        links: { tracks.names(SampleSubject::Link, "queue_bytes").into_iter() }
             .take(MOST_LINKS)
             .map(|name| link_charts(tracks, name))
             .collect(),
@@ -339,7 +339,7 @@ fn link_charts(tracks: &Tracks, name: &str) -> Vec<Chart> {
         ),
     ];
     let drawn = plots.iter().filter_map(|(quantity, plot)| {
-        let track = tracks.track(Of::Link, name, quantity)?;
+        let track = tracks.track(SampleSubject::Link, name, quantity)?;
         // A queue in which nothing ever stands needs no drawing.
         if !track.points.iter().any(|point| point.1 > 0.0) {
             return None;
@@ -391,7 +391,11 @@ fn flow_charts(tracks: &Tracks, flows: &[&str]) -> Vec<Chart> {
         let places = COLOURS.iter().zip(FILLS);
         let list: Vec<_> = { flows.iter().zip(places) }
             .filter_map(|(name, (class, fill))| {
-                Some((tracks.track(Of::Flow, name, quantity)?, *class, fill))
+                Some((
+                    tracks.track(SampleSubject::Flow, name, quantity)?,
+                    *class,
+                    fill,
+                ))
             })
             .collect();
         chart(plot, &list)
@@ -450,7 +454,7 @@ pub fn line_cells(line: &LineResult) -> [String; 5] {
 fn router_row(router: &RouterResult) -> RouterRow {
     let node = &router.node;
     let packets = &node.packets;
-    let time = |of: fn(&npsim_session::report::Latency) -> u64| {
+    let time = |of: fn(&npsim_session::report::LatencySummary) -> u64| {
         let latency = node.latency.as_ref();
         latency.map_or_else(|| NO_VALUE.to_owned(), |it| show_nanoseconds(of(it) as f64))
     };

@@ -5,7 +5,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
-use npsim_chip::units::msf::rbuf::Holder;
+use npsim_chip::units::msf::rbuf::ElementHolder;
 use npsim_isa::CONTEXTS;
 use npsim_net::pace::Survey;
 
@@ -102,7 +102,7 @@ pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let untaken = rbuf
         .elements()
         .iter()
-        .filter(|element| element.sop && element.holder == Holder::Full)
+        .filter(|element| element.sop && element.holder == ElementHolder::Full)
         .count() as u64;
     let outside: u64 = report
         .chip

@@ -1,7 +1,7 @@
 //! Checkpoints: a run in a file, from which another process goes on as if
 //! nothing had happened.
 //!
-//! A file begins with eight bytes for its [`Kind`], the version of the format ([`FORMAT`], 32 bits,
+//! A file begins with eight bytes for its [`CheckpointKind`], the version of the format ([`FORMAT`], 32 bits,
 //! little-endian) and the SHA-256 of the rest. The rest is the length of the
 //! header (32 bits), the header, and the state of all nodes and links, compressed
 //! with zlib. The header names the version of npsim, the commands that led here and a
@@ -26,8 +26,8 @@ use npsim_net::egress::Position;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use file::{FORMAT, Kind};
-use inputs::Input;
+pub use file::{CheckpointKind, FORMAT};
+use inputs::CheckpointInput;
 
 use crate::session::{Session, Snapshot};
 use npsim_project::problem::Problem;
@@ -38,35 +38,35 @@ const BESIDES_MEMORIES: u64 = 1 << 30;
 
 /// Where a run comes from; all of its checkpoints have it alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct RunOrigin {
     /// Arguments of the first command and of each that went on with it, without
     /// the program's name.
     pub commands: Vec<Vec<String>>,
     /// The folder in which they ran; paths in them are relative to it.
     pub folder: String,
     /// What the run depends on.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<CheckpointInput>,
 }
 
 /// How far the outputs of a run have come that are written while it runs and gone on with later.
 /// Their type says which kind of run it is.
 pub trait Outputs: Serialize + DeserializeOwned {
     /// The kind of checkpoint.
-    const KIND: Kind;
+    const KIND: CheckpointKind;
 }
 
 /// The capture of what leaves the last chip, where there is one.
 impl Outputs for Option<Position> {
-    const KIND: Kind = Kind::Run;
+    const KIND: CheckpointKind = CheckpointKind::Run;
 }
 
 /// The version of npsim stands first, whatever else another one has in its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Header<O> {
+struct CheckpointHeader<O> {
     npsim: String,
     /// Bytes of the state before compression.
     state_bytes: u64,
-    origin: Origin,
+    origin: RunOrigin,
     time: u64,
     host_nanoseconds: u64,
     outputs: O,
@@ -75,7 +75,7 @@ struct Header<O> {
 /// A run as it stood at one time: where it comes from, how far its outputs have come, and a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointFile<O> {
-    header: Header<O>,
+    header: CheckpointHeader<O>,
     /// Compressed.
     state: Vec<u8>,
 }
@@ -90,7 +90,7 @@ impl<O: Outputs> CheckpointFile<O> {
     /// # Errors
     /// The encoder refuses it, which it does with no state.
     pub fn of(
-        origin: &Origin,
+        origin: &RunOrigin,
         time: u64,
         host_nanoseconds: u64,
         outputs: O,
@@ -104,7 +104,7 @@ impl<O: Outputs> CheckpointFile<O> {
             .write_all(&state)
             .and_then(|()| encoder.finish())
             .map_err(|error| Problem::new(format!("the state cannot be compressed: {error}")))?;
-        let header = Header {
+        let header = CheckpointHeader {
             npsim: env!("CARGO_PKG_VERSION").to_owned(),
             state_bytes,
             origin: origin.clone(),
@@ -156,7 +156,7 @@ impl<O: Outputs> CheckpointFile<O> {
 
     /// Where the run comes from.
     #[must_use]
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &RunOrigin {
         &self.header.origin
     }
 
@@ -211,7 +211,7 @@ impl Checkpoint {
     /// # Errors
     /// The capture could not be written, or frames not be read.
     pub fn take(
-        origin: &Origin,
+        origin: &RunOrigin,
         session: &mut Session,
         host_nanoseconds: u64,
     ) -> Result<Self, Problem> {

@@ -10,7 +10,7 @@ const BUCKET_BITS: u32 = BUCKETS.trailing_zeros();
 /// most 1/4096 away from the value of its rank, and exact below 8192. Values up to
 /// 2^64 need 217,088 buckets; only those up to the most are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Counted")]
+#[serde(try_from = "HistogramFields")]
 pub struct Histogram {
     buckets: Vec<u64>,
     count: u64,
@@ -21,7 +21,7 @@ pub struct Histogram {
 
 /// What a file says that a histogram has.
 #[derive(Deserialize)]
-struct Counted {
+struct HistogramFields {
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
@@ -29,11 +29,11 @@ struct Counted {
     most: u64,
 }
 
-impl TryFrom<Counted> for Histogram {
+impl TryFrom<HistogramFields> for Histogram {
     type Error = &'static str;
 
-    fn try_from(counted: Counted) -> Result<Self, Self::Error> {
-        let Counted {
+    fn try_from(counted: HistogramFields) -> Result<Self, Self::Error> {
+        let HistogramFields {
             buckets,
             count,
             sum,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
-use npsim_chip::units::msf::clock::Clock;
+use npsim_chip::units::msf::clock::ClockRatio;
 use npsim_net::capture::CaptureError;
 use npsim_net::egress::PcapSink;
 use npsim_net::ethernet::MIN_FRAME_BYTES;
@@ -25,11 +25,11 @@ use npsim_net::{Frame, LineFrame};
 use crate::histogram::Histogram;
 use chain::ChainLink;
 use link::Outlet;
-use role::{Next, Role, Stream};
+use role::{LineRole, NextFrame, Stream};
 use state::Handed;
 
-pub use link::{Crossing, Origin};
-pub use port::Lost;
+pub use link::{Crossing, FrameOrigin};
+pub use port::LostFrame;
 pub(crate) use port::NetworkPort;
 pub use state::LinksState;
 pub use traffic::{PortTraffic, Tap, Traffic};
@@ -61,7 +61,7 @@ pub fn captured(
 }
 
 /// What the lines are connected to.
-enum Source {
+enum FrameSource {
     /// A capture or a generator.
     Stream(Stream),
     /// The node before in a chain.
@@ -72,7 +72,7 @@ enum Source {
 
 /// Frames on their way in, and what becomes of them.
 pub struct Links {
-    source: Source,
+    source: FrameSource,
     /// The frame after the one that the chip knows of.
     ahead: Option<LineFrame>,
     /// Whether there may be such a frame and it is not known yet.
@@ -83,7 +83,7 @@ pub struct Links {
     arrivals_end: Cycle,
     hertz: u64,
     /// Picoseconds, in cycles.
-    picoseconds: Clock,
+    picoseconds: ClockRatio,
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<PcapSink>,
@@ -128,7 +128,7 @@ impl Links {
     /// of departures.
     #[must_use]
     pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
-        Self::of(Source::Stream(Stream(frames)), origin_ns, hertz, sink)
+        Self::of(FrameSource::Stream(Stream(frames)), origin_ns, hertz, sink)
     }
 
     /// Lines to which frames come from the node before in a chain, after so many cycles.
@@ -138,7 +138,7 @@ impl Links {
         hertz: u64,
         sink: Option<PcapSink>,
     ) -> Self {
-        let source = Source::Chain(ChainLink::new(delay, hertz));
+        let source = FrameSource::Chain(ChainLink::new(delay, hertz));
         Self::of(source, origin_ns, hertz, sink)
     }
 
@@ -146,14 +146,14 @@ impl Links {
     /// from a frame's first bit out to the first bit in of what may answer it.
     pub(crate) fn networked(hertz: u64, answer: Vec<Cycle>) -> Self {
         Self::of(
-            Source::Network(NetworkPort::new(hertz, answer)),
+            FrameSource::Network(NetworkPort::new(hertz, answer)),
             0,
             hertz,
             None,
         )
     }
 
-    fn of(source: Source, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
+    fn of(source: FrameSource, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
         let mut links = Self {
             source,
             ahead: None,
@@ -162,7 +162,7 @@ impl Links {
             next: 0,
             arrivals_end: 0,
             hertz,
-            picoseconds: Clock::new(hertz, PICO),
+            picoseconds: ClockRatio::new(hertz, PICO),
             origin_ns,
             sink,
             tap: None,
@@ -208,15 +208,15 @@ impl Links {
     /// The frames for other nodes whose first bit left before `known`.
     pub(crate) fn release(&mut self, known: Cycle) -> Vec<Crossing> {
         let outlet = match &mut self.source {
-            Source::Network(port) => Some(&mut port.outlet),
-            Source::Stream(_) | Source::Chain(_) => self.outlet.as_mut(),
+            FrameSource::Network(port) => Some(&mut port.outlet),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet.as_mut(),
         };
         outlet.map_or_else(Vec::new, |outlet| outlet.release(known))
     }
 
     /// Frames from the node before in a chain; none come behind them if `closes`.
     pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
-        let Source::Chain(link) = &mut self.source else {
+        let FrameSource::Chain(link) = &mut self.source else {
             return;
         };
         link.feed(frames);
@@ -231,40 +231,40 @@ impl Links {
     /// The ports to a network, if there is one.
     pub(crate) fn network(&self) -> Option<&NetworkPort> {
         match &self.source {
-            Source::Network(port) => Some(port),
-            Source::Stream(_) | Source::Chain(_) => None,
+            FrameSource::Network(port) => Some(port),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => None,
         }
     }
 
     /// The ports to a network, if there is one, to feed them.
     pub(crate) fn network_mut(&mut self) -> Option<&mut NetworkPort> {
         match &mut self.source {
-            Source::Network(port) => Some(port),
-            Source::Stream(_) | Source::Chain(_) => None,
+            FrameSource::Network(port) => Some(port),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => None,
         }
     }
 
     /// Frames from the node before that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
         match &self.source {
-            Source::Chain(link) => link.backlog(),
-            Source::Stream(_) | Source::Network(_) => 0,
+            FrameSource::Chain(link) => link.backlog(),
+            FrameSource::Stream(_) | FrameSource::Network(_) => 0,
         }
     }
 
-    fn role(&self) -> &dyn Role {
+    fn role(&self) -> &dyn LineRole {
         match &self.source {
-            Source::Stream(stream) => stream,
-            Source::Chain(link) => link,
-            Source::Network(port) => port,
+            FrameSource::Stream(stream) => stream,
+            FrameSource::Chain(link) => link,
+            FrameSource::Network(port) => port,
         }
     }
 
-    fn role_mut(&mut self) -> &mut dyn Role {
+    fn role_mut(&mut self) -> &mut dyn LineRole {
         match &mut self.source {
-            Source::Stream(stream) => stream,
-            Source::Chain(link) => link,
-            Source::Network(port) => port,
+            FrameSource::Stream(stream) => stream,
+            FrameSource::Chain(link) => link,
+            FrameSource::Network(port) => port,
         }
     }
 
@@ -285,15 +285,15 @@ impl Links {
     #[must_use]
     pub fn since_entry(&self) -> &Histogram {
         match &self.source {
-            Source::Stream(_) => &self.traffic.latencies,
-            Source::Chain(_) | Source::Network(_) => &self.since_entry,
+            FrameSource::Stream(_) => &self.traffic.latencies,
+            FrameSource::Chain(_) | FrameSource::Network(_) => &self.since_entry,
         }
     }
 
     /// Traces a frame that has left back to where it came into the network, and passes it
     /// to what is behind this node.
     fn pass_on(&mut self, departure: &Departure<'_>) {
-        let is_first = matches!(self.source, Source::Stream(_));
+        let is_first = matches!(self.source, FrameSource::Stream(_));
         if is_first && self.outlet.is_none() && self.exit.is_none() {
             return;
         }
@@ -367,13 +367,13 @@ impl Links {
         }
         self.starved = false;
         match self.role_mut().next() {
-            Next::Frame(Ok(frame)) => {
+            NextFrame::Frame(Ok(frame)) => {
                 self.arrivals_end = self.arrivals_end.max(self.cycles(frame.end_ps));
                 self.ahead = Some(frame);
             }
-            Next::Frame(Err(error)) => self.input_failure = Some(error),
-            Next::Nothing => {}
-            Next::Unknown => self.starved = true,
+            NextFrame::Frame(Err(error)) => self.input_failure = Some(error),
+            NextFrame::Nothing => {}
+            NextFrame::Unknown => self.starved = true,
         }
     }
 

@@ -12,14 +12,14 @@ use npsim_project::problem::Problem;
 
 /// A memory or counter to write, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct DumpRequest {
     /// The project's name for it.
     pub name: String,
     /// The file.
     pub file: PathBuf,
 }
 
-impl FromStr for Request {
+impl FromStr for DumpRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -35,7 +35,7 @@ impl FromStr for Request {
 
 /// A named range of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct DumpRange {
     space: String,
     start: u32,
     end: u32,
@@ -46,10 +46,10 @@ pub struct Range {
 ///
 /// # Errors
 /// The project has none of this name.
-pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
+pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
     for device in &project.boot.devices {
         if let Some((start, bytes)) = device.registers(name) {
-            return Ok(Range {
+            return Ok(DumpRange {
                 space: format!("sram{}", device.attachment().channel),
                 start,
                 end: start + bytes,
@@ -66,7 +66,7 @@ pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
                 continue;
             };
             if own == name {
-                return Ok(Range {
+                return Ok(DumpRange {
                     space: space.name.clone(),
                     start: region.start as u32,
                     end: region.end as u32,
@@ -86,7 +86,7 @@ pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
 /// The longwords of a range and their byte addresses, in SRAM with the channel in bits
 /// 31-30, as microcode names it.
 #[must_use]
-pub fn words(chip: &Chip, range: &Range) -> Vec<(u32, u32)> {
+pub fn words(chip: &Chip, range: &DumpRange) -> Vec<(u32, u32)> {
     let channel = range.space.strip_prefix("sram");
     let base = channel.and_then(|n| n.parse::<u32>().ok()).unwrap_or(0) << 30;
     let word = |offset: u32| {
@@ -108,7 +108,7 @@ pub fn words(chip: &Chip, range: &Range) -> Vec<(u32, u32)> {
 
 /// The longwords of a range, one a line: byte address and value in hexadecimal.
 #[must_use]
-pub fn text(chip: &Chip, range: &Range) -> String {
+pub fn text(chip: &Chip, range: &DumpRange) -> String {
     let mut out = String::new();
     for (address, word) in words(chip, range) {
         let _ = writeln!(out, "{address:#010x} {word:#010x}");

@@ -51,7 +51,7 @@ impl RunTarget {
 
 /// What was counted up to a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct NodeCounts {
     /// By the chip.
     pub stats: Stats,
     /// On the lines.
@@ -65,7 +65,7 @@ pub struct Node {
     links: Links,
     until: Option<Cycle>,
     mark: Option<Cycle>,
-    marked: Option<Counts>,
+    marked: Option<NodeCounts>,
     ending: Option<Ending>,
     /// Nothing is left to happen before this cycle.
     handled: Cycle,
@@ -154,7 +154,7 @@ impl Node {
     /// What was counted up to the [mark](crate::session::Plan::mark), if the run has come so
     /// far.
     #[must_use]
-    pub fn mark(&self) -> Option<&Counts> {
+    pub fn mark(&self) -> Option<&NodeCounts> {
         self.marked.as_ref()
     }
 
@@ -185,8 +185,8 @@ impl Node {
 
     /// What was counted so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn counts(&self) -> NodeCounts {
+        NodeCounts {
             stats: self.stats(),
             traffic: self.traffic().clone(),
         }

@@ -4,7 +4,7 @@
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::TransferKind;
-use npsim_image::{Direction, Image, Point, RegisterUse};
+use npsim_image::{Image, ProgramPoint, RegisterUse, TransferDirection};
 use npsim_isa::{Operand, absolute_register};
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterVal
     };
     let image = core.program().image();
     let mut found: Vec<RegisterValue> = Vec::new();
-    let mut add = |name: String, operand: Operand, side: Direction| {
+    let mut add = |name: String, operand: Operand, side: TransferDirection| {
         if found.len() < MOST && found.iter().all(|it| it.name != name) {
             let value = value_of(core.as_ref(), context, operand, side);
             found.push(RegisterValue { name, value });
@@ -44,15 +44,15 @@ pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterVal
     if !image.has_live_ranges() {
         return found;
     }
-    for side in [Direction::Read, Direction::Write] {
+    for side in [TransferDirection::Read, TransferDirection::Write] {
         for symbol in &image.registers {
             let transfer = matches!(
                 symbol.operand,
                 Operand::STransfer(_) | Operand::DTransfer(_)
             );
-            let here =
-                { symbol.live_on(side).iter() }.any(|range| range.contains(Point::before(pc)));
-            if here && (transfer || side == Direction::Read) {
+            let here = { symbol.live_on(side).iter() }
+                .any(|range| range.contains(ProgramPoint::before(pc)));
+            if here && (transfer || side == TransferDirection::Read) {
                 add(symbol.name.clone(), symbol.operand, side);
             }
         }
@@ -82,13 +82,13 @@ fn name_of(image: &Image, used: RegisterUse) -> String {
     }
 }
 
-fn value_of(core: &dyn Core, context: u8, operand: Operand, side: Direction) -> u32 {
+fn value_of(core: &dyn Core, context: u8, operand: Operand, side: TransferDirection) -> u32 {
     let (kind, number) = match operand {
         Operand::STransfer(number) => (TransferKind::S, number),
         Operand::DTransfer(number) => (TransferKind::D, number),
         other => return core.read_register(other, context),
     };
-    if side == Direction::Write {
+    if side == TransferDirection::Write {
         core.read_out_register(kind, absolute_register(context, number))
     } else {
         core.read_register(operand, context)

@@ -48,7 +48,7 @@ pub struct Report {
     pub rates: Rates,
     /// Last bit into the first node to last bit out of the last one; absent if
     /// nothing could be traced.
-    pub latency: Option<Latency>,
+    pub latency: Option<LatencySummary>,
     /// The nodes in their order.
     pub nodes: Vec<NodeReport>,
 }
@@ -89,10 +89,10 @@ pub struct NodeReport {
     /// Rates in and out.
     pub rates: Rates,
     /// Last bit in to last bit out; absent if nothing could be traced.
-    pub latency: Option<Latency>,
+    pub latency: Option<LatencySummary>,
     /// Last bit into the first node to last bit out of this one; absent if nothing
     /// could be traced.
-    pub latency_since_entry: Option<Latency>,
+    pub latency_since_entry: Option<LatencySummary>,
     /// What the chip counted.
     pub chip: Stats,
 }
@@ -235,7 +235,7 @@ pub struct Rates {
 /// Nanoseconds, rounded down; percentiles by nearest rank, to 1/4096 of their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
-pub struct Latency {
+pub struct LatencySummary {
     pub packets: u64,
     pub min_ns: u64,
     pub mean_ns: u64,

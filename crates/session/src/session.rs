@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::links::{Frames, Links, Tap};
 use crate::node::{NodeState, RunTarget};
 use crate::report::Report;
-use crate::simulation::{Ending, Settings, Simulation};
+use crate::simulation::{Ending, RunSettings, Simulation};
 use crate::workers::Workers;
 use npsim_chip::kernel::port_io::{Arrival, MediaDrop};
 use npsim_project::Project;
@@ -34,7 +34,7 @@ use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 use schedule::Halt;
 
-pub use crate::node::{Counts, Node};
+pub use crate::node::{Node, NodeCounts};
 
 /// The most nodes that a network may have.
 pub const MOST_NODES: usize = 255;
@@ -47,7 +47,7 @@ pub struct Plan {
     /// What its microengines run.
     pub programs: Arc<[Program]>,
     /// How long each node runs and what it passes over.
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// A cycle at which each node's counts are noted.
     pub mark: Option<Cycle>,
     /// How many nodes there are, from 1 to [`MOST_NODES`].
@@ -62,7 +62,7 @@ impl Plan {
     pub fn one(
         project: impl Into<Arc<Project>>,
         programs: impl Into<Arc<[Program]>>,
-        settings: Settings,
+        settings: RunSettings,
     ) -> Self {
         Self {
             project: project.into(),
@@ -158,9 +158,9 @@ pub(crate) fn project_of(project: &Project, node: usize) -> Cow<'_, Project> {
 }
 
 /// A tap that sees what comes and not what leaves.
-struct Entry(Box<dyn Tap + Send>);
+struct ArrivalTap(Box<dyn Tap + Send>);
 
-impl Tap for Entry {
+impl Tap for ArrivalTap {
     fn arriving(&mut self, arrival: &Arrival) {
         self.0.arriving(arrival);
     }
@@ -203,7 +203,7 @@ impl Session {
         let (mut entry, mut exit) = (ends.entry, ends.exit);
         let mut nodes = Vec::with_capacity(plan.nodes);
         for at in 0..plan.nodes {
-            let settings = Settings {
+            let settings = RunSettings {
                 seed: plan.settings.seed.map(|seed| seed_of(seed, at)),
                 ..plan.settings.clone()
             };
@@ -214,7 +214,7 @@ impl Session {
                 let frames = frames.take().unwrap_or_else(none);
                 let links = Links::streaming(frames, ends.origin_ns, hertz, sink);
                 match entry.take() {
-                    Some(entry) => links.with_tap(Entry(entry)),
+                    Some(entry) => links.with_tap(ArrivalTap(entry)),
                     None => links,
                 }
             } else {

@@ -23,7 +23,7 @@ use npsim_project::problem::Problem;
 
 /// How long a run goes on and what it passes over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct RunSettings {
     /// Stop at this cycle at the latest.
     pub until: Option<Cycle>,
     /// Stop when all frames have arrived and the media interface has been at
@@ -41,7 +41,7 @@ pub struct Settings {
     pub no_skip: bool,
 }
 
-impl Settings {
+impl RunSettings {
     /// On this kind of core to the end of the traffic, with every check, from the same beginning.
     #[must_use]
     pub const fn new(core: CoreKind) -> Self {
@@ -132,7 +132,7 @@ fn linked(program: &Program) -> Result<(), Problem> {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     chip: Chip,
-    settings: Settings,
+    settings: RunSettings,
     /// A slice has come to its end, and whether the run has too depends on a frame
     /// that was not known then.
     undecided: bool,
@@ -156,7 +156,7 @@ impl Simulation {
     pub fn new(
         project: &Project,
         programs: &[Program],
-        settings: Settings,
+        settings: RunSettings,
     ) -> Result<Self, Problem> {
         let mut loaded = Vec::with_capacity(programs.len());
         for program in programs {

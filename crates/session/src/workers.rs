@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub struct Workers(Option<ThreadPool>);
 
 /// Work that waits for a thread, with the number of slices that are done.
-type Waiting<W> = Mutex<Vec<(u64, W)>>;
+type WaitingWork<W> = Mutex<Vec<(u64, W)>>;
 
 impl Workers {
     /// So many threads, but no more than there are nodes. Where the system gives none, the calling
@@ -43,7 +43,8 @@ impl Workers {
             }
             return;
         };
-        let waiting: Waiting<W> = Mutex::new(work.into_iter().map(|piece| (0, piece)).collect());
+        let waiting: WaitingWork<W> =
+            Mutex::new(work.into_iter().map(|piece| (0, piece)).collect());
         pool.scope(|scope| {
             for _ in 0..pool.current_num_threads() {
                 // A thread that finds nothing leaves no more pieces than there are other threads.
@@ -60,7 +61,7 @@ impl Workers {
 }
 
 /// The first of the pieces that are least far.
-fn take<W>(waiting: &Waiting<W>) -> Option<(u64, W)> {
+fn take<W>(waiting: &WaitingWork<W>) -> Option<(u64, W)> {
     let mut waiting = locked(waiting);
     let least = { waiting.iter().enumerate() }.min_by_key(|(_, (done, _))| *done);
     let (place, _) = least?;
@@ -68,7 +69,7 @@ fn take<W>(waiting: &Waiting<W>) -> Option<(u64, W)> {
 }
 
 /// A thread that panics leaves no half-made state behind.
-fn locked<W>(waiting: &Waiting<W>) -> MutexGuard<'_, Vec<(u64, W)>> {
+fn locked<W>(waiting: &WaitingWork<W>) -> MutexGuard<'_, Vec<(u64, W)>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

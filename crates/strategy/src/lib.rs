@@ -12,8 +12,8 @@ use proptest::strategy::Union;
 
 use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, CapAccess, CapCsr, Command, CommandOp, Completion,
-    CrcBytes, CrcKind, CtxArb, Form, ImmedShift, InputState, Instruction, MulPhase, MulWidth,
-    Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule, Step, Target, TransferRegister,
+    CrcBytes, CrcKind, CtxArb, Form, ImmedShift, IndexStep, InputState, Instruction, MulPhase,
+    MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule, Target, TransferRegister,
     encode_in, mnemonics,
 };
 
@@ -31,8 +31,12 @@ fn bank() -> impl Strategy<Value = Bank> {
     select(vec![Bank::A, Bank::B])
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    select(vec![Step::Keep, Step::Increment, Step::Decrement])
+fn step() -> impl Strategy<Value = IndexStep> {
+    select(vec![
+        IndexStep::Keep,
+        IndexStep::Increment,
+        IndexStep::Decrement,
+    ])
 }
 
 /// Any operand, legal somewhere or not.
@@ -47,7 +51,7 @@ pub fn operand() -> BoxedStrategy<Operand> {
         1 => step().prop_map(Operand::DIndexed),
         2 => (0..2u8, byte(0, 15))
             .prop_map(|(pointer, offset)| Operand::LocalMemory { pointer, offset }),
-        1 => (0..2u8, select(vec![Step::Increment, Step::Decrement]))
+        1 => (0..2u8, select(vec![IndexStep::Increment, IndexStep::Decrement]))
             .prop_map(|(pointer, step)| Operand::LocalMemoryStep { pointer, step }),
         1 => Just(Operand::NnPeek),
         1 => Just(Operand::NnRing),

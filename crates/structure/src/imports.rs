@@ -12,7 +12,7 @@ pub type Imports = BTreeMap<(usize, usize), BTreeSet<String>>;
 /// included.
 #[must_use]
 pub fn imports(tree: &ModuleTree) -> Imports {
-    let names = Names::new(tree);
+    let names = ImportedNames::new(tree);
     let mut imports = Imports::new();
     for (file, module) in tree.modules() {
         let used = module.uses.iter().map(|(_, path)| path);
@@ -38,14 +38,14 @@ pub fn imports_across(tree: &ModuleTree) -> Imports {
 }
 
 /// Names looked up, each with the module in which.
-type Seen = BTreeSet<(Segments, String)>;
+type LookupTrail = BTreeSet<(Segments, String)>;
 
-struct Names<'a> {
+struct ImportedNames<'a> {
     tree: &'a ModuleTree,
     modules: BTreeMap<&'a [String], &'a ModuleFacts>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> ImportedNames<'a> {
     fn new(tree: &'a ModuleTree) -> Self {
         Self {
             tree,
@@ -68,7 +68,7 @@ impl<'a> Names<'a> {
         &self,
         module: &[String],
         path: &[String],
-        seen: &mut Seen,
+        seen: &mut LookupTrail,
     ) -> Option<(Segments, String)> {
         let first = path.first()?;
         let (mut here, mut at) = match first.as_str() {
@@ -111,7 +111,7 @@ impl<'a> Names<'a> {
         &self,
         facts: &ModuleFacts,
         rest: &[String],
-        seen: &mut Seen,
+        seen: &mut LookupTrail,
     ) -> Option<(Segments, String)> {
         let (first, after) = rest.split_first()?;
         if !seen.insert((facts.path.clone(), first.clone())) {

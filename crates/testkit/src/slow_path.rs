@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{BootPlan, ExceptionsSetup, QueueSetup, RingSetup, RingStatus};
 use npsim_chip::gpp::exceptions::Exceptions;
-use npsim_chip::gpp::{Gpp, LoadError, Place};
+use npsim_chip::gpp::{Gpp, LoadError, LongwordAddress};
 use npsim_chip::kernel::buffers::BufferSetup;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
@@ -111,14 +111,14 @@ impl Bench {
     /// # Panics
     /// If there is no memory.
     #[must_use]
-    pub fn word(&self, place: Place, word: u32) -> u32 {
+    pub fn word(&self, place: LongwordAddress, word: u32) -> u32 {
         let place = place.after(4 * word);
         place.look(&self.units.scratch, &self.units.sram).unwrap()
     }
 
     /// The longwords from `place` on.
     #[must_use]
-    pub fn words<const N: usize>(&self, place: Place) -> [u32; N] {
+    pub fn words<const N: usize>(&self, place: LongwordAddress) -> [u32; N] {
         std::array::from_fn(|word| self.word(place, word as u32))
     }
 
@@ -126,13 +126,13 @@ impl Bench {
     ///
     /// # Panics
     /// If there is no memory.
-    pub fn set(&mut self, place: Place, word: u32, value: u32) {
+    pub fn set(&mut self, place: LongwordAddress, word: u32, value: u32) {
         let (place, units) = (place.after(4 * word), &mut self.units);
         assert!(place.put(value, &mut units.scratch, &mut units.sram));
     }
 
     /// Adds to longword number `word` from `place` on.
-    pub fn add(&mut self, place: Place, word: u32, value: i32) {
+    pub fn add(&mut self, place: LongwordAddress, word: u32, value: i32) {
         let old = self.word(place, word);
         self.set(place, word, old.wrapping_add_signed(value));
     }

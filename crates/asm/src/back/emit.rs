@@ -9,11 +9,13 @@ use crate::back::allocate::Assignment;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
-use crate::front::statement::Place;
-use crate::middle::flow::Flow;
+use crate::front::statement::SourcePlace;
+use crate::middle::flow::FlowGraph;
 use crate::middle::labels::Labels;
 use crate::middle::program::signal_rule;
-use crate::middle::program::{Expression, Item, LateKind, Micro, Reference, SignalRef, Value};
+use crate::middle::program::{
+    BoundExpression, Item, LateKind, Micro, OperandValue, SignalRef, SymbolReference,
+};
 use crate::middle::scope::Symbols;
 use crate::middle::select::forms::{byte_value, cap_data, immed_form, small_constant, word_value};
 use npsim_image::import::is_shifted;
@@ -28,7 +30,7 @@ pub struct Emitter<'a> {
     /// Labels.
     pub labels: &'a Labels<'a>,
     /// Branch targets.
-    pub flow: &'a Flow,
+    pub flow: &'a FlowGraph,
     /// Numbers.
     pub assignment: &'a Assignment,
     /// What the words are for.
@@ -44,7 +46,7 @@ impl<'a> Emitter<'a> {
         items: &'a [Item],
         symbols: &'a Symbols,
         labels: &'a Labels<'a>,
-        flow: &'a Flow,
+        flow: &'a FlowGraph,
         assignment: &'a Assignment,
         target: Target,
     ) -> Self {
@@ -104,7 +106,7 @@ impl<'a> Emitter<'a> {
             .references
             .iter()
             .filter_map(|(_, r)| match r {
-                Reference::Import(name) => Some(name),
+                SymbolReference::Import(name) => Some(name),
                 _ => None,
             });
         let Some(name) = names.next() else {
@@ -160,9 +162,9 @@ impl<'a> Emitter<'a> {
         let mut instruction = micro.template;
         for slot in &micro.slots {
             let operand = match &slot.value {
-                Value::Physical(operand) => *operand,
-                Value::Register(id) => self.assignment.register(*id),
-                Value::Constant(expression) => {
+                OperandValue::Physical(operand) => *operand,
+                OperandValue::Register(id) => self.assignment.register(*id),
+                OperandValue::Constant(expression) => {
                     let value = self.value(expression, slot.place, micro.scope)?;
                     small_constant(value, slot.place)?
                 }
@@ -258,7 +260,9 @@ impl<'a> Emitter<'a> {
     /// An operand of an instruction as the source calls it.
     fn shown(&self, micro: &Micro, operand: Operand) -> String {
         let variable = micro.slots.iter().find_map(|slot| match slot.value {
-            Value::Register(id) if self.assignment.registers[id] == Some(operand) => Some(id),
+            OperandValue::Register(id) if self.assignment.registers[id] == Some(operand) => {
+                Some(id)
+            }
             _ => None,
         });
         variable.map_or_else(
@@ -269,8 +273,8 @@ impl<'a> Emitter<'a> {
 
     fn value(
         &self,
-        expression: &Expression,
-        place: Place,
+        expression: &BoundExpression,
+        place: SourcePlace,
         scope: usize,
     ) -> Result<i64, Diagnostic> {
         self.with_import(expression, place, scope, 0)
@@ -279,21 +283,21 @@ impl<'a> Emitter<'a> {
     /// The value if imports have the value `import`.
     fn with_import(
         &self,
-        expression: &Expression,
-        place: Place,
+        expression: &BoundExpression,
+        place: SourcePlace,
         scope: usize,
         import: u32,
     ) -> Result<i64, Diagnostic> {
         constant::resolve(expression, place, |reference| {
             Ok(match reference {
-                Reference::Number(number) => i64::from(*number),
-                Reference::Import(_) => i64::from(import),
-                Reference::Signal(signal) => i64::from(self.signal(*signal)),
-                Reference::Label(token) => {
+                SymbolReference::Number(number) => i64::from(*number),
+                SymbolReference::Import(_) => i64::from(import),
+                SymbolReference::Signal(signal) => i64::from(self.signal(*signal)),
+                SymbolReference::Label(token) => {
                     let item = self.labels.item(token, scope)?;
                     i64::from(self.labels.address(item))
                 }
-                Reference::Register(id) => match self.assignment.register(*id) {
+                SymbolReference::Register(id) => match self.assignment.register(*id) {
                     Operand::Gpr(_, n)
                     | Operand::GprAbsolute(_, n)
                     | Operand::STransfer(n)
@@ -324,7 +328,7 @@ fn set_value(
     instruction: &mut Instruction,
     kind: LateKind,
     number: i64,
-    place: Place,
+    place: SourcePlace,
 ) -> Result<(), Diagnostic> {
     match (instruction, kind) {
         (

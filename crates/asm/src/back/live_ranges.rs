@@ -1,13 +1,13 @@
 //! Where in the finished program each name holds its register.
 
-use npsim_image::{LiveRange, Point};
+use npsim_image::{LiveRange, ProgramPoint};
 
 use crate::middle::bit_set::BitSet;
 use crate::middle::groups::Groups;
 use crate::middle::liveness::{Liveness, written};
 use crate::middle::program::{Item, Micro, Side, SignalRef, cell};
-use crate::middle::scope::{Space, Symbols};
-use npsim_image::Direction;
+use crate::middle::scope::{RegisterFile, Symbols};
+use npsim_image::TransferDirection;
 
 /// The ranges of all names, ascending for each.
 pub struct LiveRanges {
@@ -33,11 +33,14 @@ impl LiveRanges {
         let mut signals = Tracks::new(symbols.signals.len());
         let words = items.iter().enumerate();
         let words = words.filter_map(|(i, item)| Some((i, item, item.micro()?)));
-        let mut end = Point::before(0);
+        let mut end = ProgramPoint::before(0);
         let mut kept = BitSet::default();
         let mut awaited = BitSet::default();
         for (address, (i, item, micro)) in words.enumerate() {
-            let (before, after) = (Point::before(address as u16), Point::after(address as u16));
+            let (before, after) = (
+                ProgramPoint::before(address as u16),
+                ProgramPoint::after(address as u16),
+            );
             // What a command still moves was there before this word too, unless
             // it is this word's own.
             kept.clone_from(&liveness.occupied[i]);
@@ -54,7 +57,7 @@ impl LiveRanges {
             end = after;
         }
         let whole = LiveRange {
-            first: Point::before(0),
+            first: ProgramPoint::before(0),
             last: end,
         };
         let (mut cells, mut signals) = (cells.finish(end), signals.finish(end));
@@ -63,13 +66,16 @@ impl LiveRanges {
             if !variable.private || !variable.used {
                 continue;
             }
-            let transfer = matches!(variable.space, Space::S | Space::D);
+            let transfer = matches!(variable.space, RegisterFile::S | RegisterFile::D);
             let sides = [
                 (
                     Side::In,
-                    !transfer || variable.direction != Direction::Write,
+                    !transfer || variable.direction != TransferDirection::Write,
                 ),
-                (Side::Out, transfer && variable.direction != Direction::Read),
+                (
+                    Side::Out,
+                    transfer && variable.direction != TransferDirection::Read,
+                ),
             ];
             for (side, has) in sides {
                 cells[cell(id, side)] = if has { vec![whole] } else { Vec::new() };
@@ -104,14 +110,14 @@ fn signals_before(micro: &Micro, before: &mut BitSet) {
 /// Ranges in the making: one point after the other says which numbers are alive.
 struct Tracks {
     last: BitSet,
-    before: Point,
-    open: Vec<Point>,
+    before: ProgramPoint,
+    open: Vec<ProgramPoint>,
     ranges: Vec<Vec<LiveRange>>,
 }
 
 impl Tracks {
     fn new(bound: usize) -> Self {
-        let start = Point::before(0);
+        let start = ProgramPoint::before(0);
         Self {
             last: BitSet::default(),
             before: start,
@@ -120,7 +126,7 @@ impl Tracks {
         }
     }
 
-    fn step(&mut self, point: Point, alive: &BitSet) {
+    fn step(&mut self, point: ProgramPoint, alive: &BitSet) {
         let Self {
             last,
             before,
@@ -140,7 +146,7 @@ impl Tracks {
         self.before = point;
     }
 
-    fn finish(mut self, end: Point) -> Vec<Vec<LiveRange>> {
+    fn finish(mut self, end: ProgramPoint) -> Vec<Vec<LiveRange>> {
         self.before = end;
         self.step(end, &BitSet::default());
         self.ranges

@@ -6,13 +6,13 @@
 
 use npsim_isa::{Instruction, Operand, OperandRole, Shift};
 
-use crate::back::allocate::{Problem, banks};
+use crate::back::allocate::{AllocationProblem, banks};
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
-use crate::middle::program::{Item, Micro, Slot, Value};
-use crate::middle::scope::{Space, Symbols, Variable};
-use crate::middle::select::Selection;
-use npsim_image::Direction;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::middle::program::{Item, Micro, OperandSlot, OperandValue};
+use crate::middle::scope::{RegisterFile, Symbols, Variable};
+use crate::middle::select::SelectedProgram;
+use npsim_image::TransferDirection;
 
 /// A copy to be made.
 pub struct Copy {
@@ -22,7 +22,7 @@ pub struct Copy {
 
 /// Copies for the conflicts of a program, at most one for each instruction.
 #[must_use]
-pub fn plan(problem: &Problem<'_>) -> Vec<Copy> {
+pub fn plan(problem: &AllocationProblem<'_>) -> Vec<Copy> {
     let mut shadows = vec![false; problem.items.len()];
     for (i, item) in problem.items.iter().enumerate() {
         let slots = item.micro().map_or(0, |m| m.template.defer());
@@ -61,18 +61,18 @@ fn may_follow_copy(instruction: &Instruction) -> bool {
     instruction.takes().is_none() && instruction.form().sequence.is_none()
 }
 
-fn is_relative(slot: &Slot, symbols: &Symbols) -> bool {
+fn is_relative(slot: &OperandSlot, symbols: &Symbols) -> bool {
     match slot.value {
-        Value::Register(id) => symbols.variables[id].space == Space::Gpr,
-        Value::Physical(operand) => matches!(operand, Operand::Gpr(..)),
-        Value::Constant(_) => false,
+        OperandValue::Register(id) => symbols.variables[id].space == RegisterFile::Gpr,
+        OperandValue::Physical(operand) => matches!(operand, Operand::Gpr(..)),
+        OperandValue::Constant(_) => false,
     }
 }
 
 /// Puts the copies into the program.
 pub fn insert(
     copies: &[Copy],
-    selection: &mut Selection,
+    selection: &mut SelectedProgram,
     symbols: &mut Symbols,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -83,23 +83,25 @@ pub fn insert(
         };
         let slot = &mut micro.slots[copy.slot];
         let source = slot.value.clone();
-        slot.value = Value::Register(number);
+        slot.value = OperandValue::Register(number);
         let place = slot.place;
         let role = slot.role;
-        if let (Value::Physical(_), Some(operand)) = (&source, micro.template.operand_mut(role)) {
+        if let (OperandValue::Physical(_), Some(operand)) =
+            (&source, micro.template.operand_mut(role))
+        {
             *operand = Operand::None;
         }
         let name = format!("_copy_{number}");
         let text = match &source {
-            Value::Register(id) => symbols.variables[*id].name.clone(),
-            Value::Physical(operand) => operand.to_string(),
-            Value::Constant(_) => String::new(),
+            OperandValue::Register(id) => symbols.variables[*id].name.clone(),
+            OperandValue::Physical(operand) => operand.to_string(),
+            OperandValue::Constant(_) => String::new(),
         };
         symbols.variables.push(Variable {
             name: name.clone(),
             scope: micro.scope,
-            space: Space::Gpr,
-            direction: Direction::Both,
+            space: RegisterFile::Gpr,
+            direction: TransferDirection::Both,
             private: false,
             shared: false,
             fixed: None,
@@ -107,7 +109,7 @@ pub fn insert(
             used: true,
             initialised: false,
         });
-        let port = |role, value, reads| Slot {
+        let port = |role, value, reads| OperandSlot {
             role,
             value,
             reads,
@@ -119,7 +121,7 @@ pub fn insert(
                 dest: Operand::None,
                 mask: 0b1111,
                 src: match source {
-                    Value::Physical(operand) => operand,
+                    OperandValue::Physical(operand) => operand,
                     _ => Operand::None,
                 },
                 shift: Shift::None,
@@ -127,7 +129,7 @@ pub fn insert(
                 load_cc: false,
             },
             slots: vec![
-                port(OperandRole::Dest, Value::Register(number), false),
+                port(OperandRole::Dest, OperandValue::Register(number), false),
                 port(OperandRole::Src, source, true),
             ],
             mnemonic: "ld_field_w_clr".to_owned(),
@@ -138,7 +140,7 @@ pub fn insert(
             ..Micro::nop(micro.place, micro.scope)
         };
         diagnostics.push(Diagnostic {
-            level: Level::Note,
+            level: Severity::Note,
             ..place
                 .warning(
                     codes::SPILL_MOVE,

@@ -1,7 +1,7 @@
 //! How far statements are indented.
 
 use crate::directives::{Block, Role, role};
-use crate::front::lexer::{Hash, RawLine};
+use crate::front::lexer::{HashWord, RawLine};
 use crate::front::token::{TokenKind, split_labels};
 
 /// Columns of one level.
@@ -70,7 +70,7 @@ impl Indentation {
             return self.of_statement();
         };
         if let Some((directive, _)) = &line.directive {
-            if let Hash::Directive(directive) = directive {
+            if let HashWord::Directive(directive) = directive {
                 self.preprocess(directive.role());
             }
             return 0;

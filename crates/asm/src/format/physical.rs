@@ -8,7 +8,7 @@ const TAB: usize = 4;
 
 /// What a line has to do with the statements of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum LinePart {
     /// It is blank or a comment between statements.
     Nothing,
     /// A statement or directive begins in it.
@@ -20,8 +20,8 @@ pub(super) enum Part {
 }
 
 /// A line of the text.
-pub(super) struct Physical<'a> {
-    pub part: Part,
+pub(super) struct PhysicalLine<'a> {
+    pub part: LinePart,
     /// The statement that begins in it.
     pub statement: Option<&'a RawLine>,
     /// The whole of it without its end.
@@ -29,7 +29,7 @@ pub(super) struct Physical<'a> {
     /// Where its first piece stands.
     pub column: usize,
     /// What it has but space and the comment at its end, with the space before each.
-    pub lexemes: Vec<Piece<'a>>,
+    pub lexemes: Vec<LinePiece<'a>>,
     /// The comment at its end, and its column.
     pub comment: Option<(&'a str, usize)>,
     directive: bool,
@@ -37,14 +37,14 @@ pub(super) struct Physical<'a> {
 
 /// A lexeme of a line.
 #[derive(Clone, Copy)]
-pub(super) struct Piece<'a> {
+pub(super) struct LinePiece<'a> {
     pub lexeme: Lexeme<'a>,
     /// The white space before it, and itself.
     pub space: &'a str,
     pub text: &'a str,
 }
 
-impl Physical<'_> {
+impl PhysicalLine<'_> {
     /// Whether it belongs to a directive of the preprocessor.
     pub fn is_directive(&self) -> bool {
         self.directive
@@ -57,7 +57,7 @@ impl Physical<'_> {
 /// statements that the lexer made of it. A line that formatting could change in meaning is
 /// kept verbatim: one inside a comment or text of several lines, one with an error, and one
 /// whose lexemes belong to no statement.
-pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physical<'a>> {
+pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<PhysicalLine<'a>> {
     let pieces = pieces(text);
     let mut pieces = pieces.iter().peekable();
     let mut statements = raw.iter().peekable();
@@ -69,7 +69,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
         let shown = line.trim_end_matches(['\n', '\r']);
-        let mut here: Vec<Piece<'a>> = Vec::new();
+        let mut here: Vec<LinePiece<'a>> = Vec::new();
         let mut cut = inside > start;
         while let Some((at, piece)) = pieces.next_if(|(at, _)| *at < end) {
             let after = at + piece.text.len();
@@ -92,9 +92,9 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
         }
         let going = open.filter(|(_, until)| *until > start);
         let (statement, part) = match (begins, going) {
-            (Some(statement), _) => (Some(statement), Part::Begins),
-            (None, Some((statement, _))) => (Some(statement), Part::GoesOn),
-            (None, None) => (None, Part::Nothing),
+            (Some(statement), _) => (Some(statement), LinePart::Begins),
+            (None, Some((statement, _))) => (Some(statement), LinePart::GoesOn),
+            (None, None) => (None, LinePart::Nothing),
         };
         if let Some(statement) = begins {
             open = statement.span().map(|it| (statement, it.hi as usize));
@@ -104,16 +104,16 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
             Some(piece) if piece.lexeme == Lexeme::Comment => here.pop(),
             _ => None,
         };
-        let shown_column = |piece: &Piece<'_>| {
+        let shown_column = |piece: &LinePiece<'_>| {
             // Lexemes are slices of the text, so addresses give the offset within the line.
             let before = piece.text.as_ptr() as usize - shown.as_ptr() as usize;
             column(&shown[..before])
         };
         // Bytes that belong to no statement of a line without one: a mistake too.
-        let stray = part == Part::Nothing && !here.is_empty();
+        let stray = part == LinePart::Nothing && !here.is_empty();
         let verbatim = cut || wrong || stray;
-        lines.push(Physical {
-            part: if verbatim { Part::Verbatim } else { part },
+        lines.push(PhysicalLine {
+            part: if verbatim { LinePart::Verbatim } else { part },
             statement: begins,
             text: shown,
             column: column(&shown[..shown.len() - shown.trim_start().len()]),
@@ -129,7 +129,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
 }
 
 /// All lexemes but white space, with the byte at which each begins.
-fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
+fn pieces(text: &str) -> Vec<(usize, LinePiece<'_>)> {
     let mut found = Vec::new();
     let (mut input, mut space) = (text, 0);
     while let Some((after, lexeme)) = lexeme(input) {
@@ -140,7 +140,7 @@ fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
             Lexeme::Space => continue,
             Lexeme::Newline => {}
             _ => {
-                let piece = Piece {
+                let piece = LinePiece {
                     lexeme,
                     space: &text[space..at],
                     text: &text[at..next],

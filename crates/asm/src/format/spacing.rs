@@ -2,19 +2,19 @@
 
 use crate::front::lexer::lexeme::Lexeme;
 
-use super::physical::Piece;
+use super::physical::LinePiece;
 
 /// The tokens of a line with the space that stands between them.
 ///
 /// What a directive has stays as it is, since there space can decide: `#define F (x)` is
 /// another thing than `#define F(x)`. Elsewhere space never joins or parts words; it is
 /// one column or none.
-pub(super) fn spaced(pieces: &[Piece<'_>], directive: bool) -> String {
+pub(super) fn spaced(pieces: &[LinePiece<'_>], directive: bool) -> String {
     let mut line = String::new();
     let mut depth = 0_usize;
     // Where a macro's name may stand: before the first bracket, behind the labels.
     let mut words = 0;
-    let mut before: Option<&Piece<'_>> = None;
+    let mut before: Option<&LinePiece<'_>> = None;
     for piece in pieces {
         if let Some(before) = before {
             if directive {
@@ -36,9 +36,9 @@ pub(super) fn spaced(pieces: &[Piece<'_>], directive: bool) -> String {
 }
 
 /// Whether a space stands between two neighbours.
-fn gap(left: &Piece<'_>, right: &Piece<'_>, depth: usize, words: usize) -> bool {
+fn gap(left: &LinePiece<'_>, right: &LinePiece<'_>, depth: usize, words: usize) -> bool {
     let was = !right.space.is_empty();
-    let pasted = |it: &Piece<'_>| {
+    let pasted = |it: &LinePiece<'_>| {
         matches!(
             it.lexeme,
             Lexeme::Paste | Lexeme::EmptyComment | Lexeme::Hash

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::{self, Expression as Parsed, Failure, Resolver};
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
-use crate::middle::program::{Expression, Reference};
+use crate::middle::program::{BoundExpression, SymbolReference};
 
 /// Names are replaced by numbers before the evaluation; any that is left has no value.
 struct NumbersOnly;
@@ -35,7 +35,7 @@ impl Resolver for NumbersOnly {
 
 fn unknown(name: &Token) -> Failure {
     Box::new(
-        Place::of(name)
+        SourcePlace::of(name)
             .error(
                 codes::NOT_CONSTANT,
                 format!("`{}` has no value here", name.text),
@@ -48,7 +48,7 @@ fn unknown(name: &Token) -> Failure {
 ///
 /// # Errors
 /// Whatever [`expression::Expression`] finds wrong.
-pub fn evaluate(tokens: &[Token], place: Place) -> Result<i64, Diagnostic> {
+pub fn evaluate(tokens: &[Token], place: SourcePlace) -> Result<i64, Diagnostic> {
     let Some(first) = tokens.first() else {
         return Err(place.error(codes::MALFORMED_EXPRESSION, "a constant is missing here"));
     };
@@ -70,9 +70,9 @@ pub fn evaluate(tokens: &[Token], place: Place) -> Result<i64, Diagnostic> {
 /// # Errors
 /// As [`evaluate`], and whatever `value` gives for a reference.
 pub fn resolve(
-    expression: &Expression,
-    place: Place,
-    mut value: impl FnMut(&Reference) -> Result<i64, Diagnostic>,
+    expression: &BoundExpression,
+    place: SourcePlace,
+    mut value: impl FnMut(&SymbolReference) -> Result<i64, Diagnostic>,
 ) -> Result<i64, Diagnostic> {
     let mut tokens = expression.tokens.clone();
     for (index, reference) in &expression.references {

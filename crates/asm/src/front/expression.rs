@@ -54,13 +54,13 @@ pub trait Resolver {
 /// A parsed constant expression.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    kind: Kind,
+    kind: ExpressionKind,
     span: Span,
     expansion: ExpansionId,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ExpressionKind {
     Number(i128),
     Text(Rc<str>),
     Name {
@@ -118,21 +118,21 @@ impl Expression {
     /// bits.
     pub fn evaluate(&self, resolver: &mut dyn Resolver) -> Result<Value, Failure> {
         match &self.kind {
-            Kind::Number(n) => Ok(Value::Number(*n)),
-            Kind::Text(text) => Ok(Value::Text(text.clone())),
-            Kind::Name { name, index } => {
+            ExpressionKind::Number(n) => Ok(Value::Number(*n)),
+            ExpressionKind::Text(text) => Ok(Value::Text(text.clone())),
+            ExpressionKind::Name { name, index } => {
                 let index = self.index_value(index.as_deref(), resolver)?;
                 resolver.name(name, index)
             }
-            Kind::Address { name, index } => {
+            ExpressionKind::Address { name, index } => {
                 let index = self.index_value(index.as_deref(), resolver)?;
                 resolver.address(name, index)
             }
-            Kind::Call {
+            ExpressionKind::Call {
                 function,
                 arguments,
             } => resolver.call(function, arguments),
-            Kind::Unary(operator, operand) => {
+            ExpressionKind::Unary(operator, operand) => {
                 let n = operand.number(resolver)?;
                 match operator {
                     UnaryOperator::Plus => Some(n),
@@ -143,8 +143,10 @@ impl Expression {
                 .map(Value::Number)
                 .ok_or_else(|| self.overflow())
             }
-            Kind::Binary(operator, left, right) => self.binary(*operator, left, right, resolver),
-            Kind::Conditional(parts) => {
+            ExpressionKind::Binary(operator, left, right) => {
+                self.binary(*operator, left, right, resolver)
+            }
+            ExpressionKind::Conditional(parts) => {
                 let [condition, yes, no] = &**parts;
                 if condition.number(resolver)? == 0 {
                     no.evaluate(resolver)

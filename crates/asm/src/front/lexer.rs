@@ -13,7 +13,7 @@ use std::{borrow::Cow, rc::Rc};
 use rustc_hash::FxHashSet;
 
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::directives::PreprocessorDirective;
 use crate::front::token::{Token, TokenKind, split_labels};
 use crate::source::{ExpansionId, FileId, Span};
@@ -26,14 +26,14 @@ pub(crate) struct RawLine {
     /// Its tokens; those of a directive begin after the directive's name.
     pub tokens: Vec<Token>,
     /// What it directs, if it begins with `#`, and the name itself.
-    pub directive: Option<(Hash, Token)>,
+    pub directive: Option<(HashWord, Token)>,
     /// What is wrong with it, or looks so.
     pub errors: Vec<Diagnostic>,
 }
 
 /// The word behind a `#` at the beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hash {
+pub(crate) enum HashWord {
     Directive(PreprocessorDirective),
     /// A word that is no directive.
     Unknown,
@@ -51,7 +51,9 @@ impl RawLine {
 
     /// Whether nothing can be made of it.
     pub fn is_wrong(&self) -> bool {
-        self.errors.iter().any(|found| found.level == Level::Error)
+        self.errors
+            .iter()
+            .any(|found| found.level == Severity::Error)
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawL
         file,
         interner,
         lines: Vec::new(),
-        line: Open::default(),
+        line: OpenLine::default(),
     };
     let mut input = text;
     while let Some((after, lexeme)) = lexeme(input) {
@@ -87,7 +89,7 @@ pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawL
         lexer.take(lexeme, lexer.span(lo, hi), pasted_next);
         input = after;
     }
-    lexer.end_line(Ending::File);
+    lexer.end_line(LineEnding::File);
     lexer.lines
 }
 
@@ -123,7 +125,7 @@ pub(crate) fn lex_fragment(text: &str, like: &Token, interner: &mut Interner) ->
 
 /// Why a line ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum LineEnding {
     Newline,
     /// The next line cannot belong to it.
     NextStatement,
@@ -132,7 +134,7 @@ enum Ending {
 
 /// The line that is being read.
 #[derive(Default)]
-struct Open {
+struct OpenLine {
     tokens: Vec<Token>,
     hash: Option<Span>,
     brackets: Vec<(char, Span)>,
@@ -149,7 +151,7 @@ struct Lexer<'a> {
     file: FileId,
     interner: &'a mut Interner,
     lines: Vec<RawLine>,
-    line: Open,
+    line: OpenLine,
 }
 
 impl Lexer<'_> {
@@ -263,7 +265,7 @@ impl Lexer<'_> {
 
     fn hash(&mut self, span: Span) {
         if self.line.continued {
-            self.end_line(Ending::NextStatement);
+            self.end_line(LineEnding::NextStatement);
         }
         if self.line.tokens.is_empty() && self.line.hash.is_none() {
             self.line.hash = Some(span);
@@ -304,7 +306,7 @@ impl Lexer<'_> {
                 last.kind != TokenKind::Punct || [")", "]", "}"].contains(&&*last.text)
             });
             if word && (operand || text.starts_with('.')) {
-                self.end_line(Ending::NextStatement);
+                self.end_line(LineEnding::NextStatement);
             }
             self.line.continued = false;
         }
@@ -364,7 +366,7 @@ impl Lexer<'_> {
                 if call {
                     // Sources of others have it, and their tool lets it pass: what
                     // is meant is plain.
-                    error.level = Level::Warning;
+                    error.level = Severity::Warning;
                     *error = error
                         .clone()
                         .note("It is read as the end of the macro's arguments.")
@@ -413,13 +415,13 @@ impl Lexer<'_> {
         if open || (comma && self.line.hash.is_none()) {
             self.line.continued = true;
         } else {
-            self.end_line(Ending::Newline);
+            self.end_line(LineEnding::Newline);
         }
     }
 
-    fn end_line(&mut self, ending: Ending) {
+    fn end_line(&mut self, ending: LineEnding) {
         let free_text = self.is_free_text();
-        if ending != Ending::Newline && !free_text {
+        if ending != LineEnding::Newline && !free_text {
             let unclosed = self.line.brackets.first().copied();
             if let Some((bracket, opener)) = unclosed {
                 let error = self.error(
@@ -478,10 +480,10 @@ impl Lexer<'_> {
                     expansion: ExpansionId::ROOT,
                     joined: false,
                 };
-                return (Hash::Nothing, name);
+                return (HashWord::Nothing, name);
             };
             let directive = PreprocessorDirective::named(&name.text);
-            let directive = directive.map_or(Hash::Unknown, Hash::Directive);
+            let directive = directive.map_or(HashWord::Unknown, HashWord::Directive);
             name.span = hash.to(name.span);
             (directive, name)
         });

@@ -19,25 +19,25 @@ use crate::diagnostic::Diagnostic;
 use crate::directives::{
     DeclarationDirective, DirectiveName, Role, ScopeDirective, StructuredDirective,
 };
-use crate::front::statement::{Body, Directive, Place, Statement};
+use crate::front::statement::{Body, Directive, SourcePlace, Statement};
 use crate::front::token::Token;
-use condition::{Names, Node};
+use condition::{ConditionNode, NameFacts};
 use test::Tester;
-use writer::Writer;
+use writer::StatementWriter;
 
 /// An open construct.
-struct Open {
+struct OpenConstruct {
     /// How its directive is spelt.
     spelling: &'static str,
-    place: Place,
-    kind: Kind,
+    place: SourcePlace,
+    kind: ConstructKind,
     /// What stands here now is never executed and makes no words.
     dropped: bool,
     /// An enclosing block was left out when this one began.
     outer_dropped: bool,
 }
 
-enum Kind {
+enum ConstructKind {
     If {
         /// Where the next arm begins, if the last test can fail.
         next: Option<Token>,
@@ -45,7 +45,7 @@ enum Kind {
         end_used: bool,
         /// An arm whose condition is always true has been there.
         decided: bool,
-        otherwise: Option<Place>,
+        otherwise: Option<SourcePlace>,
     },
     While {
         top: Token,
@@ -62,12 +62,12 @@ enum Kind {
 }
 
 /// What the source says of names before they are declared.
-struct Known {
+struct KnownNames {
     imports: BTreeSet<String>,
     declared: BTreeSet<String>,
 }
 
-impl Names for Known {
+impl NameFacts for KnownNames {
     fn is_import(&self, name: &str) -> bool {
         self.imports.contains(name)
     }
@@ -93,7 +93,7 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
     };
     let (names, known) = names_of(&statements);
     let mut lowering = Lowering {
-        writer: Writer::new(&names, place),
+        writer: StatementWriter::new(&names, place),
         known: &known,
         open: Vec::new(),
         diagnostics,
@@ -105,16 +105,16 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
     }
     for open in std::mem::take(&mut lowering.open) {
         let closer = match open.kind {
-            Kind::If { .. } => StructuredDirective::Endif,
-            Kind::While { .. } => StructuredDirective::Endw,
-            Kind::Repeat { .. } => StructuredDirective::Until,
+            ConstructKind::If { .. } => StructuredDirective::Endif,
+            ConstructKind::While { .. } => StructuredDirective::Endw,
+            ConstructKind::Repeat { .. } => StructuredDirective::Until,
         };
         let closer = closer.word().name;
         // A missing end must not be reported as missing labels too.
         let labels = match open.kind {
-            Kind::If { next, end, .. } => [next, Some(end)],
-            Kind::While { end, .. } => [Some(end), None],
-            Kind::Repeat { test, end, .. } => [Some(test), Some(end)],
+            ConstructKind::If { next, end, .. } => [next, Some(end)],
+            ConstructKind::While { end, .. } => [Some(end), None],
+            ConstructKind::Repeat { test, end, .. } => [Some(test), Some(end)],
         };
         for label in labels.into_iter().flatten() {
             lowering.writer.define(label);
@@ -133,9 +133,9 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
 }
 
 /// The names that the source uses, and what it says of them.
-fn names_of(statements: &[Statement]) -> (BTreeSet<String>, Known) {
+fn names_of(statements: &[Statement]) -> (BTreeSet<String>, KnownNames) {
     let mut names = BTreeSet::new();
-    let mut known = Known {
+    let mut known = KnownNames {
         imports: BTreeSet::new(),
         declared: BTreeSet::new(),
     };
@@ -197,14 +197,14 @@ fn structured_of(statement: &Statement) -> Option<(&Directive, StructuredDirecti
 /// or, for one that opens a block, of that block's first arm.
 fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
     /// What stands in a block after the place that the walk has come to.
-    struct Level {
+    struct BlockRest {
         /// A label in the rest of the arm.
         in_arm: bool,
         /// A label in the rest of the block.
         in_block: bool,
     }
     let mut ahead = vec![false; statements.len()];
-    let mut levels = vec![Level {
+    let mut levels = vec![BlockRest {
         in_arm: false,
         in_block: false,
     }];
@@ -214,7 +214,7 @@ fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
         ahead[i] = levels.last().is_some_and(|level| level.in_arm);
         let inner = match role {
             Some(Role::Closes(_)) => {
-                levels.push(Level {
+                levels.push(BlockRest {
                     in_arm: labelled,
                     in_block: labelled,
                 });
@@ -236,9 +236,9 @@ fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
 }
 
 struct Lowering<'n, 'd> {
-    writer: Writer<'n>,
-    known: &'n Known,
-    open: Vec<Open>,
+    writer: StatementWriter<'n>,
+    known: &'n KnownNames,
+    open: Vec<OpenConstruct>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -269,14 +269,14 @@ impl Lowering<'_, '_> {
         }
         // The place of a construct is its directive with its condition.
         self.writer.place = directive.place;
-        if let Some(condition) = Place::of_all(&directive.arguments)
+        if let Some(condition) = SourcePlace::of_all(&directive.arguments)
             && condition.expansion == directive.place.expansion
         {
             self.writer.place.span = directive.place.span.to(condition.span);
         }
         if let (false, Some(extra)) = (name.has_condition(), directive.arguments.first()) {
             self.diagnostics.push(
-                Place::of(extra)
+                SourcePlace::of(extra)
                     .error(
                         codes::SYNTAX,
                         format!("`{}` takes nothing after it", directive.spelling),
@@ -315,7 +315,7 @@ impl Lowering<'_, '_> {
                 }
                 self.push(
                     directive,
-                    Kind::Repeat {
+                    ConstructKind::Repeat {
                         top,
                         test,
                         test_used: false,
@@ -332,9 +332,9 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn push(&mut self, directive: &Directive, kind: Kind) {
+    fn push(&mut self, directive: &Directive, kind: ConstructKind) {
         let outer_dropped = self.is_dropped();
-        self.open.push(Open {
+        self.open.push(OpenConstruct {
             spelling: directive.spelling,
             place: directive.place,
             kind,
@@ -343,7 +343,7 @@ impl Lowering<'_, '_> {
         });
     }
 
-    fn condition(&self, directive: &Directive) -> Result<Node, Diagnostic> {
+    fn condition(&self, directive: &Directive) -> Result<ConditionNode, Diagnostic> {
         if directive.arguments.is_empty() {
             return Err(directive
                 .place
@@ -360,11 +360,11 @@ impl Lowering<'_, '_> {
     /// because it is wrong.
     fn test(
         &mut self,
-        node: &Node,
+        node: &ConditionNode,
         unsigned: bool,
         sense: bool,
         target: &Token,
-        place: Place,
+        place: SourcePlace,
     ) -> Result<Option<bool>, Diagnostic> {
         let mut tester = Tester {
             writer: &mut self.writer,

@@ -7,12 +7,12 @@ pub mod stream;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::{Body, Place, Statement};
-use crate::front::token::{Line, Token, split_labels};
+use crate::front::statement::{Body, SourcePlace, Statement};
+use crate::front::token::{LogicalLine, Token, split_labels};
 use stream::{Expected, Parsed, Tokens};
 
 /// Parses all lines, a statement for each: of one that does not parse its labels.
-pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
+pub fn parse(lines: &[LogicalLine], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
     let mut statements = Vec::with_capacity(lines.len());
     for line in lines {
         match run(&line.tokens, line::statement) {
@@ -78,13 +78,13 @@ fn describe(tokens: &[Token], failure: &Expected<'_>) -> Option<Diagnostic> {
     if let Some(found) = failure.at.0.first() {
         let message = format!("expected {wanted}, found `{}`", found.text);
         return Some(
-            Place::of(found)
+            SourcePlace::of(found)
                 .error(codes::SYNTAX, message)
                 .label("not expected here"),
         );
     }
     let last = tokens.last()?;
-    let mut place = Place::of(last);
+    let mut place = SourcePlace::of(last);
     place.span.lo = place.span.hi;
     Some(
         place

@@ -11,7 +11,7 @@ use crate::directives::{DirectiveName, ProgramDirective, RewriteDirective};
 use crate::front::constant;
 use crate::front::lexer::{Interner, lex_fragment};
 use crate::front::parse::statement_of;
-use crate::front::statement::{Body, Directive, Instruction, Place, Statement};
+use crate::front::statement::{Body, Directive, Instruction, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind};
 
 /// Puts instructions in place of the directives.
@@ -56,7 +56,7 @@ fn contexts(statements: &[Statement]) -> ContextMode {
 
 fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Diagnostic> {
     let mut place = directive.place;
-    if let Some(argument) = Place::of_all(&directive.arguments)
+    if let Some(argument) = SourcePlace::of_all(&directive.arguments)
         && argument.expansion == place.expansion
     {
         place.span = place.span.to(argument.span);
@@ -66,7 +66,7 @@ fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Dia
         .ok()
         .filter(|word| *word <= WORD_MASK)
         .ok_or_else(|| {
-            Place::of_all(&directive.arguments)
+            SourcePlace::of_all(&directive.arguments)
                 .unwrap_or(place)
                 .error(
                     codes::CONSTANT_RANGE,

@@ -11,14 +11,14 @@ use crate::spelling::closest;
 
 /// A place in the source together with the macro use it came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// Where the text stands.
     pub span: Span,
     /// In whose body.
     pub expansion: ExpansionId,
 }
 
-impl Place {
+impl SourcePlace {
     /// The place of one token.
     #[must_use]
     pub fn of(token: &Token) -> Self {
@@ -101,13 +101,13 @@ pub struct Instruction {
     /// In lower case, such as `br!=ctx`.
     pub mnemonic: String,
     /// Where the mnemonic stands.
-    pub mnemonic_place: Place,
+    pub mnemonic_place: SourcePlace,
     /// The tokens between the commas.
     pub operands: Vec<Vec<Token>>,
     /// The optional tokens after the bracket.
-    pub options: Vec<Choice>,
+    pub options: Vec<OptionalToken>,
     /// The whole instruction.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The word, where it is given and the rest only says what it does.
     pub raw: Option<u64>,
     /// Made by the assembler for a structured construct.
@@ -118,11 +118,11 @@ pub struct Instruction {
 
 /// An optional token such as `ctx_swap[s]` or `indirect_ref`.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct OptionalToken {
     /// In lower case.
     pub name: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The bracketed arguments, none for a bare name.
     pub arguments: Vec<Vec<Token>>,
 }
@@ -135,7 +135,7 @@ pub struct Directive {
     /// How it is spelt, in lower case and with the dot.
     pub spelling: &'static str,
     /// Where the name stands.
-    pub place: Place,
+    pub place: SourcePlace,
     /// All that follows it.
     pub arguments: Vec<Token>,
 }
@@ -155,7 +155,7 @@ impl UnknownDirective<'_> {
     /// What is wrong with it, and what to write.
     pub fn diagnostic(&self) -> Diagnostic {
         let word = self.word.text.to_ascii_lowercase();
-        let place = Place::of(self.word);
+        let place = SourcePlace::of(self.word);
         let diagnostic = place.error(
             codes::UNSUPPORTED_DIRECTIVE,
             format!("the directive `{word}` is not supported"),
@@ -181,7 +181,7 @@ impl UnknownDirective<'_> {
             None => Body::Empty,
             Some(meant) => Body::Directive(Directive::new(
                 DirectiveName::Structured(meant),
-                Place::of(self.word),
+                SourcePlace::of(self.word),
                 self.arguments.to_vec(),
             )),
         };
@@ -194,7 +194,7 @@ impl UnknownDirective<'_> {
 
 impl Directive {
     /// A directive that the assembler makes, in its own spelling.
-    pub fn new(name: DirectiveName, place: Place, arguments: Vec<Token>) -> Self {
+    pub fn new(name: DirectiveName, place: SourcePlace, arguments: Vec<Token>) -> Self {
         Self {
             name,
             spelling: name.word().name,

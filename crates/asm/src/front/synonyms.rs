@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{DeclarationDirective, DirectiveName, RewriteDirective, ScopeDirective};
-use crate::front::statement::{Body, Directive, Place, Statement};
+use crate::front::statement::{Body, Directive, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind, spell};
 
 /// Tokens of an operand. Synonyms made of synonyms grow fast.
@@ -23,12 +23,12 @@ pub struct Synonym {
     /// What it stands for, with no synonym in it.
     pub operand: String,
     /// The directive.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// Synonyms of one scope by name.
 #[derive(Default)]
-struct Scope {
+struct SynonymScope {
     number: usize,
     known: BTreeMap<String, Vec<Token>>,
 }
@@ -44,7 +44,7 @@ pub fn replace(
     if !directives.any(|it| it.name == introduces) {
         return (statements, Vec::new());
     }
-    let mut scopes = vec![Scope::default()];
+    let mut scopes = vec![SynonymScope::default()];
     let (mut opened, mut found) = (0, Vec::new());
     let mut kept = Vec::with_capacity(statements.len());
     for mut statement in statements {
@@ -73,9 +73,9 @@ pub fn replace(
                 }
                 DirectiveName::Scope(ScopeDirective::Begin | ScopeDirective::Local) => {
                     opened += 1;
-                    scopes.push(Scope {
+                    scopes.push(SynonymScope {
                         number: opened,
-                        ..Scope::default()
+                        ..SynonymScope::default()
                     });
                 }
                 // Scopes that do not match are reported where names are declared.
@@ -101,8 +101,11 @@ pub fn replace(
     (kept, found)
 }
 
-fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<Option<Synonym>, Diagnostic> {
-    let malformed = |place: Place| {
+fn enter(
+    directive: &Directive,
+    scopes: &mut [SynonymScope],
+) -> Result<Option<Synonym>, Diagnostic> {
+    let malformed = |place: SourcePlace| {
         place
             .error(
                 codes::SYNTAX,
@@ -118,12 +121,12 @@ fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<Option<Synonym>,
         _ => rest,
     };
     if name.kind != TokenKind::Ident || operand.is_empty() {
-        return Err(malformed(Place::of(name)));
+        return Err(malformed(SourcePlace::of(name)));
     }
     let mut operand = operand.to_vec();
     substitute(&mut operand, scopes);
     if operand.len() > LONGEST {
-        return Err(Place::of(name)
+        return Err(SourcePlace::of(name)
             .error(
                 codes::SYNTAX,
                 format!(
@@ -147,7 +150,7 @@ fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<Option<Synonym>,
 }
 
 /// The tokens that come in stand where the synonym stood.
-fn substitute(tokens: &mut Vec<Token>, scopes: &[Scope]) {
+fn substitute(tokens: &mut Vec<Token>, scopes: &[SynonymScope]) {
     let meaning = |token: &Token| {
         (token.kind == TokenKind::Ident)
             .then(|| scopes.iter().rev().find_map(|s| s.known.get(&*token.text)))

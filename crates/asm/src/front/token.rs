@@ -62,7 +62,7 @@ pub fn split_labels(tokens: &[Token]) -> (&[Token], &[Token]) {
 /// One preprocessed logical line: continuation lines are joined, comments,
 /// directives and macro calls are gone. Never empty.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct LogicalLine {
     /// Its tokens.
     pub tokens: Vec<Token>,
     /// The innermost expansion that produced the line.

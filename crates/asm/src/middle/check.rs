@@ -7,15 +7,17 @@ use npsim_isa::{CapAccess, Instruction, Leaves, Operand, OperandRole, Takes, Tra
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::middle::flow::Flow;
+use crate::middle::flow::FlowGraph;
 use crate::middle::liveness::Liveness;
 use crate::middle::program::signal_rule;
-use crate::middle::program::{Item, Micro, Side, SignalRef, Slot, Value, VariableId, cell};
-use crate::middle::scope::{Element, Space, Symbols};
+use crate::middle::program::{
+    Item, Micro, OperandSlot, OperandValue, Side, SignalRef, VariableId, cell,
+};
+use crate::middle::scope::{Element, RegisterFile, Symbols};
 use npsim_isa::{Completion, SignalRule};
 
 /// Looks at each instruction and the one before it.
-pub fn neighbours(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+pub fn neighbours(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     let micros: Vec<(usize, &Micro)> = items
         .iter()
         .enumerate()
@@ -83,9 +85,11 @@ fn passes_b(micro: &Micro) -> bool {
 }
 
 /// The first source of an instruction, if one is written.
-fn first_source(micro: &Micro) -> Option<&Slot> {
+fn first_source(micro: &Micro) -> Option<&OperandSlot> {
     let mut slots = micro.slots.iter();
-    slots.find(|slot| slot.role == OperandRole::A && slot.value != Value::Physical(Operand::None))
+    slots.find(|slot| {
+        slot.role == OperandRole::A && slot.value != OperandValue::Physical(Operand::None)
+    })
 }
 
 fn no_count(micro: &Micro, before: &Micro) -> Diagnostic {
@@ -110,7 +114,7 @@ fn no_count(micro: &Micro, before: &Micro) -> Diagnostic {
 
 /// Warns of a first source beside B or ~B that no indirect shift follows: nothing
 /// else sees it.
-pub fn counts(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+pub fn counts(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     for (item, micro) in items.iter().enumerate() {
         let Some(micro) = micro.micro() else { continue };
         let Some(slot) = first_source(micro).filter(|_| passes_b(micro)) else {
@@ -134,7 +138,7 @@ pub fn counts(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Whether an instruction that may be executed right after an item shifts
 /// indirectly.
-fn counts_after(items: &[Item], flow: &Flow, item: usize) -> bool {
+fn counts_after(items: &[Item], flow: &FlowGraph, item: usize) -> bool {
     let mut open: Vec<usize> = flow.successors[item].iter().map(|edge| edge.to).collect();
     let mut seen = BTreeSet::new();
     while let Some(next) = open.pop() {
@@ -340,7 +344,7 @@ pub fn names(
         return;
     };
     for (id, variable) in symbols.variables.iter().enumerate() {
-        let unset = variable.space == Space::Gpr
+        let unset = variable.space == RegisterFile::Gpr
             && !variable.private
             && !variable.initialised
             && entry.contains(cell(id, Side::In));
@@ -377,7 +381,7 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
         match item {
             Item::Micro(micro) => {
                 for slot in micro.slots.iter().filter(|slot| slot.writes) {
-                    if let Value::Register(id) = slot.value {
+                    if let OperandValue::Register(id) = slot.value {
                         set[id] = true;
                     }
                 }
@@ -415,18 +419,20 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-fn first_read(items: &[Item], id: VariableId) -> Option<crate::front::statement::Place> {
+fn first_read(items: &[Item], id: VariableId) -> Option<crate::front::statement::SourcePlace> {
     items.iter().filter_map(Item::micro).find_map(|micro| {
         micro
             .slots
             .iter()
-            .find(|slot| slot.reads && slot.value == crate::middle::program::Value::Register(id))
+            .find(|slot| {
+                slot.reads && slot.value == crate::middle::program::OperandValue::Register(id)
+            })
             .map(|slot| slot.place)
     })
 }
 
 /// Warns if control can run past the last instruction.
-pub fn end(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+pub fn end(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     let (_, falls) = flow.reachable();
     let Some(last) = items.iter().rev().find_map(Item::micro) else {
         return;

@@ -4,12 +4,12 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{DeclarationDirective, DirectiveName, ScopeDirective};
 use crate::front::constant;
-use crate::front::statement::{Directive, Place, Statement};
+use crate::front::statement::{Directive, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::scope::{
-    Declared, Element, Entry, Scope, SignalVariable, Space, Symbols, Variable, Wanted,
+    Declared, Element, RegisterFile, Scope, ScopeEntry, SignalVariable, Symbols, Variable, Wanted,
 };
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 
 /// More elements than this no register file has.
 const LONGEST_ARRAY: i64 = 128;
@@ -53,7 +53,7 @@ pub fn declare(
 /// Qualifiers of a declaration.
 #[derive(Clone, Copy, Default)]
 struct Qualifiers {
-    direction: Option<Direction>,
+    direction: Option<TransferDirection>,
     private: bool,
     global: bool,
     /// Another program may set it.
@@ -62,9 +62,9 @@ struct Qualifiers {
 
 impl Qualifiers {
     /// Both directions together are no restriction.
-    fn join(&mut self, direction: Direction) {
+    fn join(&mut self, direction: TransferDirection) {
         self.direction = Some(match self.direction {
-            Some(known) if known != direction => Direction::Both,
+            Some(known) if known != direction => TransferDirection::Both,
             _ => direction,
         });
     }
@@ -90,7 +90,7 @@ impl Opener {
 
 struct Walk<'a> {
     symbols: Symbols,
-    open: Vec<(Opener, Place)>,
+    open: Vec<(Opener, SourcePlace)>,
     scope: usize,
     /// Number of the statement.
     statement: usize,
@@ -124,7 +124,7 @@ impl Walk<'_> {
         }
     }
 
-    fn enter(&mut self, opener: Opener, place: Place) {
+    fn enter(&mut self, opener: Opener, place: SourcePlace) {
         self.symbols.scopes.push(Scope {
             parent: Some(self.scope),
             begin: Some(place),
@@ -134,7 +134,7 @@ impl Walk<'_> {
         self.open.push((opener, place));
     }
 
-    fn leave(&mut self, opener: Opener, place: Place) -> Result<(), Diagnostic> {
+    fn leave(&mut self, opener: Opener, place: SourcePlace) -> Result<(), Diagnostic> {
         let [opened_by, closer] = opener.names();
         match self.open.last() {
             Some((open, _)) if *open == opener => {
@@ -163,7 +163,7 @@ impl Walk<'_> {
         let mut declared = 0usize;
         for (argument, name) in names {
             if name.kind != TokenKind::Ident {
-                return Err(Place::of(name)
+                return Err(SourcePlace::of(name)
                     .error(
                         codes::SYNTAX,
                         format!("expected a name to import, found `{}`", name.text),
@@ -171,7 +171,7 @@ impl Walk<'_> {
                     .label("not expected here"));
             }
             let known = self.symbols.imports.entry(name.text.to_string());
-            known.or_insert_with(|| Place::of(name));
+            known.or_insert_with(|| SourcePlace::of(name));
             self.symbols.declarations.push(Declared {
                 statement: self.statement,
                 argument,
@@ -201,7 +201,7 @@ impl Walk<'_> {
                 continue;
             }
             if first.kind != TokenKind::Ident {
-                return Err(Place::of(first)
+                return Err(SourcePlace::of(first)
                     .error(
                         codes::SYNTAX,
                         format!("expected a name to declare, found `{}`", first.text),
@@ -245,16 +245,16 @@ impl Walk<'_> {
         qualifiers: Qualifiers,
         signal: bool,
     ) -> Result<(), Diagnostic> {
-        let place = Place::of(token);
+        let place = SourcePlace::of(token);
         let scope = if qualifiers.global { 0 } else { self.scope };
-        let space = Space::of(&token.text);
-        if signal && space != Space::Gpr {
+        let space = RegisterFile::of(&token.text);
+        if signal && space != RegisterFile::Gpr {
             return Err(place.error(
                 codes::SYNTAX,
                 format!("`{}` is a register name, not a signal name", token.text),
             ));
         }
-        let direction = qualifiers.direction.unwrap_or(Direction::Both);
+        let direction = qualifiers.direction.unwrap_or(TransferDirection::Both);
         let kind = if signal {
             Wanted::Signal
         } else {
@@ -284,15 +284,15 @@ impl Walk<'_> {
                 } else {
                     let id = self.variable(name, scope, space, direction, qualifiers, place);
                     Element::Register {
-                        read: (direction != Direction::Write).then_some(id),
-                        write: (direction != Direction::Read).then_some(id),
+                        read: (direction != TransferDirection::Write).then_some(id),
+                        write: (direction != TransferDirection::Read).then_some(id),
                     }
                 }
             })
             .collect();
         self.symbols.scopes[scope].names_mut(kind).insert(
             String::from(&*token.text),
-            Entry {
+            ScopeEntry {
                 elements,
                 array: size.is_some(),
                 place,
@@ -305,10 +305,10 @@ impl Walk<'_> {
         &mut self,
         name: String,
         scope: usize,
-        space: Space,
-        direction: Direction,
+        space: RegisterFile,
+        direction: TransferDirection,
         qualifiers: Qualifiers,
-        place: Place,
+        place: SourcePlace,
     ) -> usize {
         self.symbols.variables.push(Variable {
             name,
@@ -317,13 +317,14 @@ impl Walk<'_> {
             direction: if space.is_transfer() {
                 direction
             } else {
-                Direction::Both
+                TransferDirection::Both
             },
             private: qualifiers.private
                 || qualifiers.global
-                || matches!(space, Space::Absolute | Space::NextNeighbour),
+                || matches!(space, RegisterFile::Absolute | RegisterFile::NextNeighbour),
             shared: !qualifiers.foreign
-                && (space == Space::Absolute || space == Space::Gpr && qualifiers.global),
+                && (space == RegisterFile::Absolute
+                    || space == RegisterFile::Gpr && qualifiers.global),
             fixed: None,
             place,
             used: false,
@@ -347,13 +348,13 @@ impl Walk<'_> {
         token: &Token,
         scope: usize,
         size: Option<usize>,
-        direction: Direction,
+        direction: TransferDirection,
         signal: bool,
-        known: &Entry,
+        known: &ScopeEntry,
     ) -> Result<(), Diagnostic> {
-        let place = Place::of(token);
+        let place = SourcePlace::of(token);
         let same_size = known.elements.len() == size.unwrap_or(1) && known.array == size.is_some();
-        let twice = |level: fn(Place, &'static str, String) -> Diagnostic| {
+        let twice = |level: fn(SourcePlace, &'static str, String) -> Diagnostic| {
             level(
                 place,
                 codes::DECLARED_TWICE,
@@ -365,14 +366,14 @@ impl Walk<'_> {
                 "first declared here",
             )
         };
-        let space = Space::of(&token.text);
+        let space = RegisterFile::of(&token.text);
         let sides = known.elements.first().copied();
         let other_side = match sides {
             Some(Element::Register { read, write }) if space.is_transfer() && same_size => {
                 match direction {
-                    Direction::Read => read.is_none(),
-                    Direction::Write => write.is_none(),
-                    Direction::Both => false,
+                    TransferDirection::Read => read.is_none(),
+                    TransferDirection::Write => write.is_none(),
+                    TransferDirection::Both => false,
                 }
             }
             _ => false,
@@ -387,7 +388,7 @@ impl Walk<'_> {
                 };
                 let id = self.variable(name, scope, space, direction, Qualifiers::default(), place);
                 if let Element::Register { read, write } = element {
-                    if direction == Direction::Read {
+                    if direction == TransferDirection::Read {
                         *read = Some(id);
                     } else {
                         *write = Some(id);
@@ -401,11 +402,12 @@ impl Walk<'_> {
         }
         if same_size {
             self.diagnostics.push(
-                twice(Place::warning).note("Both declarations mean the same register or signal."),
+                twice(SourcePlace::warning)
+                    .note("Both declarations mean the same register or signal."),
             );
             return Ok(());
         }
-        Err(twice(Place::error)
+        Err(twice(SourcePlace::error)
             .help("give one of them another name, or put them into different `.begin` scopes"))
     }
 }
@@ -413,8 +415,8 @@ impl Walk<'_> {
 /// Takes a qualifier in; says whether the word is one.
 fn qualify(qualifiers: &mut Qualifiers, word: &str) -> bool {
     match &*word.to_ascii_lowercase() {
-        "read" => qualifiers.join(Direction::Read),
-        "write" => qualifiers.join(Direction::Write),
+        "read" => qualifiers.join(TransferDirection::Read),
+        "write" => qualifiers.join(TransferDirection::Write),
         "volatile" => qualifiers.private = true,
         "visible" | "remote" | "extern" => {
             qualifiers.private = true;
@@ -435,11 +437,11 @@ fn array_size(tokens: &[Token]) -> Result<(Option<usize>, &[Token]), Diagnostic>
         return Ok((None, tokens));
     };
     let Some(close) = tokens.iter().position(|token| token.is("]")) else {
-        return Err(Place::of(open).error(codes::SYNTAX, "expected `]` after the array size"));
+        return Err(SourcePlace::of(open).error(codes::SYNTAX, "expected `]` after the array size"));
     };
-    let size = constant::evaluate(&tokens[1..close], Place::of(open))?;
+    let size = constant::evaluate(&tokens[1..close], SourcePlace::of(open))?;
     if !(1..=LONGEST_ARRAY).contains(&size) {
-        return Err(Place::of(open)
+        return Err(SourcePlace::of(open)
             .error(
                 codes::ARRAY_BOUNDS,
                 format!("an array of {size} elements is not possible"),

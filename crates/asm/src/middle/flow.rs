@@ -1,11 +1,11 @@
 //! The control-flow graph.
 
-use npsim_isa::{CtxArb, Flow as Kind, Instruction};
+use npsim_isa::{CtxArb, FlowClass as Kind, Instruction};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::labels::Labels;
-use crate::middle::program::{Item, Micro, Reference, SignalRef};
+use crate::middle::program::{Item, Micro, SignalRef, SymbolReference};
 use crate::middle::returns::Returns;
 
 /// A way from one item to another.
@@ -19,7 +19,7 @@ pub struct Edge {
 
 /// Successors of every item.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub struct FlowGraph {
     /// By item.
     pub successors: Vec<Vec<Edge>>,
     /// Items of branch targets by item: the label operand of each instruction.
@@ -28,7 +28,7 @@ pub struct Flow {
     pub entered: Vec<bool>,
 }
 
-impl Flow {
+impl FlowGraph {
     /// Items that can be reached from the start, and whether the end can.
     #[must_use]
     pub fn reachable(&self) -> (Vec<bool>, bool) {
@@ -55,8 +55,8 @@ struct Exit {
 }
 
 /// Builds the graph; undefined labels and bad shadows are reported.
-pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnostic>) -> Flow {
-    let mut flow = Flow {
+pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnostic>) -> FlowGraph {
+    let mut flow = FlowGraph {
         successors: (0..items.len())
             .map(|i| {
                 vec![Edge {
@@ -85,7 +85,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
             flow.targets[i] = resolve(token, micro.scope, diagnostics);
         }
         for reference in references(micro) {
-            if let Reference::Label(token) = reference {
+            if let SymbolReference::Label(token) = reference {
                 returns.extend(resolve(token, micro.scope, diagnostics));
             }
         }
@@ -152,9 +152,9 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
 }
 
 /// The references of late constants in an instruction.
-pub fn references(micro: &Micro) -> impl Iterator<Item = &Reference> {
+pub fn references(micro: &Micro) -> impl Iterator<Item = &SymbolReference> {
     let slots = micro.slots.iter().filter_map(|slot| match &slot.value {
-        crate::middle::program::Value::Constant(expression) => Some(expression),
+        crate::middle::program::OperandValue::Constant(expression) => Some(expression),
         _ => None,
     });
     slots

@@ -4,7 +4,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::program::{Item, VariableId, words};
 use crate::middle::scope::Symbols;
-use crate::middle::select::Order;
+use crate::middle::select::TransferOrder;
 
 /// The chains that `.xfer_order` makes; every variable is in exactly one.
 #[derive(Clone, Debug)]
@@ -17,7 +17,11 @@ pub struct Groups {
 
 impl Groups {
     /// Joins the orders; contradictions are reported.
-    pub fn new(symbols: &Symbols, orders: &[Order], diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub fn new(
+        symbols: &Symbols,
+        orders: &[TransferOrder],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
         let count = symbols.variables.len();
         let mut next: Vec<Option<VariableId>> = vec![None; count];
         let mut previous: Vec<Option<VariableId>> = vec![None; count];

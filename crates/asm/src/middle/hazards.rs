@@ -7,17 +7,17 @@ use npsim_isa::{ByteOrder, Index, Instruction, Operand, TransferRegister, csr};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::Place;
-use crate::middle::flow::Flow;
+use crate::front::statement::SourcePlace;
+use crate::middle::flow::FlowGraph;
 use crate::middle::groups::Groups;
 use crate::middle::program::words;
-use crate::middle::program::{Item, Micro, Side, SignalRef, Value, VariableId};
+use crate::middle::program::{Item, Micro, OperandValue, Side, SignalRef, VariableId};
 use crate::middle::scope::Symbols;
 
 /// Warns of uses that come too early and of code that is never reached.
 pub fn check(
     items: &[Item],
-    flow: &Flow,
+    flow: &FlowGraph,
     symbols: &Symbols,
     groups: &Groups,
     diagnostics: &mut Vec<Diagnostic>,
@@ -34,12 +34,11 @@ pub fn check(
 }
 
 /// Where an instruction goes through an index register.
-fn use_of(micro: &Micro, index: Index) -> Option<Place> {
+fn use_of(micro: &Micro, index: Index) -> Option<SourcePlace> {
     if index == Index::Byte {
         return micro.template.uses_index(index).then_some(micro.place);
     }
-    let goes_through =
-        |value: &Value| matches!(value, Value::Physical(operand) if operand.index() == Some(index));
+    let goes_through = |value: &OperandValue| matches!(value, OperandValue::Physical(operand) if operand.index() == Some(index));
     let slot = micro.slots.iter().find(|slot| goes_through(&slot.value));
     slot.map(|slot| slot.place)
 }
@@ -63,7 +62,7 @@ fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn too_soon(micro: &Micro, name: &str, place: Place, between: usize) -> Diagnostic {
+fn too_soon(micro: &Micro, name: &str, place: SourcePlace, between: usize) -> Diagnostic {
     let gap = usize::from(csr::INDEX_GAP);
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     place
@@ -94,17 +93,16 @@ fn too_soon(micro: &Micro, name: &str, place: Place, between: usize) -> Diagnost
 fn alignment(micro: &Micro) -> Option<(ByteOrder, bool)> {
     match micro.template {
         Instruction::ByteAlign { order, .. } => {
-            let kept = micro
-                .slots
-                .iter()
-                .any(|slot| slot.writes && !matches!(slot.value, Value::Physical(Operand::None)));
+            let kept = micro.slots.iter().any(|slot| {
+                slot.writes && !matches!(slot.value, OperandValue::Physical(Operand::None))
+            });
             Some((order, kept))
         }
         _ => None,
     }
 }
 
-fn alignments(micros: &[(usize, &Micro)], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+fn alignments(micros: &[(usize, &Micro)], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     for (position, &(item, micro)) in micros.iter().enumerate() {
         let Some((order, true)) = alignment(micro) else {
             continue;
@@ -165,10 +163,10 @@ struct Reached<'g> {
 }
 
 impl Reached<'_> {
-    fn includes(&self, value: &Value) -> bool {
+    fn includes(&self, value: &OperandValue) -> bool {
         match value {
-            Value::Register(id) => self.variables.contains(id),
-            Value::Physical(operand) => {
+            OperandValue::Register(id) => self.variables.contains(id),
+            OperandValue::Physical(operand) => {
                 let (dram, number) = match operand {
                     Operand::STransfer(n) => (false, *n),
                     Operand::DTransfer(n) => (true, *n),
@@ -178,7 +176,7 @@ impl Reached<'_> {
                     kind == dram && (first..first.saturating_add(count)).contains(&number)
                 })
             }
-            Value::Constant(_) => false,
+            OperandValue::Constant(_) => false,
         }
     }
 }
@@ -216,7 +214,7 @@ fn reached<'g>(micro: &Micro, groups: &'g Groups, side: Side) -> Reached<'g> {
 /// command is enough.
 fn transfers(
     items: &[Item],
-    flow: &Flow,
+    flow: &FlowGraph,
     symbols: &Symbols,
     groups: &Groups,
     diagnostics: &mut Vec<Diagnostic>,
@@ -270,9 +268,9 @@ fn transfers(
                     continue;
                 }
                 let name = match &slot.value {
-                    Value::Register(id) => symbols.variables[*id].name.clone(),
-                    Value::Physical(operand) => operand.to_string(),
-                    Value::Constant(_) => String::new(),
+                    OperandValue::Register(id) => symbols.variables[*id].name.clone(),
+                    OperandValue::Physical(operand) => operand.to_string(),
+                    OperandValue::Constant(_) => String::new(),
                 };
                 diagnostics.push(
                     slot.place
@@ -300,7 +298,7 @@ fn transfers(
 }
 
 /// Warns at the first instruction of each stretch that control never reaches.
-fn unreachable(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+fn unreachable(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     let (reached, _) = flow.reachable();
     let mut inside = false;
     for (i, item) in items.iter().enumerate() {

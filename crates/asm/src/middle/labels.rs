@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::Token;
 use crate::middle::program::{Item, LabelDefinition};
 use crate::middle::scope::{Symbols, physical_label};
@@ -15,7 +15,7 @@ use crate::source::{ExpansionId, SourceMap};
 use crate::spelling::closest;
 
 /// The labels of one name in one expansion.
-type Here<'a> = Vec<&'a LabelDefinition>;
+type NearLabels<'a> = Vec<&'a LabelDefinition>;
 
 /// All labels of a program.
 pub struct Labels<'a> {
@@ -24,7 +24,7 @@ pub struct Labels<'a> {
     /// By name, for what has no label where it stands.
     by_name: OnceCell<BTreeMap<&'a str, Vec<&'a LabelDefinition>>>,
     /// By name and expansion: nearly always one, several if scopes of one expansion define it.
-    known: FxHashMap<(&'a str, ExpansionId), Here<'a>>,
+    known: FxHashMap<(&'a str, ExpansionId), NearLabels<'a>>,
     sources: &'a SourceMap,
     symbols: &'a Symbols,
     /// Items of the instructions, by address.
@@ -42,15 +42,15 @@ impl<'a> Labels<'a> {
         sources: &'a SourceMap,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        let mut known: FxHashMap<_, Here<'_>> = FxHashMap::default();
+        let mut known: FxHashMap<_, NearLabels<'_>> = FxHashMap::default();
         for label in labels {
             let here = (&*label.token.text, label.token.expansion);
             let same = known.entry(here).or_default();
             let first = same.iter().find(|other| other.scope == label.scope);
             if let Some(first) = first {
-                let at = Place::of(&first.token);
+                let at = SourcePlace::of(&first.token);
                 diagnostics.push(
-                    Place::of(&label.token)
+                    SourcePlace::of(&label.token)
                         .error(
                             codes::LABEL_TWICE,
                             format!("label `{}` is defined twice", label.token.text),
@@ -151,7 +151,7 @@ impl<'a> Labels<'a> {
     }
 
     fn undefined(&self, token: &Token) -> Diagnostic {
-        let place = Place::of(token);
+        let place = SourcePlace::of(token);
         let mut diagnostic = place
             .error(
                 codes::UNDEFINED_LABEL,
@@ -159,7 +159,7 @@ impl<'a> Labels<'a> {
             )
             .label("no such label");
         if let Some(hidden) = { self.by_name().get(&*token.text) }.and_then(|all| all.first()) {
-            let at = Place::of(&hidden.token);
+            let at = SourcePlace::of(&hidden.token);
             return diagnostic
                 .also(at.span, at.expansion, "this one is local to its macro")
                 .help("pass the label to the macro as an argument");
@@ -202,12 +202,12 @@ impl<'a> Labels<'a> {
 }
 
 fn ambiguous(token: &Token, several: &[&LabelDefinition]) -> Diagnostic {
-    let mut diagnostic = Place::of(token).error(
+    let mut diagnostic = SourcePlace::of(token).error(
         codes::AMBIGUOUS_LABEL,
         format!("label `{}` is defined in several scopes", token.text),
     );
     for label in several.iter().take(4) {
-        let at = Place::of(&label.token);
+        let at = SourcePlace::of(&label.token);
         diagnostic = diagnostic.also(at.span, at.expansion, "one of them");
     }
     diagnostic.help("give them different names")

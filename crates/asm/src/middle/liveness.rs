@@ -4,9 +4,9 @@ use npsim_isa::Instruction;
 use smallvec::SmallVec;
 
 use crate::middle::bit_set::BitSet;
-use crate::middle::flow::Flow;
+use crate::middle::flow::FlowGraph;
 use crate::middle::groups::Groups;
-use crate::middle::program::{Item, Micro, Side, SignalRef, Value, cell, words};
+use crate::middle::program::{Item, Micro, OperandValue, Side, SignalRef, cell, words};
 use crate::middle::scope::Symbols;
 
 /// Numbers of which an item has few.
@@ -63,7 +63,7 @@ fn effect(item: &Item, symbols: &Symbols, groups: &Groups) -> Effect {
 fn micro_effect(micro: &Micro, symbols: &Symbols, groups: &Groups) -> Effect {
     let mut effect = Effect::default();
     for slot in &micro.slots {
-        let Value::Register(id) = slot.value else {
+        let OperandValue::Register(id) = slot.value else {
             continue;
         };
         let transfer = symbols.variables[id].space.is_transfer();
@@ -119,7 +119,7 @@ pub fn written(item: &Item, symbols: &Symbols, groups: &Groups) -> impl IntoIter
 
 /// Analyses the program.
 #[must_use]
-pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) -> Liveness {
+pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Groups) -> Liveness {
     let effects: Vec<Effect> = items
         .iter()
         .map(|item| effect(item, symbols, groups))
@@ -182,7 +182,7 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
 
 /// What is used at the start of each item before it is killed, by iteration from the end.
 pub fn backward<'a, K: IntoIterator<Item = usize>>(
-    flow: &Flow,
+    flow: &FlowGraph,
     uses: impl Fn(usize) -> &'a [usize],
     kills: impl Fn(usize) -> K,
 ) -> Vec<BitSet> {
@@ -219,7 +219,7 @@ pub fn backward<'a, K: IntoIterator<Item = usize>>(
 }
 
 /// Items from which control comes to each item.
-fn predecessors(flow: &Flow) -> Vec<Few> {
+fn predecessors(flow: &FlowGraph) -> Vec<Few> {
     let mut before = vec![Few::new(); flow.successors.len()];
     for (i, edges) in flow.successors.iter().enumerate() {
         for edge in edges {
@@ -233,7 +233,7 @@ fn predecessors(flow: &Flow) -> Vec<Few> {
 
 /// Commands that may not have finished right after each item, by their index
 /// among the issuing items.
-fn in_flight(items: &[Item], flow: &Flow, effects: &[Effect]) -> Vec<BitSet> {
+fn in_flight(items: &[Item], flow: &FlowGraph, effects: &[Effect]) -> Vec<BitSet> {
     let issues: Vec<usize> = (0..items.len()).filter(|&i| effects[i].issues).collect();
     let mut index = vec![None; items.len()];
     for (k, &i) in issues.iter().enumerate() {

@@ -3,7 +3,7 @@
 
 use npsim_isa::{CapAccess, Instruction, Operand, OperandRole, SignalRule, Words};
 
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::Token;
 
 /// Index into [`crate::middle::scope::Symbols::variables`].
@@ -38,18 +38,18 @@ pub enum SignalRef {
 
 /// What stands in an operand.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum OperandValue {
     /// Known already, and in the template.
     Physical(Operand),
     /// A variable to be allocated.
     Register(VariableId),
     /// A constant that depends on the allocation or on label addresses.
-    Constant(Expression),
+    Constant(BoundExpression),
 }
 
 /// What an expression names besides numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reference {
+pub enum SymbolReference {
     /// `&register`
     Register(VariableId),
     /// `&$3`: a register that is given by its number.
@@ -64,37 +64,37 @@ pub enum Reference {
 
 /// A constant expression in which some tokens stand for what they refer to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Expression {
+pub struct BoundExpression {
     /// The tokens.
     pub tokens: Vec<Token>,
     /// Which of them are references, by index.
-    pub references: Vec<(usize, Reference)>,
+    pub references: Vec<(usize, SymbolReference)>,
 }
 
 /// A register or constant operand of an instruction.
 #[derive(Clone, Debug)]
-pub struct Slot {
+pub struct OperandSlot {
     /// Which operand.
     pub role: OperandRole,
     /// What it is.
-    pub value: Value,
+    pub value: OperandValue,
     /// Whether the instruction reads it.
     pub reads: bool,
     /// Whether the instruction writes it.
     pub writes: bool,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// The transfer operand of a command.
 #[derive(Clone, Copy, Debug)]
-pub struct Transfer {
+pub struct TransferOperand {
     /// The variable whose IN registers are filled.
     pub read: Option<VariableId>,
     /// The variable whose OUT registers are taken.
     pub write: Option<VariableId>,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// A signal use.
@@ -103,7 +103,7 @@ pub struct SignalUse {
     /// Which.
     pub signal: SignalRef,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// What the constant of an instruction means when it is known late.
@@ -125,7 +125,7 @@ pub struct Late {
     /// Where it goes.
     pub kind: LateKind,
     /// The expression.
-    pub expression: Expression,
+    pub expression: BoundExpression,
 }
 
 /// An instruction.
@@ -134,11 +134,11 @@ pub struct Micro {
     /// The instruction with place holders for what is not known yet.
     pub template: Instruction,
     /// Register and constant operands.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<OperandSlot>,
     /// Where the other operands stand.
-    pub places: Vec<(OperandRole, Place)>,
+    pub places: Vec<(OperandRole, SourcePlace)>,
     /// The symbolic transfer operand of a command.
-    pub transfer: Option<Transfer>,
+    pub transfer: Option<TransferOperand>,
     /// `sig_done` or `ctx_swap`.
     pub completion: Option<SignalUse>,
     /// The signals of `ctx_arb`.
@@ -152,7 +152,7 @@ pub struct Micro {
     /// The value known late.
     pub late: Option<Late>,
     /// The whole instruction.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The mnemonic.
     pub mnemonic: String,
     /// The scope it stands in.
@@ -170,7 +170,7 @@ pub struct Micro {
 impl Micro {
     /// A `nop`.
     #[must_use]
-    pub fn nop(place: Place, scope: usize) -> Self {
+    pub fn nop(place: SourcePlace, scope: usize) -> Self {
         Self {
             template: Instruction::Nop,
             slots: Vec::new(),
@@ -194,7 +194,7 @@ impl Micro {
 
     /// Where an operand stands; the whole instruction if it was not written.
     #[must_use]
-    pub fn place_of(&self, role: OperandRole) -> Place {
+    pub fn place_of(&self, role: OperandRole) -> SourcePlace {
         self.slots
             .iter()
             .map(|slot| (slot.role, slot.place))
@@ -205,7 +205,7 @@ impl Micro {
 
     /// The variables that the instruction takes through its two register
     /// ports. The destination of `ld_field` occupies one of them.
-    pub fn ports(&self) -> impl Iterator<Item = &Slot> {
+    pub fn ports(&self) -> impl Iterator<Item = &OperandSlot> {
         let merges = matches!(self.template, Instruction::LdField { .. });
         self.slots
             .iter()
@@ -215,11 +215,11 @@ impl Micro {
 
 /// What a directive says of subroutines at the place where it stands.
 #[derive(Clone, Copy, Debug)]
-pub enum Mark {
+pub enum SubroutineMark {
     /// `.subroutine`
-    Begin(Place),
+    Begin(SourcePlace),
     /// `.endsub`
-    End(Place),
+    End(SourcePlace),
     /// `.reentry`: a jump or return may come here.
     Reentry,
 }
@@ -228,7 +228,7 @@ pub enum Mark {
 #[derive(Clone, Debug, Default)]
 pub struct Hint {
     /// Subroutines.
-    pub mark: Option<Mark>,
+    pub mark: Option<SubroutineMark>,
     /// Cells that get a value here.
     pub sets: Vec<usize>,
     /// Cells whose value is needed here.

@@ -7,7 +7,9 @@ use npsim_isa::{Condition, Instruction, Operand, OperandRole};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::token::Token;
-use crate::middle::program::{Item, LateKind, Mark, Micro, Reference, Value};
+use crate::middle::program::{
+    Item, LateKind, Micro, OperandValue, SubroutineMark, SymbolReference,
+};
 
 /// What the program shows of calls and returns.
 pub struct Returns {
@@ -20,7 +22,7 @@ pub struct Returns {
 }
 
 /// A label's address goes into a register.
-struct Load {
+struct AddressLoad {
     item: usize,
     label: Option<usize>,
 }
@@ -35,19 +37,19 @@ impl Returns {
             let Item::Hint(hint) = item else { continue };
             match (hint.mark, open) {
                 (None, _) => {}
-                (Some(Mark::Reentry), _) => reentries.push(i),
-                (Some(Mark::Begin(place)), None) => open = Some((i, place)),
-                (Some(Mark::End(_)), Some((first, _))) => {
+                (Some(SubroutineMark::Reentry), _) => reentries.push(i),
+                (Some(SubroutineMark::Begin(place)), None) => open = Some((i, place)),
+                (Some(SubroutineMark::End(_)), Some((first, _))) => {
                     subroutines.push((first, i));
                     open = None;
                 }
-                (Some(Mark::Begin(place)), Some((_, outer))) => diagnostics.push(
+                (Some(SubroutineMark::Begin(place)), Some((_, outer))) => diagnostics.push(
                     place
                         .error(codes::UNBALANCED_SCOPE, "`.subroutine` inside a subroutine")
                         .also(outer.span, outer.expansion, "this one is still open")
                         .help("close the first one with `.endsub`"),
                 ),
-                (Some(Mark::End(place)), None) => diagnostics.push(
+                (Some(SubroutineMark::End(place)), None) => diagnostics.push(
                     place
                         .error(codes::UNBALANCED_SCOPE, "`.endsub` without `.subroutine`")
                         .label("no subroutine is open here"),
@@ -96,7 +98,8 @@ impl Returns {
             .map(|slot| &slot.value)?;
         if !matches!(
             register,
-            Value::Register(_) | Value::Physical(Operand::Gpr(..) | Operand::GprAbsolute(..))
+            OperandValue::Register(_)
+                | OperandValue::Physical(Operand::Gpr(..) | Operand::GprAbsolute(..))
         ) {
             return None;
         }
@@ -110,15 +113,14 @@ impl Returns {
                         .any(|slot| slot.writes && slot.value == *register);
                     if writes {
                         let label = loaded_label(micro)?;
-                        loads.push(Load {
+                        loads.push(AddressLoad {
                             item: i,
                             label: resolve(label, micro.scope),
                         });
                     }
                 }
                 Item::Hint(hint) => {
-                    let named =
-                        |&cell: &usize| matches!(register, Value::Register(id) if *id == cell / 2);
+                    let named = |&cell: &usize| matches!(register, OperandValue::Register(id) if *id == cell / 2);
                     if hint.sets.iter().any(named) {
                         return None;
                     }
@@ -224,7 +226,7 @@ fn loaded_label(micro: &Micro) -> Option<&Token> {
         return None;
     }
     match late.expression.references.as_slice() {
-        [(_, Reference::Label(token))] => Some(token),
+        [(_, SymbolReference::Label(token))] => Some(token),
         _ => None,
     }
 }

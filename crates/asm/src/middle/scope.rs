@@ -6,15 +6,15 @@ use npsim_isa::Bank;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::Token;
 use crate::middle::program::{SignalId, VariableId};
 use crate::spelling::closest;
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 
 /// A register file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Space {
+pub enum RegisterFile {
     /// Context-relative general-purpose registers.
     Gpr,
     /// General-purpose registers that all contexts share.
@@ -27,7 +27,7 @@ pub enum Space {
     NextNeighbour,
 }
 
-impl Space {
+impl RegisterFile {
     /// The file that a name's sigil names.
     #[must_use]
     pub fn of(name: &str) -> Self {
@@ -63,9 +63,9 @@ pub struct Variable {
     /// The scope it was declared in.
     pub scope: usize,
     /// Its file.
-    pub space: Space,
+    pub space: RegisterFile,
     /// Which sides of a transfer register it stands for.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// It shares its register with no other, whatever the data flow says.
     pub private: bool,
     /// All contexts or all scopes share it, and nothing outside of the program sets it.
@@ -73,7 +73,7 @@ pub struct Variable {
     /// The number, and for a GPR the bank, that the source asks for.
     pub fixed: Option<(Option<Bank>, u8)>,
     /// Where it was declared.
-    pub place: Place,
+    pub place: SourcePlace,
     /// Whether an instruction or directive names it.
     pub used: bool,
     /// The loader gives it a value.
@@ -94,7 +94,7 @@ pub struct SignalVariable {
     /// A DRAM command raises it: it owns an even number and the next.
     pub pair: bool,
     /// Where it was declared.
-    pub place: Place,
+    pub place: SourcePlace,
     /// Whether an instruction or directive names it.
     pub used: bool,
 }
@@ -115,13 +115,13 @@ pub enum Element {
 
 /// A declared name.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ScopeEntry {
     /// One element, or those of the array.
     pub elements: Vec<Element>,
     /// Declared with `[n]`.
     pub array: bool,
     /// Where.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// The names of one scope.
@@ -130,13 +130,13 @@ pub struct Scope {
     /// The enclosing scope.
     pub parent: Option<usize>,
     /// The directive that opens it; none for the file.
-    pub begin: Option<Place>,
+    pub begin: Option<SourcePlace>,
     /// The directive that closes it.
-    pub end: Option<Place>,
+    pub end: Option<SourcePlace>,
     /// Registers declared in it.
-    pub registers: BTreeMap<String, Entry>,
+    pub registers: BTreeMap<String, ScopeEntry>,
     /// Signals declared in it; one may have the name of a register.
-    pub signals: BTreeMap<String, Entry>,
+    pub signals: BTreeMap<String, ScopeEntry>,
 }
 
 /// Registers and signals have names of their own. What is wanted is looked up
@@ -161,7 +161,7 @@ impl Wanted {
 impl Scope {
     /// The names of one kind.
     #[must_use]
-    pub const fn names(&self, kind: Wanted) -> &BTreeMap<String, Entry> {
+    pub const fn names(&self, kind: Wanted) -> &BTreeMap<String, ScopeEntry> {
         match kind {
             Wanted::Register => &self.registers,
             Wanted::Signal => &self.signals,
@@ -169,7 +169,7 @@ impl Scope {
     }
 
     /// The names of one kind, to be changed.
-    pub const fn names_mut(&mut self, kind: Wanted) -> &mut BTreeMap<String, Entry> {
+    pub const fn names_mut(&mut self, kind: Wanted) -> &mut BTreeMap<String, ScopeEntry> {
         match kind {
             Wanted::Register => &mut self.registers,
             Wanted::Signal => &mut self.signals,
@@ -187,7 +187,7 @@ pub struct Symbols {
     /// The signals in the order in which they were declared.
     pub signals: Vec<SignalVariable>,
     /// Import variables and where they are declared.
-    pub imports: BTreeMap<String, Place>,
+    pub imports: BTreeMap<String, SourcePlace>,
     /// Every name of a declaration, in order, those too that are declared again.
     pub declarations: Vec<Declared>,
 }
@@ -221,14 +221,14 @@ impl Symbols {
     /// Looks a name up from a scope outwards: what is wanted, or else what the
     /// name stands for among the others.
     #[must_use]
-    pub fn lookup(&self, scope: usize, name: &str, wanted: Wanted) -> Option<&Entry> {
+    pub fn lookup(&self, scope: usize, name: &str, wanted: Wanted) -> Option<&ScopeEntry> {
         self.declared(scope, name, wanted)
             .or_else(|| self.declared(scope, name, wanted.other()))
     }
 
     /// A register, or a signal, of this name that the scope sees.
     #[must_use]
-    pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> Option<&Entry> {
+    pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> Option<&ScopeEntry> {
         self.found(scope, name, kind).map(|(_, entry)| entry)
     }
 
@@ -241,7 +241,7 @@ impl Symbols {
         })
     }
 
-    fn found(&self, scope: usize, name: &str, kind: Wanted) -> Option<(usize, &Entry)> {
+    fn found(&self, scope: usize, name: &str, kind: Wanted) -> Option<(usize, &ScopeEntry)> {
         self.outwards(scope)
             .find_map(|scope| Some((scope, self.scopes[scope].names(kind).get(name)?)))
     }
@@ -277,7 +277,7 @@ impl Symbols {
             .ok()
             .and_then(|i| entry.elements.get(i));
         match found {
-            Some(_) if index.is_some() && !entry.array => Err(Place::of(token)
+            Some(_) if index.is_some() && !entry.array => Err(SourcePlace::of(token)
                 .error(
                     codes::ARRAY_BOUNDS,
                     format!("`{}` is not an array", token.text),
@@ -285,7 +285,7 @@ impl Symbols {
                 .also(entry.place.span, entry.place.expansion, "declared here")
                 .help(format!("declare it as `{}[n]` with its size", token.text))),
             Some(element) => Ok(Some(*element)),
-            None => Err(Place::of(token)
+            None => Err(SourcePlace::of(token)
                 .error(
                     codes::ARRAY_BOUNDS,
                     format!("element {number} of `{}` does not exist", token.text),

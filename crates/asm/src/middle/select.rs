@@ -13,7 +13,7 @@ use npsim_isa::{Generation, MnemonicInfo, Operand, mnemonic, mnemonics};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::{Body, Instruction, Place, Statement};
+use crate::front::statement::{Body, Instruction, SourcePlace, Statement};
 use crate::middle::program::{Item, LabelDefinition, VariableId};
 use crate::middle::scope::Symbols;
 use crate::spelling::closest;
@@ -22,11 +22,11 @@ use npsim_image::{ContextMode, InitialValue, NnMode};
 
 /// Transfer registers that must be neighbours, in order.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct TransferOrder {
     /// The variables from the lowest number upwards.
     pub variables: Vec<VariableId>,
     /// The directive.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// A value for the loader whose register may still be a symbol.
@@ -47,13 +47,13 @@ pub enum Initial {
 
 /// The program after selection.
 #[derive(Debug, Default)]
-pub struct Selection {
+pub struct SelectedProgram {
     /// Instructions and hints in order.
     pub items: Vec<Item>,
     /// Labels in order.
     pub labels: Vec<LabelDefinition>,
     /// `.xfer_order` lists.
-    pub orders: Vec<Order>,
+    pub orders: Vec<TransferOrder>,
     /// `.init` values.
     pub initial: Vec<Initial>,
     /// Context mode.
@@ -77,7 +77,7 @@ pub struct Selector<'a> {
     /// The scope of the current statement.
     pub scope: usize,
     /// What is found.
-    pub out: Selection,
+    pub out: SelectedProgram,
     /// What is wrong.
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -91,13 +91,13 @@ pub fn select(
     macros: &[String],
     generation: Generation,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Selection {
+) -> SelectedProgram {
     let mut selector = Selector {
         symbols,
         macros,
         generation,
         scope: 0,
-        out: Selection::default(),
+        out: SelectedProgram::default(),
         diagnostics,
     };
     for (statement, &scope) in statements.iter().zip(scopes) {

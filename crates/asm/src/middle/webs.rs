@@ -8,20 +8,20 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::middle::bit_set::BitSet;
-use crate::middle::flow::Flow;
+use crate::middle::flow::FlowGraph;
 use crate::middle::liveness::{Few, backward};
-use crate::middle::program::{Item, Side, Value, VariableId, cell};
-use crate::middle::scope::{Space, Symbols};
+use crate::middle::program::{Item, OperandValue, Side, VariableId, cell};
+use crate::middle::scope::{RegisterFile, Symbols};
 
 /// A write of a variable; the first ones stand for what it holds at the start.
 #[derive(Clone, Copy)]
-struct Write {
+struct VariableWrite {
     variable: VariableId,
 }
 
 /// Where a variable is named.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Use {
+enum VariableUse {
     /// Slot of an instruction.
     Slot(usize, usize),
     /// Cell of a `.use`.
@@ -36,7 +36,7 @@ enum Does {
 }
 
 /// Where variables are named, and the write there or one that is seen there.
-type Occurrences = Vec<(Use, usize)>;
+type Occurrences = Vec<(VariableUse, usize)>;
 
 struct Webs {
     parent: Vec<usize>,
@@ -59,17 +59,17 @@ impl Webs {
 }
 
 /// Splits the context-relative general-purpose names of a program.
-pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
+pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
     let splittable = |id: VariableId| {
         let variable = &symbols.variables[id];
-        variable.space == Space::Gpr
+        variable.space == RegisterFile::Gpr
             && !variable.private
             && variable.fixed.is_none()
             && variable.used
     };
     let eligible: Vec<bool> = (0..symbols.variables.len()).map(splittable).collect();
-    let mut writes: Vec<Write> = (0..eligible.len())
-        .map(|variable| Write { variable })
+    let mut writes: Vec<VariableWrite> = (0..eligible.len())
+        .map(|variable| VariableWrite { variable })
         .collect();
     let mut made: Vec<Few> = vec![Few::new(); items.len()];
     let mut read: Vec<Few> = vec![Few::new(); items.len()];
@@ -85,7 +85,7 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
                 Does::Write => {
                     made[i].push(writes.len());
                     writer.push((at, writes.len()));
-                    writes.push(Write { variable });
+                    writes.push(VariableWrite { variable });
                 }
             }
         });
@@ -128,28 +128,32 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
 }
 
 /// Calls for all places of an item where a variable is named.
-fn each_use(item: &Item, i: usize, mut see: impl FnMut(Use, VariableId, Does)) {
+fn each_use(item: &Item, i: usize, mut see: impl FnMut(VariableUse, VariableId, Does)) {
     match item {
         Item::Micro(micro) => {
             for (s, slot) in micro.slots.iter().enumerate() {
-                let Value::Register(id) = slot.value else {
+                let OperandValue::Register(id) = slot.value else {
                     continue;
                 };
                 if slot.reads {
-                    see(Use::Slot(i, s), id, Does::Read);
+                    see(VariableUse::Slot(i, s), id, Does::Read);
                 }
                 if slot.writes {
-                    see(Use::Slot(i, s), id, Does::Write);
+                    see(VariableUse::Slot(i, s), id, Does::Write);
                 }
             }
         }
         Item::Hint(hint) => {
             for (s, &set) in hint.sets.iter().enumerate() {
-                see(Use::Hint(i, s), set / 2, Does::Write);
+                see(VariableUse::Hint(i, s), set / 2, Does::Write);
             }
             // Numbered after the cells that are set.
             for (s, &used) in hint.uses.iter().enumerate() {
-                see(Use::Hint(i, hint.sets.len() + s), used / 2, Does::Read);
+                see(
+                    VariableUse::Hint(i, hint.sets.len() + s),
+                    used / 2,
+                    Does::Read,
+                );
             }
         }
     }
@@ -167,7 +171,7 @@ struct WritePlaces {
 }
 
 impl WritePlaces {
-    fn new(writes: &[Write], variables: usize) -> Self {
+    fn new(writes: &[VariableWrite], variables: usize) -> Self {
         let mut sorted: Vec<usize> = (0..writes.len()).collect();
         sorted.sort_by_key(|&write| writes[write].variable);
         let mut place = vec![0; writes.len()];
@@ -192,8 +196,8 @@ impl WritePlaces {
 /// Writes that may be the last ones at the start of each item, by their places, of the
 /// variables that are wanted there.
 fn reaching(
-    flow: &Flow,
-    writes: &[Write],
+    flow: &FlowGraph,
+    writes: &[VariableWrite],
     made: &[Few],
     places: &WritePlaces,
     wanted: &[BitSet],
@@ -265,10 +269,10 @@ fn rename(
     order.sort();
     for (at, write) in order {
         let web = webs.find(write);
-        let (Use::Slot(i, s) | Use::Hint(i, s)) = at;
+        let (VariableUse::Slot(i, s) | VariableUse::Hint(i, s)) = at;
         let old = match (&items[i], at) {
             (Item::Micro(micro), _) => match micro.slots[s].value {
-                Value::Register(id) => id,
+                OperandValue::Register(id) => id,
                 _ => continue,
             },
             (Item::Hint(hint), _) => {
@@ -298,7 +302,7 @@ fn rename(
             id
         });
         match &mut items[i] {
-            Item::Micro(micro) => micro.slots[s].value = Value::Register(id),
+            Item::Micro(micro) => micro.slots[s].value = OperandValue::Register(id),
             Item::Hint(hint) => {
                 let cells = hint.sets.len();
                 let place = if s < cells {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::Texts;
-use npsim_asm::{Level, Options, assemble, codes};
+use npsim_asm::{Options, Severity, assemble, codes};
 
 #[test]
 fn every_code_has_an_example_with_a_remedy() {
@@ -37,7 +37,7 @@ fn every_code_has_an_example_with_a_remedy() {
         let first = assembly
             .diagnostics
             .iter()
-            .find(|d| d.level == Level::Error);
+            .find(|d| d.level == Severity::Error);
         if let Some(first) = first
             && told.contains(&name)
             && first.code != name

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::run;
-use npsim_asm::{Assembly, Level};
+use npsim_asm::{Assembly, Severity};
 use npsim_isa::{Instruction, decode_in, mnemonics};
 
 fn programs() -> Vec<(String, PathBuf, String)> {
@@ -33,11 +33,11 @@ fn programs() -> Vec<(String, PathBuf, String)> {
     found
 }
 
-fn level(level: Level) -> &'static str {
+fn level(level: Severity) -> &'static str {
     match level {
-        Level::Note => "note",
-        Level::Warning => "warning",
-        Level::Error => "error",
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::{codes, describe, run, run_with};
-use npsim_asm::{Level, Options};
+use npsim_asm::{Options, Severity};
 use npsim_isa::{Generation, Instruction, encode};
 
 /// Code and a text that is wrong in this way only.
@@ -216,7 +216,7 @@ fn each_error_is_found_where_it_is() {
     let mut wrong = String::new();
     for (code, text) in ERRORS {
         let assembly = run(text);
-        let found = codes(text, Level::Error);
+        let found = codes(text, Severity::Error);
         if assembly.image.is_some() || !found.contains(code) || found.iter().any(|c| c != code) {
             wrong.push_str(&format!("--- {code}: {text}\n{}", describe(&assembly)));
         }
@@ -234,7 +234,7 @@ fn each_warning_is_given_and_harmless() {
     let mut wrong = String::new();
     for (code, text) in WARNINGS {
         let assembly = run(text);
-        if assembly.image.is_none() || !codes(text, Level::Warning).contains(code) {
+        if assembly.image.is_none() || !codes(text, Severity::Warning).contains(code) {
             wrong.push_str(&format!("--- {code}: {text}\n{}", describe(&assembly)));
         }
     }
@@ -277,7 +277,7 @@ fn too_many_transfer_registers_and_signals() {
     for name in &names {
         text += &format!("immed[{name}, 1]\n");
     }
-    assert!(codes(&text, Level::Error).contains(&"too-many-registers"));
+    assert!(codes(&text, Severity::Error).contains(&"too-many-registers"));
     let mut text = String::new();
     for i in 0..16 {
         text += &format!(".sig volatile v{i}\nctx_arb[v{i}]\n");
@@ -393,7 +393,7 @@ fn a_slip_in_the_end_of_a_block_is_told_once() {
         ),
     ] {
         assert_eq!(
-            codes(text, Level::Error),
+            codes(text, Severity::Error),
             ["unsupported-directive"],
             "{text}"
         );
@@ -405,7 +405,7 @@ fn a_slip_in_the_end_of_a_block_is_told_once() {
 #[test]
 fn a_bank_conflict_can_be_resolved_by_a_copy() {
     let text = ".reg x y z\nimmed[x, 1]\nimmed[y, 2]\nimmed[z, 3]\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\nctx_arb[kill]\n";
-    assert_eq!(codes(text, Level::Error), ["bank-conflict"]);
+    assert_eq!(codes(text, Severity::Error), ["bank-conflict"]);
     let options = Options {
         spill_moves: true,
         ..Options::default()
@@ -418,7 +418,7 @@ fn a_bank_conflict_can_be_resolved_by_a_copy() {
         .filter(|d| d.code == "spill-move")
         .collect();
     assert_eq!(notes.len(), 1, "{}", describe(&assembly));
-    assert_eq!(notes[0].level, Level::Note);
+    assert_eq!(notes[0].level, Severity::Note);
     assert!(notes[0].notes[0].contains("ld_field_w_clr[_copy_3, 1111, "));
 }
 
@@ -477,12 +477,12 @@ fn lints_silence_and_deny() {
     );
     let denied = with(&[("unused-register", LintLevel::Deny)]);
     assert!(denied.image.is_none());
-    assert_eq!(denied.diagnostics[0].level, Level::Error);
+    assert_eq!(denied.diagnostics[0].level, Severity::Error);
     let last = with(&[
         ("unused-register", LintLevel::Deny),
         ("unused-register", LintLevel::Warn),
     ]);
-    assert_eq!(last.diagnostics[0].level, Level::Warning);
+    assert_eq!(last.diagnostics[0].level, Severity::Warning);
     assert!(last.image.is_some());
 }
 

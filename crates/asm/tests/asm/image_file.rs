@@ -4,10 +4,11 @@
 use crate::support::image;
 use npsim_image::Image;
 use npsim_image::{
-    ContextMode, Direction, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue,
-    LabelSymbol, LiveRange, NnMode, Origin, Point, RegisterSymbol, SignalSymbol, Synonym,
+    ContextMode, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue, LabelSymbol,
+    LiveRange, NnMode, Origin, ProgramPoint, RegisterSymbol, SignalSymbol, Synonym,
+    TransferDirection,
 };
-use npsim_isa::{Bank, Generation, Operand, Step};
+use npsim_isa::{Bank, Generation, IndexStep, Operand};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -18,9 +19,9 @@ fn bank() -> impl Strategy<Value = Bank> {
 fn operand() -> impl Strategy<Value = Operand> {
     let step = || {
         prop_oneof![
-            Just(Step::Keep),
-            Just(Step::Increment),
-            Just(Step::Decrement)
+            Just(IndexStep::Keep),
+            Just(IndexStep::Increment),
+            Just(IndexStep::Decrement)
         ]
     };
     prop_oneof![
@@ -36,7 +37,7 @@ fn operand() -> impl Strategy<Value = Operand> {
         (0u8..2, 0u8..16).prop_map(|(pointer, offset)| Operand::LocalMemory { pointer, offset }),
         (
             0u8..2,
-            prop_oneof![Just(Step::Increment), Just(Step::Decrement)]
+            prop_oneof![Just(IndexStep::Increment), Just(IndexStep::Decrement)]
         )
             .prop_map(|(pointer, step)| Operand::LocalMemoryStep { pointer, step }),
         Just(Operand::NnPeek),
@@ -66,7 +67,7 @@ fn name() -> impl Strategy<Value = String> {
 
 /// Live ranges of a program of so many words.
 fn live(words: usize) -> impl Strategy<Value = Vec<LiveRange>> {
-    let point = |n: usize| Point {
+    let point = |n: usize| ProgramPoint {
         address: (n / 2) as u16,
         after: n % 2 == 1,
     };
@@ -98,7 +99,7 @@ prop_compose! {
             labels: labels.into_iter().map(|(name, address)| LabelSymbol { name, address }).collect(),
             registers: registers.into_iter().map(|(name, scope, operand, d, live, live_out)| RegisterSymbol {
                 name, scope, operand, live, live_out,
-                direction: [Direction::Read, Direction::Write, Direction::Both][d as usize],
+                direction: [TransferDirection::Read, TransferDirection::Write, TransferDirection::Both][d as usize],
             }).collect(),
             signals: signals.into_iter()
                 .map(|(name, scope, number, live)| SignalSymbol { name, scope, number, live }).collect(),
@@ -275,7 +276,7 @@ fn images_of_version_2_are_read_without_the_scopes_of_words() {
         origin 0 1 1 -\nregister \"x\" 0 a3 both 0..0+\nend\n";
     let image = Image::from_file_bytes(text.as_bytes()).unwrap();
     assert_eq!(image.scope_of(0), None);
-    let meant = image.registers_named("x", Point::before(0));
+    let meant = image.registers_named("x", ProgramPoint::before(0));
     assert_eq!(meant.len(), 1, "what is alive is all that is known");
 }
 

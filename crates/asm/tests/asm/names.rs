@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::{image, run_with};
 use npsim_asm::Options;
-use npsim_image::{Image, Point};
+use npsim_image::{Image, ProgramPoint};
 use npsim_testkit::exact_names::inexact;
 
 #[test]
@@ -101,7 +101,7 @@ fn transfer_registers_are_alive_until_their_signal() {
         let ranges = symbol.live.iter().chain(&symbol.live_out);
         ranges
             .clone()
-            .all(|range| !range.contains(Point::before(8)))
+            .all(|range| !range.contains(ProgramPoint::before(8)))
     }));
 }
 
@@ -180,7 +180,7 @@ ctx_arb[kill]
     assert_eq!(scopes, [0, 1, 1, 2, 0, 0, 0]);
     assert_eq!(image.scopes_outwards(2).collect::<Vec<_>>(), [2, 1, 0]);
     let operand = |name: &str, at| {
-        let meant = image.registers_named(name, Point::before(at));
+        let meant = image.registers_named(name, ProgramPoint::before(at));
         let [one] = meant[..] else {
             return None;
         };
@@ -190,7 +190,7 @@ ctx_arb[kill]
     assert_eq!((outer.0, inner.0), (0, 1));
     assert_ne!(outer.1, inner.1, "both are alive at word 2");
     // Both are alive, and only one is meant.
-    let alive = image.registers_live_at(Point::before(2));
+    let alive = image.registers_live_at(ProgramPoint::before(2));
     let x: Vec<_> = alive.iter().filter(|it| it.symbol.name == "x").collect();
     assert_eq!(x.len(), 2);
     assert_eq!(x.iter().filter(|it| it.visible).count(), 1);

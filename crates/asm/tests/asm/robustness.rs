@@ -1,7 +1,7 @@
 //! No text makes the assembler panic, and no image means an error with a place.
 
 use crate::support::{describe, run};
-use npsim_asm::Level;
+use npsim_asm::Severity;
 use proptest::prelude::*;
 
 fn word() -> impl Strategy<Value = String> {
@@ -223,7 +223,7 @@ proptest! {
         let errors: Vec<_> = assembly
             .diagnostics
             .iter()
-            .filter(|d| d.level == Level::Error)
+            .filter(|d| d.level == Severity::Error)
             .collect();
         prop_assert_eq!(errors.is_empty(), assembly.image.is_some(), "{}", describe(&assembly));
         for diagnostic in &assembly.diagnostics {

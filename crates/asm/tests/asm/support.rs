@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use npsim_asm::{Assembly, Diagnostic, Image, Includes, Level, Options, assemble};
+use npsim_asm::{Assembly, Diagnostic, Image, Includes, Options, Severity, assemble};
 
 /// Texts by name.
 pub struct Texts(pub BTreeMap<String, String>);
@@ -51,7 +51,7 @@ pub fn describe(assembly: &Assembly) -> String {
 }
 
 /// Codes of a text's diagnostics at a level.
-pub fn codes(text: &str, level: Level) -> Vec<&'static str> {
+pub fn codes(text: &str, level: Severity) -> Vec<&'static str> {
     run(text)
         .diagnostics
         .iter()

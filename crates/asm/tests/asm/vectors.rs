@@ -6,7 +6,7 @@
 )]
 
 use crate::support::{describe, image, run};
-use npsim_asm::{Image, Level};
+use npsim_asm::{Image, Severity};
 use npsim_image::disassemble;
 
 /// Word and text pairs of the instruction-set tables.
@@ -52,7 +52,7 @@ fn every_vector_assembles_to_its_word() {
         let errors = assembly
             .diagnostics
             .iter()
-            .filter(|d| d.level == Level::Error);
+            .filter(|d| d.level == Severity::Error);
         assert_eq!(errors.count() == 0, assembly.image.is_some());
     }
     assert!(wrong.is_empty(), "{wrong}");

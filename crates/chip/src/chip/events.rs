@@ -6,12 +6,12 @@ use super::{Chip, Stop};
 use crate::Cycle;
 use crate::core::Core;
 use crate::kernel::event::{DATA, Event, OTHERS, Pending, SIGNALS, UNITS};
-use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::fabric::{CommandId, Fabric, TransferKind};
 use crate::kernel::observer::Observer;
 use crate::kernel::port_io::PortIo;
 use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::signal_source::SignalSource;
-use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
+use crate::kernel::trace_event::{Cause, TraceEvent, TraceEventKind};
 use crate::periodic_skip::Bounds;
 use crate::units::Outside;
 use crate::units::msf::receive::NULL_STATUS;
@@ -345,9 +345,9 @@ impl Chip {
         }
     }
 
-    fn arrive<const OBSERVED: bool>(&mut self, slot: Slot) {
+    fn arrive<const OBSERVED: bool>(&mut self, slot: CommandId) {
         let fabric = &mut self.fabric;
-        if OBSERVED && fabric.trace.wants(Kind::Queued) {
+        if OBSERVED && fabric.trace.wants(TraceEventKind::Queued) {
             let command = fabric.flight(slot).command;
             let target = fabric
                 .buses
@@ -362,7 +362,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
+    fn pulled<const OBSERVED: bool>(&mut self, slot: CommandId, me: u8) {
         let fabric = &mut self.fabric;
         if fabric.are_late() {
             self.pulled_late::<OBSERVED>(slot);
@@ -378,7 +378,7 @@ impl Chip {
     /// A command's data has been pulled, on a chip where signals may come late.
     #[cold]
     #[inline(never)]
-    fn pulled_late<const OBSERVED: bool>(&mut self, slot: Slot) {
+    fn pulled_late<const OBSERVED: bool>(&mut self, slot: CommandId) {
         let fabric = &mut self.fabric;
         let command = fabric.flight(slot).command;
         let me = &mut self.microengines[usize::from(command.transfer_me)];
@@ -397,7 +397,7 @@ impl Chip {
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot, me: u8) {
+    fn pushed<const OBSERVED: bool>(&mut self, slot: CommandId, me: u8) {
         let fabric = &mut self.fabric;
         if OBSERVED {
             tell_push(slot, fabric);
@@ -432,7 +432,7 @@ fn tell_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fa
 }
 
 /// Writes down that the signals of a command are raised whose data was pulled.
-fn tell_pull(slot: Slot, fabric: &mut Fabric) {
+fn tell_pull(slot: CommandId, fabric: &mut Fabric) {
     let command = &fabric.flight(slot).command;
     if command.pull_signals != 0 {
         let (me, to) = (command.transfer_me, command.signal_context);
@@ -442,7 +442,7 @@ fn tell_pull(slot: Slot, fabric: &mut Fabric) {
 }
 
 /// Writes down that the signals of a command are raised whose data was pushed.
-fn tell_push(slot: Slot, fabric: &mut Fabric) {
+fn tell_push(slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
     if command.push_signals != 0 {

@@ -17,7 +17,7 @@ use crate::kernel::remote_access::RemoteAccess;
 use npsim_profile::Profile;
 
 /// What stands at an address: an instruction, or why the word is not a valid one.
-pub type Word = Result<Instruction, DecodeError>;
+pub type DecodedWord = Result<Instruction, DecodeError>;
 
 /// A program that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +51,7 @@ pub enum ProgramError {
 pub struct Program {
     image: Arc<Image>,
     target: Target,
-    words: Arc<[Word]>,
+    words: Arc<[DecodedWord]>,
 }
 
 impl fmt::Debug for Program {
@@ -122,7 +122,7 @@ impl Program {
     }
 
     /// The instructions by their address.
-    pub fn words(&self) -> &[Word] {
+    pub fn words(&self) -> &[DecodedWord] {
         &self.words
     }
 
@@ -161,7 +161,7 @@ impl Program {
     }
 }
 
-fn decoded(image: &Image, target: Target) -> Arc<[Word]> {
+fn decoded(image: &Image, target: Target) -> Arc<[DecodedWord]> {
     let words = image.words.iter();
     words.map(|&word| decode_lenient_in(word, target)).collect()
 }

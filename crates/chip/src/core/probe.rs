@@ -1,7 +1,7 @@
 //! What a core shows of its state to a debugger or a report. None of it
 //! changes anything, and a core that is not asked pays nothing.
 
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 use npsim_isa::{CommandOp, Operand, Words};
 
 use crate::Cycle;
@@ -85,10 +85,15 @@ pub trait CoreProbe {
     fn number(&self, register: Operand, context: u8) -> Option<u8>;
 
     /// Whether anything has ever been written to a register.
-    fn initialised(&self, register: Operand, side: Direction, context: u8) -> bool;
+    fn initialised(&self, register: Operand, side: TransferDirection, context: u8) -> bool;
 
     /// Who has a transfer register now.
-    fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<TransferOwner>;
+    fn owner(
+        &self,
+        register: Operand,
+        side: TransferDirection,
+        context: u8,
+    ) -> Option<TransferOwner>;
 
     /// The local memory pointers of a context, in longwords, without writes on their
     /// way.

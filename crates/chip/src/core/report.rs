@@ -1,6 +1,6 @@
 //! What a core is doing, for people.
 
-use npsim_image::{Image, Point, SignalUse};
+use npsim_image::{Image, ProgramPoint, SignalUse};
 use npsim_isa::CONTEXTS;
 
 use super::{ContextPhase, ContextView, Core};
@@ -61,7 +61,7 @@ pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> 
 #[must_use]
 pub fn signal_name_at(image: &Image, number: u8, address: u16) -> String {
     if image.has_live_ranges() {
-        for point in [Point::before(address), Point::after(address)] {
+        for point in [ProgramPoint::before(address), ProgramPoint::after(address)] {
             let found = image.signal_at(SignalUse { number, point });
             let mut names: Vec<_> = found.iter().map(|signal| signal.name.as_str()).collect();
             names.sort_unstable();

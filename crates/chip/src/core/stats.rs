@@ -1,7 +1,7 @@
 //! Where a microengine's time went.
 
 use crate::Cycle;
-use crate::kernel::target::Target;
+use crate::kernel::target::CommandTarget;
 use npsim_isa::CONTEXTS;
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +42,8 @@ pub struct MeStats {
     pub idle: Cycle,
     /// Context swaps.
     pub swaps: u64,
-    /// Commands issued, by where they went, in the order of [`Target::index`].
-    pub references: [u64; Target::COUNT],
+    /// Commands issued, by where they went, in the order of [`CommandTarget::index`].
+    pub references: [u64; CommandTarget::COUNT],
     /// By context.
     pub contexts: [ContextTimes; CONTEXTS as usize],
 }

@@ -18,14 +18,14 @@ use crate::units::sram::Sram;
 
 /// A longword of scratch or SRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct LongwordAddress {
     /// Scratch or an SRAM channel.
     pub space: Space,
     /// Byte address in it, a multiple of 4.
     pub address: u32,
 }
 
-impl Place {
+impl LongwordAddress {
     /// The longword so many bytes behind it.
     #[must_use]
     pub const fn after(self, bytes: u32) -> Self {
@@ -79,7 +79,7 @@ pub struct Memories<'a> {
 impl Memories<'_> {
     /// A longword; `None` where there is no memory.
     #[must_use]
-    pub fn look(&self, place: Place) -> Option<u32> {
+    pub fn look(&self, place: LongwordAddress) -> Option<u32> {
         place.look(self.scratch, self.sram)
     }
 }
@@ -133,7 +133,7 @@ impl Access<'_> {
 
     /// Reads up to eight longwords; gives them and how long it takes. What is not
     /// populated reads 0; plans are checked before they start.
-    pub fn read<const N: usize>(&mut self, place: Place) -> ([u32; N], Cycle) {
+    pub fn read<const N: usize>(&mut self, place: LongwordAddress) -> ([u32; N], Cycle) {
         let words = std::array::from_fn(|word| {
             let place = place.after(4 * word as u32);
             place.look(self.scratch, self.sram).unwrap_or_default()
@@ -147,7 +147,7 @@ impl Access<'_> {
     }
 
     /// Writes up to eight longwords; gives how long it takes.
-    pub fn write(&mut self, place: Place, words: &[u32]) -> Cycle {
+    pub fn write(&mut self, place: LongwordAddress, words: &[u32]) -> Cycle {
         let waited = match place.space {
             Space::Scratch => self.scratch.core_write(place.address, words, self.fabric),
             Space::Sram(channel) => {
@@ -160,16 +160,16 @@ impl Access<'_> {
     }
 
     /// Test-and-set of bit 0: the longword as it was, and how long it takes.
-    pub fn test_and_set(&mut self, place: Place) -> (u32, Cycle) {
+    pub fn test_and_set(&mut self, place: LongwordAddress) -> (u32, Cycle) {
         self.change_bit(place, true)
     }
 
     /// Clears bit 0; gives how long it takes.
-    pub fn clear(&mut self, place: Place) -> Cycle {
+    pub fn clear(&mut self, place: LongwordAddress) -> Cycle {
         self.change_bit(place, false).1
     }
 
-    fn change_bit(&mut self, place: Place, set: bool) -> (u32, Cycle) {
+    fn change_bit(&mut self, place: LongwordAddress, set: bool) -> (u32, Cycle) {
         let (old, waited) = match place.space {
             Space::Scratch => self.scratch.core_bit(place.address, set, self.fabric),
             Space::Sram(channel) => {

@@ -11,7 +11,7 @@ use super::exception::DESCRIPTOR_WORDS;
 pub use super::exception::{Exception, HEADER_BYTES};
 use super::load_error::LoadError;
 use super::packets::{DRAM_ACCESS_BYTES, raise, reason};
-use super::task::{Next, Start, Task};
+use super::task::{NextAction, Start, Task};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
@@ -19,7 +19,7 @@ use crate::units::scratch::Scratch;
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum ExceptionStep {
     Poll,
     ReadDescriptor,
     ReadHeader,
@@ -30,7 +30,7 @@ enum Step {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exceptions {
     setup: ExceptionsSetup,
-    step: Step,
+    step: ExceptionStep,
     current: Exception,
     by_reason: BTreeMap<u8, u64>,
     packets: u64,
@@ -42,7 +42,7 @@ impl Exceptions {
     pub fn new(setup: ExceptionsSetup) -> Self {
         Self {
             setup,
-            step: Step::Poll,
+            step: ExceptionStep::Poll,
             current: Exception {
                 cycle: 0,
                 reason: 0,
@@ -64,10 +64,10 @@ impl Exceptions {
     /// What its next access is for.
     const fn doing(&self) -> &'static str {
         match self.step {
-            Step::Poll => "poll the ring",
-            Step::ReadDescriptor => "read the descriptor",
-            Step::ReadHeader => "read and handle the header",
-            Step::Free => "free the buffer",
+            ExceptionStep::Poll => "poll the ring",
+            ExceptionStep::ReadDescriptor => "read the descriptor",
+            ExceptionStep::ReadHeader => "read and handle the header",
+            ExceptionStep::Free => "free the buffer",
         }
     }
 
@@ -121,7 +121,7 @@ impl Exceptions {
         } else if self.current.reason >= reason::FIRST {
             self.fault(fabric, "that is a reason code of the core's own");
         }
-        self.step = Step::ReadDescriptor;
+        self.step = ExceptionStep::ReadDescriptor;
         false
     }
 
@@ -159,21 +159,21 @@ impl Task for Exceptions {
 
     /// Each access takes its share of the buses and of the unit, and lasts longer by
     /// what it waits there.
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let doing = self.doing();
         let now = access.now();
         let buffers = self.setup.buffers;
         let channel = u32::from(buffers.channel) << 30;
         let costs = access.costs;
         let cost = match self.step {
-            Step::Poll => {
+            ExceptionStep::Poll => {
                 // The handler acknowledges all threads with its first access.
                 access.acknowledge();
                 let empty = self.poll(access.scratch, access.fabric);
                 let cost = costs.ring + access.scratch.core_read(1, access.fabric);
                 if empty {
                     let (interval, poll) = (costs.ring.max(self.setup.period), costs.ring);
-                    let next = Next::Idle {
+                    let next = NextAction::Idle {
                         cost,
                         interval,
                         poll,
@@ -182,18 +182,18 @@ impl Task for Exceptions {
                 }
                 cost
             }
-            Step::ReadDescriptor => {
+            ExceptionStep::ReadDescriptor => {
                 for (i, word) in (0..).zip(&mut self.current.descriptor) {
                     let address =
                         channel | (self.current.buffer.wrapping_add(i) << 2 & 0x3fff_ffff);
                     *word = access.sram.read_word(address).unwrap_or_default();
                 }
-                self.step = Step::ReadHeader;
+                self.step = ExceptionStep::ReadHeader;
                 let words = DESCRIPTOR_WORDS as u8;
                 let waited = access.sram.core_read(buffers.channel, words, access.fabric);
                 u64::from(DESCRIPTOR_WORDS) * costs.sram + waited
             }
-            Step::ReadHeader => {
+            ExceptionStep::ReadHeader => {
                 let address = buffers.data(self.current.buffer);
                 match access.dram.read_bytes(address, HEADER_BYTES as usize) {
                     Some(bytes) => self.current.header = bytes,
@@ -203,12 +203,16 @@ impl Task for Exceptions {
                     ),
                 }
                 let taken = access.offer(&self.current);
-                self.step = if taken { Step::Poll } else { Step::Free };
+                self.step = if taken {
+                    ExceptionStep::Poll
+                } else {
+                    ExceptionStep::Free
+                };
                 let accesses = HEADER_BYTES / DRAM_ACCESS_BYTES;
                 let waited = access.dram.core_read(address, HEADER_BYTES, access.fabric);
                 u64::from(accesses) * costs.dram + costs.work + waited
             }
-            Step::Free => {
+            ExceptionStep::Free => {
                 let buffer = self.current.buffer;
                 if !access.sram.enqueue(buffers.channel, buffers.entry, buffer) {
                     let text = format!(
@@ -217,16 +221,16 @@ impl Task for Exceptions {
                     );
                     self.fault(access.fabric, &text);
                 }
-                self.step = Step::Poll;
+                self.step = ExceptionStep::Poll;
                 costs.sram + access.sram.core_enqueue(buffers.channel, access.fabric)
             }
         };
-        let next = if self.step == Step::Poll {
+        let next = if self.step == ExceptionStep::Poll {
             // The next poll follows at once, as the next job.
             let due = now + cost;
-            Next::Done { cost, due }
+            NextAction::Done { cost, due }
         } else {
-            Next::After(cost)
+            NextAction::After(cost)
         };
         (doing, next)
     }

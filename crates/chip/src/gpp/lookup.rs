@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, Place};
+use super::access::{Access, LongwordAddress};
 use super::boot::{RoutesSetup, Space};
 use super::routes::{LOCAL, MORE, NEXT_HOP_LONGWORDS};
 use crate::Cycle;
@@ -12,9 +12,9 @@ use crate::Cycle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TablePlace {
     /// The root block.
-    pub root: Place,
+    pub root: LongwordAddress,
     /// The table of next hops.
-    pub next_hops: Place,
+    pub next_hops: LongwordAddress,
 }
 
 impl TablePlace {
@@ -23,11 +23,11 @@ impl TablePlace {
     pub const fn of(setup: &RoutesSetup) -> Self {
         let space = Space::Sram(setup.channel);
         Self {
-            root: Place {
+            root: LongwordAddress {
                 space,
                 address: setup.root,
             },
-            next_hops: Place {
+            next_hops: LongwordAddress {
                 space,
                 address: setup.next_hops,
             },
@@ -37,14 +37,14 @@ impl TablePlace {
 
 /// Where packets to an address go, as the table has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct RouteEntry {
     /// Index in the table of next hops.
     pub index: u32,
     /// The next hop as it stands there ([`NextHop::words`](super::routes::NextHop::words)).
     pub words: [u32; NEXT_HOP_LONGWORDS],
 }
 
-impl Way {
+impl RouteEntry {
     /// The output port.
     #[must_use]
     pub const fn port(&self) -> u8 {
@@ -89,7 +89,7 @@ pub enum Found {
     /// There is no route.
     Nothing,
     /// The next hop.
-    Way(Way),
+    Way(RouteEntry),
 }
 
 /// A look-up in progress: at most three reads of the trie, one of the next hop.
@@ -98,7 +98,7 @@ pub struct Lookup {
     table: TablePlace,
     address: u32,
     /// The entry to be read, or the next hop if `index` is known.
-    at: Place,
+    at: LongwordAddress,
     /// The bits of the address for the next block: shifted right by this.
     shift: u8,
     index: u32,
@@ -122,7 +122,7 @@ impl Lookup {
         if self.index != 0 {
             let (words, lasts) = access.read(self.at);
             let index = self.index;
-            return (Found::Way(Way { index, words }), lasts);
+            return (Found::Way(RouteEntry { index, words }), lasts);
         }
         let ([entry], lasts) = access.read(self.at);
         if entry & MORE != 0 {

@@ -35,10 +35,10 @@ pub mod task;
 #[cfg(test)]
 mod tests;
 
-pub use access::{Access, Memories, Place};
+pub use access::{Access, LongwordAddress, Memories};
 pub use load_error::LoadError;
 pub use schedule::TaskCounts;
-pub use task::{Next, Start, Task};
+pub use task::{NextAction, Start, Task};
 
 use crate::Cycle;
 use crate::kernel::event::{Event, EventQueue};
@@ -347,37 +347,37 @@ impl Gpp {
             offer: &mut offer,
         };
         let (step, next) = own.step(&mut access);
-        let (Next::After(cost)
-        | Next::Done { cost, .. }
-        | Next::Idle { cost, .. }
-        | Next::Wait { cost, .. }
-        | Next::Exit(cost)) = next;
+        let (NextAction::After(cost)
+        | NextAction::Done { cost, .. }
+        | NextAction::Idle { cost, .. }
+        | NextAction::Wait { cost, .. }
+        | NextAction::Exit(cost)) = next;
         schedule.counts.busy += cost;
         let until = now + cost;
         fabric
             .trace
             .record(now, || TraceEvent::Gpp { task, step, until });
-        if !own.is_timer() && !matches!(next, Next::Idle { .. }) {
+        if !own.is_timer() && !matches!(next, NextAction::Idle { .. }) {
             schedule.last_activity = now;
         }
         match next {
-            Next::After(cost) => {
+            NextAction::After(cost) => {
                 schedule.due = now + cost.max(1);
                 fabric.events.post(schedule.due, Event::Gpp(task));
             }
-            Next::Done { due, .. } => {
+            NextAction::Done { due, .. } => {
                 schedule.due = due.max(until).max(now + 1);
                 let due = schedule.due;
                 self.hand_on(task, until, fabric);
                 fabric.events.post(due, Event::Gpp(task));
             }
-            Next::Idle { interval, poll, .. } => {
+            NextAction::Idle { interval, poll, .. } => {
                 let interval = interval.max(1);
                 schedule.due = (now + interval).max(until);
                 schedule.becomes_idle(IdlePoll { interval, poll });
                 self.hand_on(task, until, fabric);
             }
-            Next::Wait { due, .. } => {
+            NextAction::Wait { due, .. } => {
                 let due = due.map(|due| due.max(until).max(now + 1));
                 schedule.waits_for_packet(due);
                 self.hand_on(task, until, fabric);
@@ -385,7 +385,7 @@ impl Gpp {
                     fabric.events.post(due, Event::Gpp(task));
                 }
             }
-            Next::Exit(_) => {
+            NextAction::Exit(_) => {
                 schedule.stopped = true;
                 self.hand_on(task, until, fabric);
             }

@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, Place};
+use super::access::{Access, LongwordAddress};
 use super::exception::Exception;
 use super::space::Space;
 use crate::Cycle;
@@ -83,14 +83,14 @@ pub mod reason {
 
 /// Where a task takes buffers and what it sends them by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sender {
+pub struct PacketSender {
     /// The scratch ring from which a microengine takes packets of the core.
     pub ring: u8,
     /// Buffers, and the free list.
     pub buffers: BufferSetup,
 }
 
-impl Sender {
+impl PacketSender {
     /// Takes a buffer: its handle, if one is free, and how long it takes.
     pub fn take(&self, access: &mut Access<'_>) -> (Option<u32>, Cycle) {
         let buffers = &self.buffers;
@@ -162,7 +162,7 @@ impl Sender {
     pub fn describe(&self, handle: u32, descriptor: &Descriptor, access: &mut Access<'_>) -> Cycle {
         let words = descriptor.words();
         let room = (self.buffers.descriptor_longwords.saturating_sub(1) as usize).min(MOST_WORDS);
-        let place = Place {
+        let place = LongwordAddress {
             space: Space::Sram(self.buffers.channel),
             address: handle << 2,
         };
@@ -195,11 +195,11 @@ pub struct Outgoing {
     pub bytes: Vec<u8>,
     /// Where it goes; its length may be greater than what is written.
     pub descriptor: Descriptor,
-    stage: Stage,
+    stage: OutgoingStage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Stage {
+enum OutgoingStage {
     Write,
     Describe,
     Send,
@@ -207,7 +207,7 @@ enum Stage {
 
 /// What has become of an outgoing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SendOutcome {
     /// There is more to do.
     UnderWay,
     /// A microengine will find it.
@@ -224,7 +224,7 @@ impl Outgoing {
             handle,
             bytes,
             descriptor,
-            stage: Stage::Write,
+            stage: OutgoingStage::Write,
         }
     }
 
@@ -232,24 +232,28 @@ impl Outgoing {
     /// it takes.
     pub fn step(
         &mut self,
-        sender: &Sender,
+        sender: &PacketSender,
         access: &mut Access<'_>,
-    ) -> (&'static str, Outcome, Cycle) {
+    ) -> (&'static str, SendOutcome, Cycle) {
         match self.stage {
-            Stage::Write => {
-                self.stage = Stage::Describe;
+            OutgoingStage::Write => {
+                self.stage = OutgoingStage::Describe;
                 let lasts = sender.write(self.handle, 0, &self.bytes, access);
-                ("write the packet", Outcome::UnderWay, lasts)
+                ("write the packet", SendOutcome::UnderWay, lasts)
             }
-            Stage::Describe => {
-                self.stage = Stage::Send;
+            OutgoingStage::Describe => {
+                self.stage = OutgoingStage::Send;
                 let lasts = sender.describe(self.handle, &self.descriptor, access);
-                ("write the descriptor", Outcome::UnderWay, lasts)
+                ("write the descriptor", SendOutcome::UnderWay, lasts)
             }
-            Stage::Send => {
+            OutgoingStage::Send => {
                 let port = (self.descriptor.output >> 24) as u8;
                 let (sent, lasts) = sender.send(self.handle, port, access);
-                let outcome = if sent { Outcome::Sent } else { Outcome::NoRoom };
+                let outcome = if sent {
+                    SendOutcome::Sent
+                } else {
+                    SendOutcome::NoRoom
+                };
                 ("send the packet", outcome, lasts)
             }
         }

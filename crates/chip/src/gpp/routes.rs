@@ -9,8 +9,8 @@ mod task;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use changes::{Change, ChangeError, Network, RouteChange};
-pub use fib_writer::{FibWriter, Table, Write};
+pub use changes::{Change, ChangeError, RouteChange, RoutePrefix};
+pub use fib_writer::{FibWriter, Table, TableWrite};
 pub use rib::{Needs, needs};
 pub use task::Routes;
 
@@ -41,8 +41,8 @@ pub struct Route {
 impl Route {
     /// What it leads packets for.
     #[must_use]
-    pub const fn network(&self) -> Network {
-        Network {
+    pub const fn network(&self) -> RoutePrefix {
+        RoutePrefix {
             prefix: self.prefix,
             length: self.length,
         }
@@ -87,11 +87,11 @@ impl NextHop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteError {
     /// The prefix is longer than an address.
-    Length(Network),
+    Length(RoutePrefix),
     /// Bits below the prefix length are set.
-    HostBits(Network),
+    HostBits(RoutePrefix),
     /// Two routes have the same prefix and length but different next hops.
-    Twice(Network),
+    Twice(RoutePrefix),
     /// More than 65,535 different next hops.
     TooManyNextHops,
 }

@@ -41,7 +41,7 @@ pub(super) struct IdlePoll {
 
 /// What can bring a task's next job forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Waits {
+enum WakeCause {
     /// Nothing: it waits for an access, or for the clock.
     Nothing,
     /// An interrupt, or something on a ring: the job is a poll.
@@ -63,7 +63,7 @@ pub(super) struct Schedule {
     /// do.
     pub stopped: bool,
     /// What it waits for besides the time at which it is due.
-    waits: Waits,
+    waits: WakeCause,
     /// No event is posted: its polls are only counted.
     idle_poll: Option<IdlePoll>,
     /// When it last did more than poll an empty ring or run by the clock.
@@ -80,9 +80,9 @@ impl Schedule {
             parked: false,
             stopped: false,
             waits: if is_timer {
-                Waits::Nothing
+                WakeCause::Nothing
             } else {
-                Waits::Poll
+                WakeCause::Poll
             },
             idle_poll: None,
             last_activity: 0,
@@ -105,12 +105,12 @@ impl Schedule {
 
     /// It makes an access.
     pub fn works(&mut self) {
-        self.waits = Waits::Nothing;
+        self.waits = WakeCause::Nothing;
     }
 
     /// It waits for a packet, until a cycle if one is given.
     pub fn waits_for_packet(&mut self, due: Option<Cycle>) {
-        self.waits = Waits::Packet;
+        self.waits = WakeCause::Packet;
         self.due = due.unwrap_or(Cycle::MAX);
     }
 
@@ -118,17 +118,17 @@ impl Schedule {
     /// posted, if it waits for one.
     pub fn takes_packet(&mut self, at: Cycle) -> Option<Cycle> {
         // A job that was due already, and waits for the core, will find the packet.
-        if self.waits != Waits::Packet || self.parked {
+        if self.waits != WakeCause::Packet || self.parked {
             return None;
         }
-        self.waits = Waits::Nothing;
+        self.waits = WakeCause::Nothing;
         self.due = self.due.min(at);
         Some(self.due)
     }
 
     /// Its poll found nothing.
     pub(crate) fn becomes_idle(&mut self, poll: IdlePoll) {
-        self.waits = Waits::Poll;
+        self.waits = WakeCause::Poll;
         self.idle_poll = Some(poll);
     }
 
@@ -185,7 +185,7 @@ impl Schedule {
     /// An interrupt at `now` calls for a poll at `at`, or something may have come
     /// onto its ring (`at` is `None`): when the poll has to be posted, if it has.
     pub fn wake(&mut self, now: Cycle, at: Option<Cycle>) -> Option<Cycle> {
-        if self.waits != Waits::Poll || !self.is_idle() && at.is_none_or(|at| self.due <= at) {
+        if self.waits != WakeCause::Poll || !self.is_idle() && at.is_none_or(|at| self.due <= at) {
             return None;
         }
         self.idle_poll = None;

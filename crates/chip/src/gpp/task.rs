@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::access::{Access, Memories, Place};
+use super::access::{Access, LongwordAddress, Memories};
 use super::exception::Exception;
 use super::load_error::LoadError;
 use super::memory_image::{MemoryImage, load_image};
@@ -27,7 +27,7 @@ use npsim_profile::Profile;
 
 /// What follows an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextAction {
     /// The job's next access, after so many cycles.
     After(Cycle),
     /// The job is done.
@@ -79,7 +79,7 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError>;
 
     /// Makes the access that is due; says what it is for, and what follows.
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next);
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction);
 
     /// Whether it works by the clock alone. Such a task stops when nothing but
     /// timers of the core is left to happen; one that does not also begins a job at
@@ -231,7 +231,7 @@ impl Start<'_> {
     ///
     /// # Errors
     /// One of them is not.
-    pub fn check(&self, place: Place, bytes: u32) -> Result<(), LoadError> {
+    pub fn check(&self, place: LongwordAddress, bytes: u32) -> Result<(), LoadError> {
         if bytes == 0 {
             return Ok(());
         }
@@ -249,12 +249,12 @@ impl Start<'_> {
 
     /// A longword; 0 where there is no memory.
     #[must_use]
-    pub fn read(&self, place: Place) -> u32 {
+    pub fn read(&self, place: LongwordAddress) -> u32 {
         place.look(self.scratch, self.sram).unwrap_or(0)
     }
 
     /// Writes a longword, where there is memory.
-    pub fn write(&mut self, place: Place, word: u32) {
+    pub fn write(&mut self, place: LongwordAddress, word: u32) {
         place.put(word, self.scratch, self.sram);
     }
 

@@ -51,7 +51,7 @@ impl BufferSetup {
 
 /// What is known of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct BufferTrail {
     /// Who took it from the freelist after a packet had come to a context, and no other.
     pub taken: SignalSource,
     /// Who issued the command that carried its handle last.
@@ -62,7 +62,7 @@ pub struct Way {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffers {
     setup: BufferSetup,
-    ways: Vec<Way>,
+    ways: Vec<BufferTrail>,
     /// A packet has been handed to a context.
     busy: bool,
 }
@@ -73,7 +73,7 @@ impl Buffers {
     pub fn new(setup: BufferSetup) -> Self {
         Self {
             setup,
-            ways: vec![Way::default(); setup.count as usize],
+            ways: vec![BufferTrail::default(); setup.count as usize],
             busy: false,
         }
     }
@@ -98,7 +98,7 @@ impl Buffers {
 
     /// What is known of each, by its number.
     #[must_use]
-    pub fn ways(&self) -> &[Way] {
+    pub fn ways(&self) -> &[BufferTrail] {
         &self.ways
     }
 

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
-use crate::kernel::command::{Slot, TransferKind};
+use crate::kernel::command::{CommandId, TransferKind};
 use crate::kernel::snapshot::count;
-use crate::kernel::target::{Inlets, Target};
+use crate::kernel::target::{CommandTarget, Inlets};
 use crate::kernel::trace_buffer::TraceBuffer;
-use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
+use crate::kernel::trace_event::{Bus, TraceEvent, TraceEventKind};
 pub(crate) use arbitration::Admission;
 pub use data_bus::BusUse;
 use data_bus::{D_BUS, DATA_BUSES, DataBus};
@@ -50,18 +50,18 @@ struct Cluster {
 
 /// A command that waits in its microengine's FIFO.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Held {
-    slot: Slot,
-    target: Target,
+pub(crate) struct HeldCommand {
+    slot: CommandId,
+    target: CommandTarget,
     since: Cycle,
     /// Its unit was full when it could have gone.
     refused: bool,
 }
 
-impl Held {
+impl HeldCommand {
     /// One that waits from now on for a unit that has room.
     #[inline]
-    pub const fn new(slot: Slot, target: Target, since: Cycle) -> Self {
+    pub const fn new(slot: CommandId, target: CommandTarget, since: Cycle) -> Self {
         Self {
             slot,
             target,
@@ -75,17 +75,17 @@ impl Held {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Fifo {
     /// The oldest, which is the only one that the arbiter asks.
-    first: Option<Held>,
+    first: Option<HeldCommand>,
     /// Those behind it, oldest first.
-    behind: VecDeque<Held>,
+    behind: VecDeque<HeldCommand>,
     /// Since when the microengine stalls until the first command leaves, and
     /// the unit that is to blame; `None` for the command bus.
-    stalled: Option<(Cycle, Option<Target>)>,
+    stalled: Option<(Cycle, Option<CommandTarget>)>,
 }
 
 impl Fifo {
     /// Its commands, oldest first.
-    fn all(&self) -> impl Iterator<Item = &Held> {
+    fn all(&self) -> impl Iterator<Item = &HeldCommand> {
         self.first.iter().chain(&self.behind)
     }
 
@@ -93,7 +93,7 @@ impl Fifo {
         usize::from(self.first.is_some()) + self.behind.len()
     }
 
-    fn push(&mut self, held: Held) {
+    fn push(&mut self, held: HeldCommand) {
         if self.first.is_none() {
             self.first = Some(held);
         } else {
@@ -126,15 +126,15 @@ pub struct Buses {
     held: usize,
     fifo_depth: usize,
     /// Commands sent to each target that it has not taken yet.
-    waiting: [u16; Target::COUNT],
+    waiting: [u16; CommandTarget::COUNT],
     /// Free places at each target that no cluster has been promised. Derived from the other fields.
     #[serde(skip)]
-    open: [u16; Target::COUNT],
+    open: [u16; CommandTarget::COUNT],
     /// The cluster that the next place at a full target belongs to.
-    promised: [Option<u8>; Target::COUNT],
+    promised: [Option<u8>; CommandTarget::COUNT],
     /// The cluster that was granted each target last.
-    granted_last: [u8; Target::COUNT],
-    pressure: [BackPressure; Target::COUNT],
+    granted_last: [u8; CommandTarget::COUNT],
+    pressure: [BackPressure; CommandTarget::COUNT],
     /// ME cycles that microengines stalled because of the command buses alone.
     #[serde(with = "count")]
     pub stalled_by_bus: Cycle,
@@ -197,11 +197,11 @@ impl Buses {
             held: 0,
             fifos: vec![Fifo::default(); microengines.into()],
             fifo_depth: profile.command_fifo_depth() as usize,
-            waiting: [0; Target::COUNT],
-            open: [0; Target::COUNT],
-            promised: [None; Target::COUNT],
-            granted_last: [0; Target::COUNT],
-            pressure: [BackPressure::default(); Target::COUNT],
+            waiting: [0; CommandTarget::COUNT],
+            open: [0; CommandTarget::COUNT],
+            promised: [None; CommandTarget::COUNT],
+            granted_last: [0; CommandTarget::COUNT],
+            pressure: [BackPressure::default(); CommandTarget::COUNT],
             stalled_by_bus: 0,
             shared_free: 0,
             shared_promised: None,
@@ -239,8 +239,8 @@ impl Buses {
             self.clusters[cluster].holds = holds.sum();
             self.see_cluster(cluster);
         }
-        for target in 0..Target::COUNT {
-            self.see_room(Target::new(target as u8));
+        for target in 0..CommandTarget::COUNT {
+            self.see_room(CommandTarget::new(target as u8));
         }
         self.push_ahead = self.s_ahead.min(self.d_ahead);
     }
@@ -260,7 +260,7 @@ impl Buses {
     /// held on them is for units and clusters that it has.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let is_cluster = |cluster: &u8| *cluster < other.cluster_count;
-        let has = |held: &Held| other.inlets.has(held.target);
+        let has = |held: &HeldCommand| other.inlets.has(held.target);
         let fits = |fifo: &Fifo| {
             fifo.len() <= other.fifo_depth
                 && (fifo.first.is_some() || fifo.behind.is_empty())
@@ -296,14 +296,14 @@ impl Buses {
     }
 
     /// The commands that wait in FIFOs.
-    pub(crate) fn held_slots(&self) -> impl Iterator<Item = Slot> + '_ {
+    pub(crate) fn held_slots(&self) -> impl Iterator<Item = CommandId> + '_ {
         let held = self.fifos.iter().flat_map(Fifo::all);
         held.map(|held| held.slot)
     }
 
     /// The commands in a microengine's FIFO, oldest first, with the cycles since which
     /// they wait.
-    pub fn held_of(&self, me: u8) -> impl Iterator<Item = (Slot, Cycle)> + '_ {
+    pub fn held_of(&self, me: u8) -> impl Iterator<Item = (CommandId, Cycle)> + '_ {
         let fifo = self.fifos.get(usize::from(me)).into_iter();
         let held = fifo.flat_map(Fifo::all);
         held.map(|held| (held.slot, held.since))
@@ -312,7 +312,7 @@ impl Buses {
     /// Since when a microengine stalls because its FIFO is full, and the unit that is
     /// to blame; no unit where the command bus is.
     #[must_use]
-    pub fn stalled(&self, me: u8) -> Option<(Cycle, Option<Target>)> {
+    pub fn stalled(&self, me: u8) -> Option<(Cycle, Option<CommandTarget>)> {
         self.fifos.get(usize::from(me))?.stalled
     }
 
@@ -321,7 +321,7 @@ impl Buses {
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub fn target_of(&self, unit: Unit, address: u32) -> Target {
+    pub fn target_of(&self, unit: Unit, address: u32) -> CommandTarget {
         self.inlets.target_of(unit, address)
     }
 
@@ -333,19 +333,19 @@ impl Buses {
     }
 
     /// Whether the chip has an inlet.
-    pub(crate) fn has(&self, target: Target) -> bool {
+    pub(crate) fn has(&self, target: CommandTarget) -> bool {
         self.inlets.has(target)
     }
 
     /// Commands that a target has been sent and has not taken.
     #[cfg(test)]
-    pub(crate) fn waiting_at(&self, target: Target) -> u16 {
+    pub(crate) fn waiting_at(&self, target: CommandTarget) -> u16 {
         self.waiting[target.index()]
     }
 
     /// What a target's fullness cost others.
     #[must_use]
-    pub fn pressure(&self, target: Target) -> BackPressure {
+    pub fn pressure(&self, target: CommandTarget) -> BackPressure {
         self.pressure[target.index()]
     }
 
@@ -373,7 +373,7 @@ impl Buses {
 /// Records that a bus is occupied until `end`, if an observer wants events of buses.
 #[inline]
 fn note(bus: Bus, end: Cycle, cycles: Cycle, trace: &mut TraceBuffer) {
-    if trace.wants(Kind::Bus) {
+    if trace.wants(TraceEventKind::Bus) {
         note_now(bus, end, cycles, trace);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Index of a command in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Slot(pub u32);
+pub struct CommandId(pub u32);
 
 /// Which register file a command pushes to or pulls from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -132,7 +132,7 @@ impl PartialOrd for Far {
 
 /// An event behind the first of its queue, or a free place for one.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct EventNode {
     event: Event,
     /// The node behind it, round to the first.
     next: u16,
@@ -149,7 +149,7 @@ pub struct EventQueue {
     pending: [u32; SPAN],
     /// Bit per cycle in which there is something.
     occupied: [u64; WORDS],
-    nodes: Vec<Node>,
+    nodes: Vec<EventNode>,
     /// The last linked node of each queue of a cycle that has any; it is followed by the first
     /// of them.
     last: Box<[[u16; QUEUES]; SPAN]>,

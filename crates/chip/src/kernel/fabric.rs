@@ -31,14 +31,14 @@ use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::signal_source::{SignalSource, SignalSources, Twice};
-use crate::kernel::target::{Inlets, Target};
+use crate::kernel::target::{CommandTarget, Inlets};
 use crate::kernel::trace_buffer::TraceBuffer;
-use crate::kernel::trace_event::{Kind, Kinds, RingName, TraceEvent};
+use crate::kernel::trace_event::{Kinds, RingName, TraceEvent, TraceEventKind};
 use flights::Flights;
 use npsim_profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
-pub use crate::kernel::command::{BusCommand, Slot, TransferKind};
+pub use crate::kernel::command::{BusCommand, CommandId, TransferKind};
 
 /// A command with its data. It fills lines of the host's cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl InFlight {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issue {
     /// It is on its way to this unit.
-    Accepted(Target),
+    Accepted(CommandTarget),
     /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
     /// microengine posts nothing and then issues again.
     Held,
@@ -233,7 +233,7 @@ impl Fabric {
     }
 
     fn see_data(&mut self) {
-        self.special_data = self.trace.wants(Kind::Bus) || self.late.is_on();
+        self.special_data = self.trace.wants(TraceEventKind::Bus) || self.late.is_on();
     }
 
     /// A context's timer was set to a count that comes so many steps of the timestamp
@@ -269,7 +269,7 @@ impl Fabric {
         if let Some(buffers) = &mut self.buffers {
             let by = SignalSource::of(command);
             buffers.queue(queue, word, takes, by);
-            if self.trace.wants(Kind::Carried) {
+            if self.trace.wants(TraceEventKind::Carried) {
                 let (channel, entry) = queue;
                 self.tell_carried(&[word], RingName::Sram { channel, entry }, takes, command);
             }
@@ -279,13 +279,19 @@ impl Fabric {
     /// A ring's command carries the first longwords of its data, handles perhaps among them.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what each of its few callers does.
-    pub(crate) fn ring_carries(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
+    pub(crate) fn ring_carries(
+        &mut self,
+        ring: RingName,
+        slot: CommandId,
+        count: usize,
+        takes: bool,
+    ) {
         if let Some(buffers) = &mut self.buffers {
             let flight = &self.flights[slot];
             let command = &flight.command;
             let by = SignalSource::of(command);
             buffers.carried(&flight.data[..count], by);
-            if self.trace.wants(Kind::Carried) {
+            if self.trace.wants(TraceEventKind::Carried) {
                 self.tell_ring(ring, slot, count, takes);
             }
         }
@@ -293,7 +299,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn tell_ring(&mut self, ring: RingName, slot: Slot, count: usize, takes: bool) {
+    fn tell_ring(&mut self, ring: RingName, slot: CommandId, count: usize, takes: bool) {
         let flight = self.flight(slot);
         let (data, command) = (flight.data, flight.command);
         self.tell_carried(&data[..count], ring, takes, &command);
@@ -394,7 +400,7 @@ impl Fabric {
 
     /// How many cycles late the completion of a command is that comes next.
     #[inline]
-    pub(crate) fn late(&mut self, slot: Slot) -> Cycle {
+    pub(crate) fn late(&mut self, slot: CommandId) -> Cycle {
         if self.late.is_on() {
             self.draw_late(slot)
         } else {
@@ -404,7 +410,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn draw_late(&mut self, slot: Slot) -> Cycle {
+    fn draw_late(&mut self, slot: CommandId) -> Cycle {
         let unit = self.flight(slot).command.op.info().unit;
         self.late.draw(unit)
     }
@@ -430,15 +436,28 @@ impl Fabric {
 
     /// Records when a unit serves a command, once that is decided.
     #[inline]
-    pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
-        if self.trace.wants(Kind::Served) {
+    pub fn serves(
+        &mut self,
+        slot: CommandId,
+        target: CommandTarget,
+        lane: u8,
+        from: Cycle,
+        until: Cycle,
+    ) {
+        if self.trace.wants(TraceEventKind::Served) {
             self.tell_served(slot, (target, lane), from, until);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_served(&mut self, slot: Slot, (target, lane): (Target, u8), from: Cycle, until: Cycle) {
+    fn tell_served(
+        &mut self,
+        slot: CommandId,
+        (target, lane): (CommandTarget, u8),
+        from: Cycle,
+        until: Cycle,
+    ) {
         let command = self.flight(slot).command;
         self.trace.record(self.now, || TraceEvent::Served {
             target,
@@ -459,13 +478,13 @@ impl Fabric {
     /// A command in flight.
     #[must_use]
     #[inline]
-    pub fn flight(&self, slot: Slot) -> &InFlight {
+    pub fn flight(&self, slot: CommandId) -> &InFlight {
         &self.flights[slot]
     }
 
     /// A command in flight.
     #[inline]
-    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+    pub fn flight_mut(&mut self, slot: CommandId) -> &mut InFlight {
         &mut self.flights[slot]
     }
 
@@ -475,9 +494,9 @@ impl Fabric {
     }
 
     /// The slots in use with the commands in flight there, in ascending order.
-    pub fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
+    pub fn slots_in_use(&self) -> impl Iterator<Item = (CommandId, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
-        let slots = (0..).map(Slot).zip(self.flights.all());
+        let slots = (0..).map(CommandId).zip(self.flights.all());
         slots.filter(move |(slot, _)| free.binary_search(slot).is_err())
     }
 
@@ -488,13 +507,13 @@ impl Fabric {
     }
 
     /// The unit will have served the command at `at`: [`Event::Ready`].
-    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
+    pub fn ready_at(&mut self, slot: CommandId, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
     }
 
     /// Ends a command whose work is done: delivers its push signals if it still
     /// has any, else retires it.
-    pub fn finish(&mut self, slot: Slot) {
+    pub fn finish(&mut self, slot: CommandId) {
         if self.flight(slot).command.push_signals == 0 {
             self.retire(slot);
         } else {
@@ -504,8 +523,8 @@ impl Fabric {
 
     /// Ends a command that pushes nothing.
     #[inline]
-    pub fn retire(&mut self, slot: Slot) {
-        if self.trace.wants(Kind::Done) {
+    pub fn retire(&mut self, slot: CommandId) {
+        if self.trace.wants(TraceEventKind::Done) {
             self.tell_done(slot);
         }
         self.free.push(slot);
@@ -513,7 +532,7 @@ impl Fabric {
 
     /// Frees the slot of a command of which no observer wants the end.
     #[inline]
-    pub(crate) fn retire_unseen(&mut self, slot: Slot) {
+    pub(crate) fn retire_unseen(&mut self, slot: CommandId) {
         debug_assert!(
             !self.trace.is_open(),
             "an observer would miss the end of a command"
@@ -523,7 +542,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn tell_done(&mut self, slot: Slot) {
+    fn tell_done(&mut self, slot: CommandId) {
         let flight = self.flight(slot);
         if !flight.is_unasked() {
             let command = flight.command;
@@ -535,7 +554,7 @@ impl Fabric {
     /// Raises a fault of a command in flight, at the instruction that issued it.
     pub fn fault(
         &mut self,
-        slot: Slot,
+        slot: CommandId,
         check: Option<Check>,
         message: String,
         help: Option<String>,

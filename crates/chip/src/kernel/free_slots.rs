@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::command::Slot;
+use crate::kernel::command::CommandId;
 use crate::kernel::snapshot::bits;
 
 /// A set of places.
@@ -31,20 +31,20 @@ impl FreeSlots {
 
     /// The lowest of those.
     #[inline]
-    pub fn lowest(first: NonZeroU64) -> Slot {
-        Slot(first.trailing_zeros())
+    pub fn lowest(first: NonZeroU64) -> CommandId {
+        CommandId(first.trailing_zeros())
     }
 
     /// Takes the lowest place out of those, which are all that are free of them.
     #[inline]
-    pub fn take_from(&mut self, first: NonZeroU64) -> Slot {
+    pub fn take_from(&mut self, first: NonZeroU64) -> CommandId {
         self.first = first.get() & (first.get() - 1);
         Self::lowest(first)
     }
 
     /// Takes the lowest place out.
     #[inline]
-    pub fn pop(&mut self) -> Option<Slot> {
+    pub fn pop(&mut self) -> Option<CommandId> {
         match self.first() {
             Some(first) => Some(self.take_from(first)),
             None => self.pop_behind(),
@@ -52,16 +52,16 @@ impl FreeSlots {
     }
 
     #[inline(never)]
-    fn pop_behind(&mut self) -> Option<Slot> {
+    fn pop_behind(&mut self) -> Option<CommandId> {
         let (at, word) = (1..).zip(&mut self.behind).find(|(_, word)| **word != 0)?;
         let bit = word.trailing_zeros();
         *word &= *word - 1;
-        Some(Slot(at * 64 + bit))
+        Some(CommandId(at * 64 + bit))
     }
 
     /// Adds a place that is not in it.
     #[inline]
-    pub fn push(&mut self, slot: Slot) {
+    pub fn push(&mut self, slot: CommandId) {
         if slot.0 < 64 {
             debug_assert_eq!(self.first >> slot.0 & 1, 0, "freed twice");
             self.first |= 1 << slot.0;
@@ -71,7 +71,7 @@ impl FreeSlots {
     }
 
     #[inline(never)]
-    fn push_behind(&mut self, slot: Slot) {
+    fn push_behind(&mut self, slot: CommandId) {
         let at = slot.0 as usize / 64 - 1;
         if at >= self.behind.len() {
             self.behind.resize(at + 1, 0);
@@ -90,32 +90,35 @@ impl FreeSlots {
     }
 
     /// All of them, the lowest first.
-    pub fn iter(&self) -> impl Iterator<Item = Slot> {
+    pub fn iter(&self) -> impl Iterator<Item = CommandId> {
         (0..).zip(self.words()).flat_map(|(at, word)| {
             (0..64)
                 .filter(move |bit| word >> bit & 1 == 1)
-                .map(move |bit| Slot(at * 64 + bit))
+                .map(move |bit| CommandId(at * 64 + bit))
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FreeSlots, Slot};
+    use super::{CommandId, FreeSlots};
 
     #[test]
     fn the_lowest_is_the_next() {
         let mut free = FreeSlots::default();
         assert_eq!(free.pop(), None);
         for slot in [70, 3, 200, 64] {
-            free.push(Slot(slot));
+            free.push(CommandId(slot));
         }
         assert_eq!(free.len(), 4);
-        assert_eq!(free.pop(), Some(Slot(3)));
-        free.push(Slot(0));
+        assert_eq!(free.pop(), Some(CommandId(3)));
+        free.push(CommandId(0));
         let all: Vec<_> = free.iter().map(|slot| slot.0).collect();
         assert_eq!(all, [0, 64, 70, 200]);
-        assert_eq!([free.pop(), free.pop()], [Some(Slot(0)), Some(Slot(64))]);
+        assert_eq!(
+            [free.pop(), free.pop()],
+            [Some(CommandId(0)), Some(CommandId(64))]
+        );
         assert_eq!(free.len(), 2);
     }
 }

@@ -24,7 +24,7 @@ pub struct Lock {
     pub name: String,
     /// Longword address in the unit.
     word: u32,
-    state: State,
+    state: LockState,
     /// What has happened to it.
     pub counts: LockCounts,
 }
@@ -64,7 +64,7 @@ pub struct Hold {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum State {
+enum LockState {
     Held {
         by: Holder,
         since: Cycle,
@@ -85,12 +85,12 @@ impl Lock {
     pub fn counts_at(&self, now: Cycle) -> LockCounts {
         let mut counts = self.counts;
         match self.state {
-            State::Held { since, .. } => counts.held += now.saturating_sub(since),
-            State::Free {
+            LockState::Held { since, .. } => counts.held += now.saturating_sub(since),
+            LockState::Free {
                 since,
                 wanted: true,
             } => counts.handover += now.saturating_sub(since),
-            State::Free { .. } => {}
+            LockState::Free { .. } => {}
         }
         counts
     }
@@ -99,8 +99,8 @@ impl Lock {
     #[must_use]
     pub fn hold(&self) -> Option<Hold> {
         match self.state {
-            State::Held { by, since, failed } => Some(Hold { by, since, failed }),
-            State::Free { .. } => None,
+            LockState::Held { by, since, failed } => Some(Hold { by, since, failed }),
+            LockState::Free { .. } => None,
         }
     }
 
@@ -112,7 +112,7 @@ impl Lock {
         if tries && new {
             self.counts.tries += 1;
             if old {
-                if let State::Held { failed, .. } = &mut self.state {
+                if let LockState::Held { failed, .. } = &mut self.state {
                     *failed += 1;
                 }
                 return;
@@ -125,7 +125,7 @@ impl Lock {
                 }
                 self.counts.acquired += 1;
                 let mut handed_over = false;
-                if let State::Free { since, wanted } = self.state
+                if let LockState::Free { since, wanted } = self.state
                     && wanted
                 {
                     handed_over = true;
@@ -140,7 +140,7 @@ impl Lock {
                     counts.handover += took;
                     counts.handover_longest = counts.handover_longest.max(took);
                 }
-                self.state = State::Held {
+                self.state = LockState::Held {
                     by,
                     since: now,
                     failed: 0,
@@ -151,12 +151,12 @@ impl Lock {
             (true, false) => {
                 self.counts.released += 1;
                 let mut failures = 0;
-                if let State::Held { since, failed, .. } = self.state {
+                if let LockState::Held { since, failed, .. } = self.state {
                     self.counts.held += now - since;
                     self.counts.held_longest = self.counts.held_longest.max(now - since);
                     failures = failed;
                 }
-                self.state = State::Free {
+                self.state = LockState::Free {
                     since: now,
                     wanted: failures > 0,
                 };
@@ -176,13 +176,13 @@ impl Locks {
     /// Watches a longword from now on, whose value is `value`.
     pub fn watch(&mut self, index: u16, name: String, word: u32, value: u32) {
         let state = if value & 1 == 1 {
-            State::Held {
+            LockState::Held {
                 by: None,
                 since: 0,
                 failed: 0,
             }
         } else {
-            State::Free {
+            LockState::Free {
                 since: 0,
                 wanted: false,
             }

@@ -29,14 +29,14 @@ pub enum StateError {
 }
 
 /// A longword or a tag in the bytes of a page.
-pub(crate) trait Cell: Copy + Default + PartialEq {
+pub(crate) trait MemoryCell: Copy + Default + PartialEq {
     const BYTES: usize;
     fn put(self, out: &mut Vec<u8>);
     /// From exactly [`Self::BYTES`] bytes.
     fn get(bytes: &[u8]) -> Self;
 }
 
-impl Cell for u32 {
+impl MemoryCell for u32 {
     const BYTES: usize = 4;
 
     fn put(self, out: &mut Vec<u8>) {
@@ -48,7 +48,7 @@ impl Cell for u32 {
     }
 }
 
-impl Cell for PacketTag {
+impl MemoryCell for PacketTag {
     const BYTES: usize = 16;
 
     fn put(self, out: &mut Vec<u8>) {
@@ -64,7 +64,7 @@ impl Cell for PacketTag {
 }
 
 /// The pages that are not all zero: how many, then number and content of each.
-pub(crate) fn put_memory<T: Cell>(memory: &Paged<T>, out: &mut Vec<u8>) {
+pub(crate) fn put_memory<T: MemoryCell>(memory: &Paged<T>, out: &mut Vec<u8>) {
     let start = out.len();
     0u32.put(out);
     let mut count = 0u32;
@@ -78,7 +78,7 @@ pub(crate) fn put_memory<T: Cell>(memory: &Paged<T>, out: &mut Vec<u8>) {
     out[start..start + 4].copy_from_slice(&count.to_le_bytes());
 }
 
-pub(crate) fn get_memory<T: Cell>(
+pub(crate) fn get_memory<T: MemoryCell>(
     memory: &mut Paged<T>,
     rest: &mut &[u8],
 ) -> Result<(), StateError> {

@@ -2,7 +2,7 @@
 //! the command bus. Each is as narrow as the wires are, so that a unit knows what
 //! it needs and not who has it.
 
-use crate::kernel::command::Slot;
+use crate::kernel::command::CommandId;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::port_io::PacketTag;
 
@@ -17,7 +17,7 @@ pub trait MediaBuffers {
     fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<PacketTag, String>;
 
     /// Tells observers that a command has read there.
-    fn tell_rbuf_read(&self, address: u32, slot: Slot, fabric: &mut Fabric);
+    fn tell_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
 
     /// Writes TBUF from a byte address on the media interface on.
     ///
@@ -26,7 +26,7 @@ pub trait MediaBuffers {
     fn tbuf_write(&mut self, address: u32, words: &[u32], tag: PacketTag) -> Result<(), String>;
 
     /// Tells observers that a command has written there.
-    fn tell_tbuf_written(&self, address: u32, slot: Slot, fabric: &mut Fabric);
+    fn tell_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
 }
 
 /// The S transfer registers of the microengines, into which the media interface

@@ -6,5 +6,5 @@ mod vector;
 
 pub use markers::{bits, count, stamp};
 pub use reader::StateReader;
-pub(crate) use vector::Class;
+pub(crate) use vector::NumberClass;
 pub use vector::{SnapshotError, StateVector};

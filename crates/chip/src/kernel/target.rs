@@ -10,9 +10,9 @@ use npsim_isa::Unit;
 
 /// An inlet: that of a unit, or of one channel of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Target(u8);
+pub struct CommandTarget(u8);
 
-impl Target {
+impl CommandTarget {
     /// Room in tables that have a place for each inlet. The table of units is
     /// checked against it when the crate is compiled.
     pub const COUNT: usize = 16;
@@ -61,20 +61,20 @@ pub struct Inlet {
 }
 
 /// Stands where more of the address counts than its top bits.
-const SPREAD: Target = Target(u8::MAX);
+const SPREAD: CommandTarget = CommandTarget(u8::MAX);
 
 /// A unit's inlets in the table of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Route {
+struct UnitInlets {
     first: u8,
     channels: u8,
     interleave: Interleave,
 }
 
-impl Route {
+impl UnitInlets {
     /// The inlet that an address chooses. One that names a channel that the chip lacks
     /// goes to channel 0, which refuses it.
-    fn target(self, address: u32) -> Target {
+    fn target(self, address: u32) -> CommandTarget {
         let channel = match self.interleave {
             Interleave::None => 0,
             Interleave::TopBits => {
@@ -83,11 +83,11 @@ impl Route {
             }
             Interleave::Bytes(bytes) => (address / bytes % u32::from(self.channels)) as u8,
         };
-        Target(self.first + channel)
+        CommandTarget(self.first + channel)
     }
 
     /// The inlets by bits 31-30 of the address, if they say it.
-    fn by_top_bits(self) -> [Target; 4] {
+    fn by_top_bits(self) -> [CommandTarget; 4] {
         if matches!(self.interleave, Interleave::Bytes(_)) && self.channels > 1 {
             return [SPREAD; 4];
         }
@@ -99,20 +99,20 @@ impl Route {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inlets {
     /// By the unit that an instruction names.
-    routes: [Route; Unit::ALL.len()],
+    routes: [UnitInlets; Unit::ALL.len()],
     /// Places at each inlet; 0 for one that the chip lacks.
-    depths: [u16; Target::COUNT],
+    depths: [u16; CommandTarget::COUNT],
     /// The inlets by unit and by bits 31-30 of the address, as `routes` gives them.
-    by_top_bits: [Target; 4 * Unit::ALL.len()],
+    by_top_bits: [CommandTarget; 4 * Unit::ALL.len()],
     /// Whether an inlet is behind the shared interface.
-    shared: [bool; Target::COUNT],
+    shared: [bool; CommandTarget::COUNT],
 }
 
 impl Inlets {
     /// A chip without units.
     #[must_use]
     pub(crate) fn none() -> Self {
-        let nowhere = Route {
+        let nowhere = UnitInlets {
             first: 0,
             channels: 1,
             interleave: Interleave::None,
@@ -120,16 +120,16 @@ impl Inlets {
         Self {
             routes: [nowhere; Unit::ALL.len()],
             by_top_bits: [nowhere.by_top_bits()[0]; 4 * Unit::ALL.len()],
-            depths: [0; Target::COUNT],
-            shared: [false; Target::COUNT],
+            depths: [0; CommandTarget::COUNT],
+            shared: [false; CommandTarget::COUNT],
         }
     }
 
     /// Adds the inlets from `first` on of a unit that serves the commands of
     /// `served`.
-    pub(crate) fn add(&mut self, first: Target, inlet: Inlet, served: &[Unit]) {
+    pub(crate) fn add(&mut self, first: CommandTarget, inlet: Inlet, served: &[Unit]) {
         for &unit in served {
-            let route = Route {
+            let route = UnitInlets {
                 first: first.0,
                 channels: inlet.channels,
                 interleave: inlet.interleave,
@@ -146,7 +146,7 @@ impl Inlets {
     /// Where a unit's command goes.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn target_of(&self, unit: Unit, address: u32) -> Target {
+    pub(crate) fn target_of(&self, unit: Unit, address: u32) -> CommandTarget {
         let target = self.by_top_bits[4 * unit as usize + (address >> 30) as usize];
         if target == SPREAD {
             return self.target_apart(unit, address);
@@ -156,24 +156,24 @@ impl Inlets {
 
     /// The target where more of the address counts.
     #[inline(never)]
-    fn target_apart(&self, unit: Unit, address: u32) -> Target {
+    fn target_apart(&self, unit: Unit, address: u32) -> CommandTarget {
         self.routes[unit as usize].target(address)
     }
 
     /// Commands that can wait at an inlet.
     #[inline]
-    pub(crate) fn depth(&self, target: Target) -> u16 {
+    pub(crate) fn depth(&self, target: CommandTarget) -> u16 {
         self.depths[target.index()]
     }
 
     /// Whether an inlet is behind the shared interface.
     #[inline]
-    pub(crate) fn is_shared(&self, target: Target) -> bool {
+    pub(crate) fn is_shared(&self, target: CommandTarget) -> bool {
         self.shared[target.index()]
     }
 
     /// Whether the chip has the inlet.
-    pub(crate) fn has(&self, target: Target) -> bool {
+    pub(crate) fn has(&self, target: CommandTarget) -> bool {
         self.depths
             .get(usize::from(target.0))
             .is_some_and(|depth| *depth > 0)

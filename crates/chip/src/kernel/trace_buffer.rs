@@ -6,7 +6,7 @@
 
 use crate::Cycle;
 use crate::kernel::observer::{Batch, Observer};
-use crate::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use crate::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 
 /// Events that are written before it is worth the while to put them in order.
 /// The order that comes of it does not depend on it.
@@ -72,14 +72,14 @@ impl TraceBuffer {
     /// Whether an observer wants events of a kind.
     #[must_use]
     #[inline]
-    pub const fn wants(&self, kind: Kind) -> bool {
+    pub const fn wants(&self, kind: TraceEventKind) -> bool {
         self.wanted.has(kind)
     }
 
     /// Whether an observer wants events of commands in flight or of their buses.
     #[must_use]
     pub(crate) const fn wants_commands(&self) -> bool {
-        self.wants(Kind::Command) || self.wants(Kind::Bus)
+        self.wants(TraceEventKind::Command) || self.wants(TraceEventKind::Bus)
     }
 
     /// Writes down what happens at a cycle.
@@ -145,7 +145,7 @@ impl TraceBuffer {
             *all = more;
             return;
         }
-        if !self.wanted.has(Kind::Issued) {
+        if !self.wanted.has(TraceEventKind::Issued) {
             return;
         }
         // Last, so that nothing has to be kept over the call.
@@ -305,7 +305,7 @@ mod tests {
     use super::TraceBuffer;
     use crate::Cycle;
     use crate::kernel::observer::Observer;
-    use crate::kernel::trace_event::{Bus, ContextState, Kind, Kinds, TraceEvent};
+    use crate::kernel::trace_event::{Bus, ContextState, Kinds, TraceEvent, TraceEventKind};
 
     #[derive(Default)]
     struct Seen(Vec<(Cycle, u8, Cycle)>);
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn unwanted_kinds_are_not_recorded() {
         let mut trace = TraceBuffer::default();
-        trace.set(Kinds::of(&[Kind::Context]));
+        trace.set(Kinds::of(&[TraceEventKind::Context]));
         trace.record(3, || bus(4));
         trace.record(4, || context(0, 7));
         trace.put(5, bus(6));

@@ -7,11 +7,11 @@ use std::fmt;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::command::{BusCommand, Slot};
+use crate::kernel::command::{BusCommand, CommandId};
 use crate::kernel::port_io::MediaDrop;
-use crate::kernel::target::Target;
+use crate::kernel::target::CommandTarget;
 
-pub use kind::{Kind, Kinds};
+pub use kind::{Kinds, TraceEventKind};
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,29 +286,29 @@ pub enum TraceEvent {
     /// A command is issued. Its slot names it until it is [`Done`](Self::Done).
     Command {
         /// Its slot.
-        slot: Slot,
+        slot: CommandId,
         /// The command.
         command: BusCommand,
     },
     /// A command reaches its unit and waits there.
     Queued {
         /// The unit or channel.
-        target: Target,
+        target: CommandTarget,
         /// Its slot.
-        slot: Slot,
+        slot: CommandId,
         /// The command.
         command: BusCommand,
     },
     /// A unit has decided when it serves a command, which waits no more.
     Served {
         /// The unit or channel.
-        target: Target,
+        target: CommandTarget,
         /// The part of the unit that is busy: DRAM bank; 0 for reads and 1 for
         /// writes of SRAM and the media interface; else 0. A part serves one
         /// command at a time.
         lane: u8,
         /// Its slot.
-        slot: Slot,
+        slot: CommandId,
         /// The command.
         command: BusCommand,
         /// First busy cycle.
@@ -319,7 +319,7 @@ pub enum TraceEvent {
     /// A command is done: its data is in the registers or in the memory.
     Done {
         /// Its slot, free for another command.
-        slot: Slot,
+        slot: CommandId,
         /// The command.
         command: BusCommand,
     },
@@ -539,33 +539,33 @@ impl TraceEvent {
     /// Its kind.
     #[must_use]
     #[inline]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> TraceEventKind {
         match self {
-            Self::Issued { .. } => Kind::Issued,
-            Self::Aborted { .. } => Kind::Aborted,
-            Self::Held { .. } => Kind::Held,
-            Self::Stalled { .. } => Kind::Stalled,
-            Self::Context { .. } => Kind::Context,
-            Self::Command { .. } => Kind::Command,
-            Self::Queued { .. } => Kind::Queued,
-            Self::Served { .. } => Kind::Served,
-            Self::Done { .. } => Kind::Done,
-            Self::Signal { .. } => Kind::Signal,
-            Self::Bus { .. } => Kind::Bus,
-            Self::Ring { .. } => Kind::Ring,
-            Self::Arrives { .. } => Kind::Arrives,
-            Self::Dropped { .. } => Kind::Dropped,
-            Self::Departed { .. } => Kind::Departed,
-            Self::Rbuf { .. } => Kind::Rbuf,
-            Self::Tbuf { .. } => Kind::Tbuf,
-            Self::Touched { .. } => Kind::Touched,
-            Self::Stored { .. } => Kind::Stored,
-            Self::Carried { .. } => Kind::Carried,
-            Self::Exception { .. } => Kind::Exception,
-            Self::Lock { .. } => Kind::Lock,
-            Self::Level { .. } => Kind::Level,
-            Self::Gpp { .. } => Kind::Gpp,
-            Self::LocalMemory { .. } => Kind::LocalMemory,
+            Self::Issued { .. } => TraceEventKind::Issued,
+            Self::Aborted { .. } => TraceEventKind::Aborted,
+            Self::Held { .. } => TraceEventKind::Held,
+            Self::Stalled { .. } => TraceEventKind::Stalled,
+            Self::Context { .. } => TraceEventKind::Context,
+            Self::Command { .. } => TraceEventKind::Command,
+            Self::Queued { .. } => TraceEventKind::Queued,
+            Self::Served { .. } => TraceEventKind::Served,
+            Self::Done { .. } => TraceEventKind::Done,
+            Self::Signal { .. } => TraceEventKind::Signal,
+            Self::Bus { .. } => TraceEventKind::Bus,
+            Self::Ring { .. } => TraceEventKind::Ring,
+            Self::Arrives { .. } => TraceEventKind::Arrives,
+            Self::Dropped { .. } => TraceEventKind::Dropped,
+            Self::Departed { .. } => TraceEventKind::Departed,
+            Self::Rbuf { .. } => TraceEventKind::Rbuf,
+            Self::Tbuf { .. } => TraceEventKind::Tbuf,
+            Self::Touched { .. } => TraceEventKind::Touched,
+            Self::Stored { .. } => TraceEventKind::Stored,
+            Self::Carried { .. } => TraceEventKind::Carried,
+            Self::Exception { .. } => TraceEventKind::Exception,
+            Self::Lock { .. } => TraceEventKind::Lock,
+            Self::Level { .. } => TraceEventKind::Level,
+            Self::Gpp { .. } => TraceEventKind::Gpp,
+            Self::LocalMemory { .. } => TraceEventKind::LocalMemory,
         }
     }
 }

@@ -7,12 +7,12 @@
 //! holds. Its parameters are in the profile, its commands in the instruction set;
 //! CONTRIBUTING.md lists where else a new unit has to be entered.
 
-use crate::kernel::command::Slot;
+use crate::kernel::command::CommandId;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lock::Lock;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
-use crate::kernel::target::{Inlet, Target};
+use crate::kernel::target::{CommandTarget, Inlet};
 use crate::kernel::unit_counters::UnitCounters;
 use npsim_profile::Profile;
 
@@ -48,13 +48,13 @@ pub trait Unit {
     fn inlet(profile: &Profile) -> Inlet;
 
     /// A command has reached the inlet.
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric);
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric);
 
     /// The data that [`Fabric::pull`] asked for is in the slot.
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric);
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric);
 
     /// The time that [`Fabric::ready_at`] asked for has come.
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, beside: Self::Sideband<'_>);
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, beside: Self::Sideband<'_>);
 
     /// An [`Event::Turn`](crate::kernel::event::Event::Turn) of one of its inlets
     /// has come: the channel may go on.
@@ -76,7 +76,7 @@ pub trait Unit {
 
     /// The commands that are served before one that waits at an inlet of the unit or
     /// in a queue behind it; `None` where it does not wait there. Only shown.
-    fn ahead_of(&self, slot: Slot, channel: u8) -> Option<Vec<Slot>> {
+    fn ahead_of(&self, slot: CommandId, channel: u8) -> Option<Vec<CommandId>> {
         let _ = (slot, channel);
         None
     }
@@ -134,12 +134,12 @@ pub trait Unit {
 /// A unit's place in the table of units.
 pub trait HasTarget: Unit {
     /// Its first inlet.
-    const FIRST: Target;
+    const FIRST: CommandTarget;
 
     /// The inlet of a channel.
     #[must_use]
-    fn target(channel: u8) -> Target {
+    fn target(channel: u8) -> CommandTarget {
         debug_assert!(channel < Self::CHANNELS);
-        Target::new(Self::FIRST.index() as u8 + channel)
+        CommandTarget::new(Self::FIRST.index() as u8 + channel)
     }
 }

@@ -9,7 +9,7 @@ const OPERATIONS: usize = CommandOp::ALL.len();
 
 /// Which way a unit's data path was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PathDirection {
     /// Out of the memory.
     Read,
     /// Into the memory.
@@ -71,10 +71,10 @@ impl UnitCounters {
 
     /// The data path is taken for so many cycles more.
     #[inline]
-    pub fn used(&mut self, way: Way, cycles: Cycle) {
+    pub fn used(&mut self, way: PathDirection, cycles: Cycle) {
         match way {
-            Way::Read => self.busy_reading += cycles,
-            Way::Write => self.busy_writing += cycles,
+            PathDirection::Read => self.busy_reading += cycles,
+            PathDirection::Write => self.busy_writing += cycles,
         }
     }
 

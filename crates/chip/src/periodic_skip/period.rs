@@ -1,7 +1,7 @@
 //! Three states at equal distances, and what follows from them.
 
 use crate::Cycle;
-use crate::kernel::snapshot::{Class, StateVector};
+use crate::kernel::snapshot::{NumberClass, StateVector};
 
 /// A stretch of time after which the chip is in the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(super) struct Period {
 impl Period {
     /// Whether a number may follow another one after a period.
     #[inline]
-    fn allows(self, before: u64, after: u64, class: Class) -> bool {
+    fn allows(self, before: u64, after: u64, class: NumberClass) -> bool {
         let by = after.wrapping_sub(before);
         match class {
-            Class::Value => by == 0,
-            Class::Time => by == 0 || by == self.cycles,
-            Class::Count => true,
-            Class::Stamp { bits } => by == 0 || (by ^ self.steps) << (64 - bits) == 0,
+            NumberClass::Value => by == 0,
+            NumberClass::Time => by == 0 || by == self.cycles,
+            NumberClass::Count => true,
+            NumberClass::Stamp { bits } => by == 0 || (by ^ self.steps) << (64 - bits) == 0,
         }
     }
 
@@ -50,7 +50,7 @@ pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
         .all(|(((&a, &b), &c), class)| {
             let by = b.wrapping_sub(a) ^ c.wrapping_sub(b);
             match class {
-                Class::Stamp { bits } => by << (64 - bits) == 0,
+                NumberClass::Stamp { bits } => by << (64 - bits) == 0,
                 _ => by == 0,
             }
         })
@@ -72,7 +72,7 @@ impl Recurrence<'_> {
         { self.before.row.iter().zip(&self.last.row) }
             .zip(&self.last.classes)
             .filter(|((before, last), class)| {
-                **class == Class::Time && before == last && **last > now
+                **class == NumberClass::Time && before == last && **last > now
             })
             .map(|((_, last), _)| *last)
             .min()
@@ -89,7 +89,7 @@ impl Recurrence<'_> {
                     if before == last {
                         return last;
                     }
-                    if let Class::Stamp { bits } = class {
+                    if let NumberClass::Stamp { bits } = class {
                         let later = last.wrapping_add(periods.wrapping_mul(self.period.steps));
                         return later << (64 - bits) >> (64 - bits);
                     }
@@ -103,13 +103,13 @@ impl Recurrence<'_> {
 mod tests {
     use super::*;
 
-    fn state(numbers: &[(u64, Class)]) -> StateVector {
+    fn state(numbers: &[(u64, NumberClass)]) -> StateVector {
         let mut state = StateVector::default();
         (state.row, state.classes) = numbers.iter().copied().unzip();
         state
     }
 
-    const STAMP: Class = Class::Stamp { bits: 16 };
+    const STAMP: NumberClass = NumberClass::Stamp { bits: 16 };
 
     #[test]
     fn times_counts_and_stamps_go_on() {
@@ -119,11 +119,11 @@ mod tests {
         };
         let [a, b, c] = [0, 1, 2].map(|n| {
             state(&[
-                (7, Class::Value),
-                (1000 + 800 * n, Class::Time),
-                (500, Class::Time),
-                (9_000, Class::Time),
-                (3 * n, Class::Count),
+                (7, NumberClass::Value),
+                (1000 + 800 * n, NumberClass::Time),
+                (500, NumberClass::Time),
+                (9_000, NumberClass::Time),
+                (3 * n, NumberClass::Count),
                 ((0xffe0 + 50 * n) & 0xffff, STAMP),
             ])
         });
@@ -148,10 +148,10 @@ mod tests {
             steps: 50,
         };
         for (class, numbers) in [
-            (Class::Value, [1, 2, 3]),
-            (Class::Time, [1000, 1400, 1800]),
-            (Class::Time, [1000, 1800, 1800]),
-            (Class::Count, [0, 5, 6]),
+            (NumberClass::Value, [1, 2, 3]),
+            (NumberClass::Time, [1000, 1400, 1800]),
+            (NumberClass::Time, [1000, 1800, 1800]),
+            (NumberClass::Count, [0, 5, 6]),
             (STAMP, [0, 49, 98]),
             (STAMP, [0, 50, 50]),
         ] {

@@ -26,7 +26,7 @@ pub(crate) struct Bounds {
 }
 
 /// What came of a try.
-pub(super) enum Outcome {
+pub(super) enum SkipOutcome {
     /// No period was found.
     NoPeriod,
     /// None was found before what is to come.
@@ -165,21 +165,27 @@ impl SkipPolicy {
     }
 
     /// Says when to try again after a try, which was to go to `end` and came to `now`.
-    pub(super) fn finish(&mut self, attempt: &Attempt, outcome: &Outcome, now: Cycle, end: Cycle) {
+    pub(super) fn finish(
+        &mut self,
+        attempt: &Attempt,
+        outcome: &SkipOutcome,
+        now: Cycle,
+        end: Cycle,
+    ) {
         let settle = self.settle;
         let sooner = (settle / 4 * 3).max(FIRST_TRY);
         let longer = (settle * 2).min(LAST_TRY);
         let saved = attempt.handled * u128::from(self.skipped - attempt.skipped);
         let paid = saved >= attempt.passed * u128::from(WORTH);
         (self.settle, self.try_at) = match *outcome {
-            Outcome::NoPeriod => (longer, now.saturating_add(longer)),
-            Outcome::Skipped { .. } if !paid => (longer, now.saturating_add(longer)),
+            SkipOutcome::NoPeriod => (longer, now.saturating_add(longer)),
+            SkipOutcome::Skipped { .. } if !paid => (longer, now.saturating_add(longer)),
             // Until there no more periods fit.
-            Outcome::Skipped { deadline } if deadline >= end => (sooner, end),
-            Outcome::Skipped { deadline } => (sooner, deadline.saturating_add(sooner)),
+            SkipOutcome::Skipped { deadline } if deadline >= end => (sooner, end),
+            SkipOutcome::Skipped { deadline } => (sooner, deadline.saturating_add(sooner)),
             // There was too little time, which says nothing about periods.
-            Outcome::TooShort => (settle, end),
-            Outcome::Stopped => (settle, now.saturating_add(settle)),
+            SkipOutcome::TooShort => (settle, end),
+            SkipOutcome::Stopped => (settle, now.saturating_add(settle)),
         };
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Notice, Rig, command};
 use crate::Cycle;
 use crate::kernel::fabric::BusCommand;
-use crate::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use crate::units::sram::device::{Attachment, Device, Handover, WindowPart, WindowRequest};
 use npsim_profile::Profile;
 
 const MEMORY: u32 = 0x10_0000;
@@ -73,12 +73,12 @@ impl Device for TestDevice {
         &self.attachment
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<WindowPart> {
         Vec::new()
     }
 
-    fn check(&self, request: Request) -> Result<Range<u32>, String> {
-        let Request {
+    fn check(&self, request: WindowRequest) -> Result<Range<u32>, String> {
+        let WindowRequest {
             writes,
             place,
             count,
@@ -96,7 +96,7 @@ impl Device for TestDevice {
         }
     }
 
-    fn free_at(&self, request: Request) -> Cycle {
+    fn free_at(&self, request: WindowRequest) -> Cycle {
         match Self::mailbox(request.place) {
             Some(number) if !request.writes => self.mailboxes[number].map_or(0, |it| it.1),
             Some(_) => 0,
@@ -107,7 +107,7 @@ impl Device for TestDevice {
 
     fn serve(
         &mut self,
-        request: Request,
+        request: WindowRequest,
         handover: Handover,
         data: &mut [u32],
     ) -> Result<Cycle, String> {

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
+use crate::kernel::fabric::{BusCommand, CommandId, Fabric, TransferKind};
 use crate::kernel::sideband::{CsrBank, InterruptLine, Interrupts};
 use crate::kernel::signal_source::SignalSource;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Unit};
-use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::Profile;
 
 /// Threads that have a message register: 16 microengines of eight contexts.
@@ -108,7 +108,7 @@ impl Cap {
 
     /// Starts a reflector transfer: the words leave the other microengine's OUT
     /// registers (read) or the issuer's (write).
-    fn reflect(&mut self, slot: Slot, command: BusCommand, start: Cycle, fabric: &mut Fabric) {
+    fn reflect(&mut self, slot: CommandId, command: BusCommand, start: Cycle, fabric: &mut Fabric) {
         let Some((me, _)) = reflected(command.address, &fabric.profile) else {
             let message = format!(
                 "cap[{}]: 0x{:x} names no microengine",
@@ -140,7 +140,7 @@ impl Cap {
         self.mailbox.get(address as usize / 4).copied()
     }
 
-    fn write_mailbox(&mut self, slot: Slot, address: u32, value: u32, fabric: &mut Fabric) {
+    fn write_mailbox(&mut self, slot: CommandId, address: u32, value: u32, fabric: &mut Fabric) {
         match self.mailbox.get_mut(address as usize / 4) {
             Some(word) => *word = value,
             None => unknown(slot, address, fabric),
@@ -172,7 +172,7 @@ impl Cap {
 
     fn write(
         &mut self,
-        slot: Slot,
+        slot: CommandId,
         address: u32,
         value: u32,
         fabric: &mut Fabric,
@@ -215,7 +215,7 @@ impl Cap {
     }
 
     /// Raises a signal: microengine number in bits 11-7, context 6-4, signal 3-0.
-    fn interthread(&mut self, slot: Slot, value: u32, fabric: &mut Fabric) {
+    fn interthread(&mut self, slot: CommandId, value: u32, fabric: &mut Fabric) {
         let number = (value >> 7 & 0x1f) as u8;
         let (context, signal) = ((value >> 4) as u8 % CONTEXTS, (value & 15) as u8);
         match fabric.profile.index_of(number) {
@@ -266,7 +266,7 @@ impl Unit for Cap {
     /// data that is ready to be pushed, data that is pulled, or for writes that carry their
     /// data (`immediate`) the write itself. The place in the inlet becomes free when service
     /// begins: now, or with the turn that is posted.
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = if command.immediate.is_some() {
             1
@@ -277,9 +277,9 @@ impl Unit for Cap {
         let busy = Cycle::from(words) * self.bus_cycle;
         self.free_at = now + busy;
         if command.op.info().pushes {
-            self.counters.used(Way::Read, busy);
+            self.counters.used(PathDirection::Read, busy);
         } else {
-            self.counters.used(Way::Write, busy);
+            self.counters.used(PathDirection::Write, busy);
         }
         self.counters.started(command.op, words, now - fabric.now);
         fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
@@ -313,7 +313,7 @@ impl Unit for Cap {
         }
     }
 
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let words = fabric.flight(slot).words;
         let command = fabric.flight(slot).command;
         match command.op {
@@ -338,7 +338,7 @@ impl Unit for Cap {
         }
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, mut behind: Self::Sideband<'_>) {
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, mut behind: Self::Sideband<'_>) {
         let flight = fabric.flight(slot);
         let (command, words, mut data) = (flight.command, flight.words as usize, flight.data);
         let pci = matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite);
@@ -385,7 +385,7 @@ impl Unit for Cap {
 
 /// The number of the issuing thread: 64 for each cluster, 8 for each
 /// microengine in it.
-fn thread_of(slot: Slot, fabric: &Fabric) -> u8 {
+fn thread_of(slot: CommandId, fabric: &Fabric) -> u8 {
     let command = fabric.flight(slot).command;
     let number = fabric.profile.number_of(command.me);
     (number >> 4) * 64 + (number & 7) * 8 + command.context
@@ -414,7 +414,7 @@ const fn register(address: u32) -> u8 {
     (address >> 2 & 0x7f) as u8
 }
 
-fn unknown(slot: Slot, address: u32, fabric: &mut Fabric) {
+fn unknown(slot: CommandId, address: u32, fabric: &mut Fabric) {
     let command = fabric.flight(slot).command;
     let name = command.op.info().name;
     let (message, help) = if matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite) {

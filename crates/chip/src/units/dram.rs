@@ -15,19 +15,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{CommandId, Fabric};
 use crate::kernel::memory::{OutOfRange, Paged};
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::queue::references;
 use crate::kernel::row::Row;
-use crate::kernel::saved_memory::{Cell, StateError, get_memory, put_memory};
+use crate::kernel::saved_memory::{MemoryCell, StateError, get_memory, put_memory};
 use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::snapshot::bits;
-use crate::kernel::target::{Inlet, Interleave, Target};
-use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
+use crate::kernel::target::{CommandTarget, Inlet, Interleave};
+use crate::kernel::trace_event::{Bus, TraceEvent, TraceEventKind};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use channel::{Channel, Next, Started};
+use channel::{Channel, NextCommand, Started};
 use npsim_profile::Profile;
 
 /// Bytes of memory that share one packet tag.
@@ -94,7 +94,7 @@ impl Dram {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of what its callers do.
-    fn data_is_there(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn data_is_there(&mut self, slot: CommandId, fabric: &mut Fabric) {
         if let [channel] = &mut self.channels[..] {
             let address = fabric.flight(slot).command.address & !7;
             channel.whole_data_is_there(slot, address, fabric.now);
@@ -129,14 +129,14 @@ impl Dram {
             if self.channels[number].has_inlet() {
                 self.empty_inlet(number, fabric);
             }
-            let ready_at = |slot: Slot| fabric.push_ready(slot);
+            let ready_at = |slot: CommandId| fabric.push_ready(slot);
             match self.channels[number].next(fabric.now, ready_at) {
-                Next::Bank(bank) => self.start(number, bank, fabric),
-                Next::Later(at) => {
+                NextCommand::Bank(bank) => self.start(number, bank, fabric),
+                NextCommand::Later(at) => {
                     let turn = Event::Turn(Self::target(number as u8));
                     return fabric.events.post(at, turn);
                 }
-                Next::Nothing => return,
+                NextCommand::Nothing => return,
             }
         }
     }
@@ -154,7 +154,7 @@ impl Dram {
     /// A command has left the inlet: there is room again, and its data is asked for.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of a command's start.
-    fn left_inlet(&mut self, slot: Slot, channel: usize, fabric: &mut Fabric) {
+    fn left_inlet(&mut self, slot: CommandId, channel: usize, fabric: &mut Fabric) {
         fabric.release(Self::target(channel as u8));
         let command = &fabric.flight(slot).command;
         let quadwords = quadwords(command.count) as u8;
@@ -206,10 +206,10 @@ impl Dram {
     /// it moves later. No difference can be seen: what it reads arrives later still, and commands to
     /// one bank are booked in the order in which they came.
     #[inline]
-    fn move_data(&mut self, slot: Slot, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
+    fn move_data(&mut self, slot: CommandId, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
         let now = fabric.now;
         // An event says that a command reads or writes a frame's beginning.
-        if fabric.trace.wants(Kind::Touched) {
+        if fabric.trace.wants(TraceEventKind::Touched) {
             self.tell_touch(slot, fabric);
         }
         let flight = fabric.flight_mut(slot);
@@ -279,7 +279,7 @@ impl Dram {
 
     #[cold]
     #[inline(never)]
-    fn tell_touch(&self, slot: Slot, fabric: &mut Fabric) {
+    fn tell_touch(&self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = quadwords(command.count) as u8 * 2;
         if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
@@ -305,7 +305,7 @@ impl Dram {
     /// Ends a command that reaches beyond the memory or names no buffer element.
     #[cold]
     #[inline(never)]
-    fn refuse(&self, slot: Slot, fabric: &mut Fabric) {
+    fn refuse(&self, slot: CommandId, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
         let name = command.op.info().name;
         let bytes = quadwords(command.count) * 8;
@@ -404,7 +404,7 @@ impl Unit for Dram {
         }
     }
 
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
         let command = &mut flight.command;
@@ -460,11 +460,11 @@ impl Unit for Dram {
         }
     }
 
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         self.data_is_there(slot, fabric);
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, media: Self::Sideband<'_>) {
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, media: Self::Sideband<'_>) {
         let flight = fabric.flight_mut(slot);
         let op = flight.command.op;
         let words = usize::from(quadwords(flight.command.count) as u8) * 2;
@@ -511,7 +511,7 @@ impl Unit for Dram {
         channel.map(Channel::own_counters).unwrap_or_default()
     }
 
-    fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {
+    fn ahead_of(&self, slot: CommandId, _: u8) -> Option<Vec<CommandId>> {
         let parts = self.channels.iter().filter_map(|it| it.ahead_of(slot));
         let mut ahead = parts.reduce(|mut all, more| {
             all.extend(more);
@@ -568,7 +568,7 @@ impl Unit for Dram {
 
 /// Tells observers that the pins of a channel are taken from when until
 /// when.
-fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
+fn tell_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
     let bus = Bus::DramPins(target.channel());
     fabric
         .trace
@@ -598,7 +598,7 @@ const fn buffer_address(indirect: u32) -> u32 {
     indirect >> 5 & 0x3fff
 }
 
-fn media_fault(slot: Slot, name: &str, error: &str, fabric: &mut Fabric) {
+fn media_fault(slot: CommandId, name: &str, error: &str, fabric: &mut Fabric) {
     let help =
         "the override word holds the element's address (0x2000 + element * size) in bits 18-5";
     fabric.fault(

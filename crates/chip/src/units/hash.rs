@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{CommandId, Fabric};
 use crate::kernel::sideband::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Unit};
@@ -229,7 +229,7 @@ impl Unit for Hash {
         }
     }
 
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         self.counters.came(fabric.now);
         let command = &fabric.flight(slot).command;
         let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
@@ -239,7 +239,7 @@ impl Unit for Hash {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
         let (op, count) = (flight.command.op, flight.command.count.clamp(1, 3));
@@ -268,7 +268,7 @@ impl Unit for Hash {
         );
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, (): ()) {
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, (): ()) {
         fabric.finish(slot);
     }
 

@@ -15,13 +15,13 @@ use npsim_isa::{CommandOp, cap_csr};
 
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::fabric::{CommandId, Fabric, TransferKind};
 use crate::kernel::lock::{Lock, Locks};
 use crate::kernel::queue::{references, take_out};
 use crate::kernel::sideband::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Unit};
-use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::Profile;
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
@@ -47,7 +47,7 @@ pub struct Scratch {
     rings: Rings,
     /// Commands that have arrived and not started, oldest first; the flag says
     /// whether their data is there. Few stand in it, so a vector does.
-    pipe: Vec<(Slot, bool)>,
+    pipe: Vec<(CommandId, bool)>,
     free_at: Cycle,
     turn_posted: bool,
     /// The first command does not start before: what it waits for is never free sooner than
@@ -127,7 +127,7 @@ impl Scratch {
     /// From when on the pipe is free for a command.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is short, and asked for each command twice.
-    fn free_for(&self, slot: Slot, fabric: &Fabric) -> Cycle {
+    fn free_for(&self, slot: CommandId, fabric: &Fabric) -> Cycle {
         // A read waits for room in the push FIFO as well as for the memory, with all
         // behind it: there is one pipe, and it stays in order.
         let ready = fabric.push_ready(slot);
@@ -150,8 +150,8 @@ impl Scratch {
     fn take(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
         let (reading, writing) = (reads * self.leads.longword, writes * self.leads.longword);
         self.free_at = self.free_at.max(now) + reading + writing;
-        self.counters.used(Way::Read, reading);
-        self.counters.used(Way::Write, writing);
+        self.counters.used(PathDirection::Read, reading);
+        self.counters.used(PathDirection::Write, writing);
     }
 
     /// The core reads longwords now; gives how long it waits for the command
@@ -223,7 +223,7 @@ impl Scratch {
 
     #[cold]
     #[inline(never)]
-    fn unpopulated(&self, slot: Slot, fabric: &mut Fabric) {
+    fn unpopulated(&self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let message = format!(
             "scratch[{}] of {} longword(s) at byte address {:#x}: the scratchpad ends at {:#x}",
@@ -340,7 +340,7 @@ impl Unit for Scratch {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
         flight.note = now;
@@ -373,7 +373,7 @@ impl Unit for Scratch {
         self.advance(fabric);
     }
 
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         if let Some(entry) = self.pipe.iter_mut().find(|entry| entry.0 == slot) {
             entry.1 = true;
         }
@@ -381,7 +381,7 @@ impl Unit for Scratch {
         self.advance(fabric);
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, (): ()) {
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, (): ()) {
         fabric.finish(slot);
     }
 
@@ -400,7 +400,7 @@ impl Unit for Scratch {
         self.locks.iter()
     }
 
-    fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {
+    fn ahead_of(&self, slot: CommandId, _: u8) -> Option<Vec<CommandId>> {
         let at = self.pipe.iter().position(|(other, _)| *other == slot)?;
         Some(self.pipe.iter().take(at).map(|(slot, _)| *slot).collect())
     }

@@ -15,7 +15,7 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{CommandId, Fabric};
 use crate::kernel::lock::Lock;
 use crate::kernel::saved_memory::{StateError, get_memory, put_memory};
 use crate::kernel::target::{Inlet, Interleave};
@@ -24,7 +24,7 @@ use crate::kernel::unit_counters::UnitCounters;
 use channel::Channel;
 use device::{Attachment, Device};
 use npsim_profile::Profile;
-pub use qarray::Entry;
+pub use qarray::QueueEntry;
 
 /// Cycles that a command's steps take on an idle chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -297,7 +297,7 @@ impl Sram {
     pub fn entries_in_use(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
         (0..).zip(&self.channels).flat_map(|(channel, it)| {
             let entries = (0..).zip(&it.entries);
-            let used = entries.filter(|(_, entry)| **entry != Entry::default());
+            let used = entries.filter(|(_, entry)| **entry != QueueEntry::default());
             used.map(move |(number, entry)| (channel, number, entry.count()))
         })
     }
@@ -322,7 +322,7 @@ impl Sram {
     /// Raises the fault of a command to a channel that is not there.
     #[cold]
     #[inline(never)]
-    fn refuse(&self, slot: Slot, number: usize, fabric: &mut Fabric) {
+    fn refuse(&self, slot: CommandId, number: usize, fabric: &mut Fabric) {
         let count = self.channels.len();
         let command = fabric.flight(slot).command;
         fabric.release(Self::FIRST);
@@ -338,7 +338,7 @@ impl Sram {
 
     /// A Q-array entry's state.
     #[must_use]
-    pub fn entry(&self, channel: u8, entry: u8) -> Option<&Entry> {
+    pub fn entry(&self, channel: u8, entry: u8) -> Option<&QueueEntry> {
         self.channels
             .get(channel as usize)?
             .entries
@@ -353,7 +353,7 @@ impl Sram {
             .get_mut(channel as usize)
             .and_then(|c| c.entries.get_mut(entry as usize));
         entry
-            .map(|entry| *entry = Entry::from_descriptor(descriptor))
+            .map(|entry| *entry = QueueEntry::from_descriptor(descriptor))
             .is_some()
     }
 }
@@ -376,7 +376,7 @@ impl Unit for Sram {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let number = (fabric.flight(slot).command.address >> 30) as usize;
         match self.channels.get_mut(number) {
             Some(channel) => channel.arrive(slot, fabric, &self.leads),
@@ -384,12 +384,12 @@ impl Unit for Sram {
         }
     }
 
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let number = (fabric.flight(slot).command.address >> 30) as usize;
         self.channels[number].pulled(slot, fabric, &self.leads);
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, (): ()) {
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, (): ()) {
         fabric.finish(slot);
     }
 
@@ -411,7 +411,7 @@ impl Unit for Sram {
             .flat_map(|channel| channel.locks.iter())
     }
 
-    fn ahead_of(&self, slot: Slot, channel: u8) -> Option<Vec<Slot>> {
+    fn ahead_of(&self, slot: CommandId, channel: u8) -> Option<Vec<CommandId>> {
         self.channels.get(usize::from(channel))?.ahead_of(slot)
     }
 

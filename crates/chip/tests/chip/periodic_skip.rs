@@ -14,7 +14,7 @@ use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::fault_injection::{Lateness, Perturbations, Stall};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
 use npsim_profile::Profile;
@@ -467,7 +467,7 @@ proptest! {
         kinds in prop_oneof![
             4 => Just(Kinds::NONE),
             1 => Just(Kinds::ALL),
-            1 => Just(Kinds::of(&[Kind::Issued, Kind::Context, Kind::Signal])),
+            1 => Just(Kinds::of(&[TraceEventKind::Issued, TraceEventKind::Context, TraceEventKind::Signal])),
         ],
     ) {
         let whole = chip(&programs, disturbances);

@@ -13,7 +13,7 @@ use npsim_engine::ENGINE;
 use npsim_image::Image;
 use npsim_inspect::liveness::explain_deadlock;
 use npsim_inspect::stats::Stats;
-use npsim_inspect::{Inspect, Source, Why};
+use npsim_inspect::{Inspect, SignalOrigin, Why};
 use npsim_isa::{
     Bank, Command, CommandOp, Completion, Condition, CtxArb, ImmedShift, Instruction, Operand,
     TransferRegister, csr, encode,
@@ -375,11 +375,14 @@ fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {
     assert!(matches!(stop, Stop::Fault(_)), "{stop:?}");
     assert!(chip.now() < 200);
     let found = sources(&chip);
-    let sent = |source: &Source| !matches!(source, Source::Sender(_));
+    let sent = |source: &SignalOrigin| !matches!(source, SignalOrigin::Sender(_));
     assert!(!found.is_empty() && !found.iter().any(sent), "{found:?}");
 
     let mut chip = self::chip(&[(1, &sends), (2, &sleeps)]);
     assert_eq!(run(&mut chip, 206), Stop::Reached);
     let found = sources(&chip);
-    assert!(matches!(found[..], [Source::OnTheWay { .. }]), "{found:?}");
+    assert!(
+        matches!(found[..], [SignalOrigin::OnTheWay { .. }]),
+        "{found:?}"
+    );
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::BusCommand;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 
-use npsim_image::Point;
+use npsim_image::ProgramPoint;
 
 use super::{Access, Breakpoint, What};
 use crate::access::touches;
@@ -171,7 +171,7 @@ impl BreakpointSet {
         chip: &'s Chip,
         cycle: Cycle,
         thread: Thread,
-        point: Point,
+        point: ProgramPoint,
     ) -> EvaluationScope<'s> {
         EvaluationScope {
             chip,
@@ -273,10 +273,10 @@ impl Condition for BreakpointSet {
     fn wants(&self) -> Kinds {
         let mut kinds = Vec::new();
         if !self.code.is_empty() {
-            kinds.push(Kind::Issued);
+            kinds.push(TraceEventKind::Issued);
         }
         if self.only.is_none() && self.accesses().next().is_some() {
-            kinds.push(Kind::Done);
+            kinds.push(TraceEventKind::Done);
         }
         Kinds::of(&kinds)
     }
@@ -358,7 +358,7 @@ impl Condition for BreakpointSet {
         let (thread, looked_up) = match (&point.what, candidate.place) {
             (What::Watch { thread, point, .. }, _) => (*thread, *point),
             (What::Code(_), Some(CodePoint { me, context, pc })) => {
-                (Thread { me, context }, Point::before(pc))
+                (Thread { me, context }, ProgramPoint::before(pc))
             }
             (What::Code(_), None) => return false,
         };

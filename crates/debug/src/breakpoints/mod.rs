@@ -11,7 +11,7 @@ pub use breakpoint_set::{BreakpointSet, LogOutput};
 pub use hits::Hits;
 pub use log::Template;
 
-use npsim_image::Point;
+use npsim_image::ProgramPoint;
 
 use crate::expression::{Expression, Lvalue};
 use crate::thread::Thread;
@@ -46,7 +46,7 @@ pub enum What {
         /// The context whose registers are meant.
         thread: Thread,
         /// Where names were looked up.
-        point: Point,
+        point: ProgramPoint,
     },
 }
 

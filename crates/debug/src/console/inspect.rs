@@ -1,7 +1,7 @@
 //! Commands that show what there is.
 
 use npsim_chip::core::IndexName;
-use npsim_image::Direction as Side;
+use npsim_image::TransferDirection as Side;
 use npsim_inspect::Inspect;
 use npsim_inspect::QueueView;
 use npsim_isa::{Bank, Operand, Unit};

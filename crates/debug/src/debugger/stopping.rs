@@ -1,7 +1,7 @@
 //! Where the run stops: breakpoints, watchpoints, and the checks that are passed over.
 
 use npsim_chip::kernel::check::Check;
-use npsim_image::Point;
+use npsim_image::ProgramPoint;
 
 use super::{Debugger, WordsOfLine};
 use crate::breakpoints::{Access, Breakpoint, Template, What};
@@ -27,12 +27,12 @@ impl Debugger {
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
         let places: Vec<_> = match &point.what {
             What::Code(places) => { places.iter() }
-                .map(|&(me, pc)| (me, Point::before(pc)))
+                .map(|&(me, pc)| (me, ProgramPoint::before(pc)))
                 .collect(),
             What::Watch { thread, point, .. } => vec![(thread.me, *point)],
         };
         for expression in expressions {
-            let check = |&(me, point): &(u8, Point)| match self.image(me) {
+            let check = |&(me, point): &(u8, ProgramPoint)| match self.image(me) {
                 Some(image) => expression.check(image, &self.names, point),
                 None => Ok(()),
             };

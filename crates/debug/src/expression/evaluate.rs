@@ -4,7 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::TransferKind;
-use npsim_image::{Direction, Image, Point};
+use npsim_image::{Image, ProgramPoint, TransferDirection};
 use npsim_inspect::BufferHolder;
 use npsim_inspect::Inspect;
 use npsim_isa::{Operand, absolute_register};
@@ -29,7 +29,7 @@ pub struct EvaluationScope<'a> {
     pub context: u8,
     /// Where names are looked up: before the instruction that is about to execute, or
     /// after the one with which the context went to sleep.
-    pub point: Point,
+    pub point: ProgramPoint,
 }
 
 impl Expression {
@@ -85,7 +85,7 @@ impl Expression {
         &self,
         image: &Image,
         names: &ProjectNames,
-        point: Point,
+        point: ProgramPoint,
     ) -> Result<(), DebugError> {
         check(&self.node, image, names, point)
     }
@@ -95,7 +95,7 @@ fn check(
     node: &ExpressionNode,
     image: &Image,
     names: &ProjectNames,
-    point: Point,
+    point: ProgramPoint,
 ) -> Result<(), DebugError> {
     let inner = |node: &ExpressionNode| check(node, image, names, point);
     match node {
@@ -125,7 +125,7 @@ fn check(
 }
 
 /// The number that a macro's parameter stands for.
-fn constant(image: &Image, name: &str, point: Point) -> Option<ExpressionNode> {
+fn constant(image: &Image, name: &str, point: ProgramPoint) -> Option<ExpressionNode> {
     let node = whole(argument(image, name, point)?).ok()?;
     matches!(node, ExpressionNode::Constant(_)).then_some(node)
 }
@@ -141,7 +141,7 @@ fn memory(names: &ProjectNames, name: &str) -> Result<(Memory, u32, u32), DebugE
 }
 
 /// The number of a signal by name or number.
-fn signal(image: &Image, name: &str, point: Point) -> Result<u8, DebugError> {
+fn signal(image: &Image, name: &str, point: ProgramPoint) -> Result<u8, DebugError> {
     if let Ok(number @ 1..=15) = name.parse() {
         return Ok(number);
     }
@@ -168,15 +168,15 @@ impl EvaluationScope<'_> {
     ///
     /// # Errors
     /// The chip has no such microengine.
-    pub fn register(&self, operand: Operand, side: Direction) -> Result<u32, DebugError> {
+    pub fn register(&self, operand: Operand, side: TransferDirection) -> Result<u32, DebugError> {
         let core = self.core()?;
         // Contexts are 16 registers apart, also where every other one has 32.
         let out = |kind, number: u8| {
             core.read_out_register(kind, absolute_register(self.context, number))
         };
         Ok(match (operand, side) {
-            (Operand::STransfer(number), Direction::Write) => out(TransferKind::S, number),
-            (Operand::DTransfer(number), Direction::Write) => out(TransferKind::D, number),
+            (Operand::STransfer(number), TransferDirection::Write) => out(TransferKind::S, number),
+            (Operand::DTransfer(number), TransferDirection::Write) => out(TransferKind::D, number),
             _ => core.read_register(operand, self.context),
         })
     }
@@ -211,7 +211,7 @@ impl EvaluationScope<'_> {
             Ring::Scratch(number) => units.scratch.ring(number).count(),
             Ring::Queue { channel, entry } => {
                 let entry = units.sram.entry(channel, entry);
-                entry.map_or(0, npsim_chip::units::sram::Entry::count)
+                entry.map_or(0, npsim_chip::units::sram::QueueEntry::count)
             }
         }
     }
@@ -250,7 +250,7 @@ impl EvaluationScope<'_> {
             ExpressionNode::Name(name) => self.of_name(name)?,
             ExpressionNode::Out(name) => match named(self.image()?, name, self.point)? {
                 NamedRegister::Register(symbol, _) => {
-                    ExpressionNode::Register(symbol.operand, Direction::Write)
+                    ExpressionNode::Register(symbol.operand, TransferDirection::Write)
                 }
                 NamedRegister::Signal(_) => {
                     return Err(DebugError::new(format!(
@@ -313,7 +313,7 @@ impl EvaluationScope<'_> {
                     return Ok(ExpressionNode::Constant(first.into()));
                 }
                 match relative(name) {
-                    Some(operand) => Ok(ExpressionNode::Register(operand, Direction::Both)),
+                    Some(operand) => Ok(ExpressionNode::Register(operand, TransferDirection::Both)),
                     None => Err(complaint),
                 }
             }

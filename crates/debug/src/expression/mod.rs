@@ -51,7 +51,7 @@ pub enum Lvalue {
     /// A longword: the memory and the address of its first byte.
     Word(Memory, u32),
     /// A register of a context.
-    Register(npsim_isa::Operand, npsim_image::Direction),
+    Register(npsim_isa::Operand, npsim_image::TransferDirection),
     /// A signal of a context.
     Signal(u8),
 }
@@ -109,7 +109,7 @@ enum ExpressionNode {
     Constant(u64),
     Own(RunNumber),
     Name(String),
-    Register(npsim_isa::Operand, npsim_image::Direction),
+    Register(npsim_isa::Operand, npsim_image::TransferDirection),
     Out(String),
     Word(Memory, Box<ExpressionNode>),
     Named(String, Box<ExpressionNode>),

@@ -1,6 +1,6 @@
 //! Text to an expression.
 
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 use npsim_isa::{Bank, Operand, csr as local_csr};
 
 use super::{Binary, ExpressionNode, RingField, RunNumber, Unary};
@@ -316,7 +316,7 @@ impl ExpressionParser<'_> {
             "out" => {
                 let name = self.argument()?;
                 Ok(match numbered(&name) {
-                    Some(operand) => ExpressionNode::Register(operand, Direction::Write),
+                    Some(operand) => ExpressionNode::Register(operand, TransferDirection::Write),
                     None => ExpressionNode::Out(name),
                 })
             }
@@ -347,10 +347,10 @@ impl ExpressionParser<'_> {
 }
 
 /// Which side of a register is meant where nothing is said.
-fn side_in(operand: Operand) -> Direction {
+fn side_in(operand: Operand) -> TransferDirection {
     match operand {
-        Operand::STransfer(_) | Operand::DTransfer(_) => Direction::Read,
-        _ => Direction::Both,
+        Operand::STransfer(_) | Operand::DTransfer(_) => TransferDirection::Read,
+        _ => TransferDirection::Both,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::kernel::fabric::Slot;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::fabric::CommandId;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_inspect::Inspect;
 use npsim_isa::CommandOp;
 use npsim_observe::names;
@@ -47,7 +47,7 @@ struct Carries {
 
 impl Condition for Carries {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Done])
+        Kinds::of(&[TraceEventKind::Done])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -88,7 +88,7 @@ impl Condition for Carries {
         let Some(chip) = chip else {
             return false;
         };
-        let flight = chip.fabric().flight(Slot(candidate.mark as u32));
+        let flight = chip.fabric().flight(CommandId(candidate.mark as u32));
         if flight.command.op == CommandOp::SramEnqueue {
             return flight.command.address & HANDLE == self.handle;
         }

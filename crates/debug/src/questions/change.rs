@@ -1,7 +1,7 @@
 //! Changing the chip, which makes another future.
 
 use npsim_chip::chip::Chip;
-use npsim_image::Direction as Side;
+use npsim_image::TransferDirection as Side;
 use npsim_isa::Operand;
 
 use crate::debugger::Debugger;

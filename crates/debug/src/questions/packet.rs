@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
 use npsim_isa::Unit;
 use npsim_observe::names;
 
@@ -90,16 +90,16 @@ impl PacketFollower {
 impl Condition for PacketFollower {
     fn wants(&self) -> Kinds {
         Kinds::of(&[
-            Kind::Issued,
-            Kind::Context,
-            Kind::Served,
-            Kind::Done,
-            Kind::Arrives,
-            Kind::Dropped,
-            Kind::Departed,
-            Kind::Rbuf,
-            Kind::Tbuf,
-            Kind::Touched,
+            TraceEventKind::Issued,
+            TraceEventKind::Context,
+            TraceEventKind::Served,
+            TraceEventKind::Done,
+            TraceEventKind::Arrives,
+            TraceEventKind::Dropped,
+            TraceEventKind::Departed,
+            TraceEventKind::Rbuf,
+            TraceEventKind::Tbuf,
+            TraceEventKind::Touched,
         ])
     }
 
@@ -216,7 +216,7 @@ struct Comes(u64);
 
 impl Condition for Comes {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Arrives])
+        Kinds::of(&[TraceEventKind::Arrives])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {

@@ -2,7 +2,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Cause, ContextState, Kinds, TraceEvent, TraceEventKind};
 
 use crate::debugger::{Debugger, Stop};
 use crate::error::DebugError;
@@ -29,7 +29,7 @@ struct Wakes {
 
 impl Condition for Wakes {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Context, Kind::Signal])
+        Kinds::of(&[TraceEventKind::Context, TraceEventKind::Signal])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {

@@ -3,8 +3,8 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
-use npsim_image::{Direction as Side, Image, Point};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_image::{Image, ProgramPoint, TransferDirection as Side};
 use npsim_isa::{Bank, CONTEXTS, Operand, absolute_register};
 use npsim_observe::names;
 
@@ -166,10 +166,10 @@ impl<'n> Deeds<'n> {
 impl Condition for Deeds<'_> {
     fn wants(&self) -> Kinds {
         match self.location {
-            Lvalue::Signal(_) => Kinds::of(&[Kind::Signal]),
-            Lvalue::Word(Memory::Local, _) => Kinds::of(&[Kind::LocalMemory]),
-            Lvalue::Word(..) => Kinds::of(&[Kind::Done]),
-            Lvalue::Register(..) => Kinds::of(&[Kind::Issued, Kind::Done]),
+            Lvalue::Signal(_) => Kinds::of(&[TraceEventKind::Signal]),
+            Lvalue::Word(Memory::Local, _) => Kinds::of(&[TraceEventKind::LocalMemory]),
+            Lvalue::Word(..) => Kinds::of(&[TraceEventKind::Done]),
+            Lvalue::Register(..) => Kinds::of(&[TraceEventKind::Issued, TraceEventKind::Done]),
         }
     }
 
@@ -243,7 +243,7 @@ impl Condition for Deeds<'_> {
             cycle: candidate.moment.cycle,
             me: self.thread.me,
             context: self.thread.context,
-            point: Point::before(0),
+            point: ProgramPoint::before(0),
         };
         let now = scope.word(memory, address).ok();
         if candidate.mark == BEFORE {

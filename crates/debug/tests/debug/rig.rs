@@ -12,7 +12,7 @@ use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Frames, Links, LinksState};
-use npsim_session::simulation::{Ending, Settings, Simulation};
+use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
 /// What a system has come to: the chip's state and where the lines stand.
 pub type State = (Vec<u8>, LinksState);
@@ -21,7 +21,7 @@ pub type State = (Vec<u8>, LinksState);
 pub struct System {
     pub project: Project,
     pub programs: Vec<Program>,
-    pub settings: Settings,
+    pub settings: RunSettings,
     load: Option<Load>,
 }
 
@@ -51,9 +51,9 @@ impl System {
             };
             npsim_project::load::resolved(load, &project)
         });
-        let settings = Settings {
+        let settings = RunSettings {
             drain: load.is_some().then_some(60_000),
-            ..Settings::new(ENGINE)
+            ..RunSettings::new(ENGINE)
         };
         Self {
             project,

@@ -3,7 +3,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_debug::BudgetTooSmall;
 use npsim_debug::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
@@ -24,7 +24,7 @@ struct At {
 
 impl Condition for At {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Issued])
+        Kinds::of(&[TraceEventKind::Issued])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -264,7 +264,7 @@ struct Turns(Vec<(Cycle, TraceEvent)>);
 
 impl Observer for Turns {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Context])
+        Kinds::of(&[TraceEventKind::Context])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

@@ -1,4 +1,4 @@
-use npsim_image::{Direction, RegisterSymbol};
+use npsim_image::{RegisterSymbol, TransferDirection};
 use npsim_isa::{
     AluOp, Command, CommandOp, Completion, Condition, Instruction, Operand, Shift, TransferRegister,
 };
@@ -85,8 +85,8 @@ fn a_read_before_the_signal_names_the_owner() {
         live_out: Vec::new(),
     };
     image.registers = vec![
-        symbol("$next", Direction::Read),
-        symbol("$out", Direction::Write),
+        symbol("$next", TransferDirection::Read),
+        symbol("$out", TransferDirection::Write),
     ];
     let mut bench = Bench::of_image(&image);
     bench.mes[0].push(TransferKind::S, 0, &[0; 8]);

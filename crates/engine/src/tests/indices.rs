@@ -1,4 +1,4 @@
-use npsim_isa::{AluOp, Instruction, Operand, Step, csr};
+use npsim_isa::{AluOp, IndexStep, Instruction, Operand, csr};
 
 use super::{Bench, HALT, NONE, a, alu, b, immed, k};
 use npsim_chip::core::Core;
@@ -80,7 +80,7 @@ fn four_writes_are_consumed_by_four_uses() {
 fn steps_come_after_the_write_and_once() {
     let step = Operand::LocalMemoryStep {
         pointer: 0,
-        step: Step::Increment,
+        step: IndexStep::Increment,
     };
     let mut bench = Bench::new(&[
         alu(step, step, AluOp::Add, k(1)),
@@ -88,7 +88,7 @@ fn steps_come_after_the_write_and_once() {
         alu(
             Operand::LocalMemoryStep {
                 pointer: 0,
-                step: Step::Decrement,
+                step: IndexStep::Decrement,
             },
             NONE,
             AluOp::B,
@@ -127,9 +127,19 @@ fn t_index_names_transfer_registers_and_steps() {
         Instruction::Nop,
         Instruction::Nop,
         Instruction::Nop,
-        alu(b(0), NONE, AluOp::B, Operand::SIndexed(Step::Increment)),
-        alu(b(1), NONE, AluOp::B, Operand::SIndexed(Step::Decrement)),
-        immed(Operand::DIndexed(Step::Keep), 77),
+        alu(
+            b(0),
+            NONE,
+            AluOp::B,
+            Operand::SIndexed(IndexStep::Increment),
+        ),
+        alu(
+            b(1),
+            NONE,
+            AluOp::B,
+            Operand::SIndexed(IndexStep::Decrement),
+        ),
+        immed(Operand::DIndexed(IndexStep::Keep), 77),
         Instruction::LocalCsrRead {
             csr: csr::T_INDEX_BYTE_INDEX,
         },

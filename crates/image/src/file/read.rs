@@ -1,11 +1,11 @@
 //! Reading image files.
 
-use npsim_isa::{ContextMode, Generation, Operand, Step, physical_register};
+use npsim_isa::{ContextMode, Generation, IndexStep, Operand, physical_register};
 
 use super::{ImageFileError, MAGIC, OLDEST, VERSION};
 use crate::image::{
-    Direction, Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue,
-    LabelSymbol, NnMode, Origin, RegisterSymbol, SignalSymbol, Synonym,
+    Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue, LabelSymbol, NnMode,
+    Origin, RegisterSymbol, SignalSymbol, Synonym, TransferDirection,
 };
 use crate::live::LiveRange;
 
@@ -398,9 +398,9 @@ impl<'a> Fields<'a> {
             scope: self.number("the scope")?,
             operand: self.operand()?,
             direction: match self.word("the direction")? {
-                "read" => Direction::Read,
-                "write" => Direction::Write,
-                "both" => Direction::Both,
+                "read" => TransferDirection::Read,
+                "write" => TransferDirection::Write,
+                "both" => TransferDirection::Both,
                 other => return Err(format!("`{other}` is no direction")),
             },
             live: Vec::new(),
@@ -478,23 +478,23 @@ fn operand(word: &str) -> Option<Operand> {
         return Some(register);
     }
     let (index, step) = if let Some(index) = word.strip_suffix("++") {
-        (index, Step::Increment)
+        (index, IndexStep::Increment)
     } else if let Some(index) = word.strip_suffix("--") {
-        (index, Step::Decrement)
+        (index, IndexStep::Decrement)
     } else {
-        (word, Step::Keep)
+        (word, IndexStep::Keep)
     };
     let pointer = |digit: &str| digit.parse().ok().filter(|p: &u8| *p < 2);
     match (index, step) {
-        ("", Step::Decrement) => Some(Operand::None),
+        ("", IndexStep::Decrement) => Some(Operand::None),
         ("*$index", _) => Some(Operand::SIndexed(step)),
         ("*$$index", _) => Some(Operand::DIndexed(step)),
-        ("*n$index", Step::Keep) => Some(Operand::NnPeek),
-        ("*n$index", Step::Increment) => Some(Operand::NnRing),
-        (constant, Step::Keep) if !constant.starts_with('*') => {
+        ("*n$index", IndexStep::Keep) => Some(Operand::NnPeek),
+        ("*n$index", IndexStep::Increment) => Some(Operand::NnRing),
+        (constant, IndexStep::Keep) if !constant.starts_with('*') => {
             constant.parse().ok().map(Operand::Constant)
         }
-        (memory, Step::Keep) => {
+        (memory, IndexStep::Keep) => {
             let (at, offset) = memory
                 .strip_prefix("*l$index")?
                 .strip_suffix(']')?

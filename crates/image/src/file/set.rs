@@ -43,7 +43,7 @@ pub fn set_to_file_bytes(images: &[PlacedImage]) -> Vec<u8> {
 /// The line that is not as it should be, and why; also where a microengine has
 /// two images.
 pub fn set_from_file_bytes(bytes: &[u8]) -> Result<Vec<PlacedImage>, ImageFileError> {
-    let mut reader = Reader {
+    let mut reader = LineReader {
         rest: bytes,
         line: 0,
     };
@@ -114,13 +114,13 @@ fn ids(line: &[u8], before: &[PlacedImage]) -> Result<Vec<u8>, String> {
 }
 
 /// The lines that are not read yet.
-struct Reader<'a> {
+struct LineReader<'a> {
     rest: &'a [u8],
     /// Lines read so far.
     line: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LineReader<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {
             return None;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use npsim_isa::{Bank, Generation, Operand, Step};
+use npsim_isa::{Bank, Generation, IndexStep, Operand};
 
 use super::{MAGIC, VERSION};
-use crate::image::{Direction, Image, ImportPart, NnMode, Origin};
+use crate::image::{Image, ImportPart, NnMode, Origin, TransferDirection};
 use crate::live::LiveRange;
 
 /// The image as the bytes of a file.
@@ -90,9 +90,9 @@ fn symbols(text: &mut String, image: &Image) -> std::fmt::Result {
     }
     for symbol in &image.registers {
         let direction = match symbol.direction {
-            Direction::Read => "read",
-            Direction::Write => "write",
-            Direction::Both => "both",
+            TransferDirection::Read => "read",
+            TransferDirection::Write => "write",
+            TransferDirection::Both => "both",
         };
         write!(
             text,
@@ -200,10 +200,10 @@ fn operand(operand: Operand) -> String {
         Bank::A => 'a',
         Bank::B => 'b',
     };
-    let step = |step: Step| match step {
-        Step::Keep => "",
-        Step::Increment => "++",
-        Step::Decrement => "--",
+    let step = |step: IndexStep| match step {
+        IndexStep::Keep => "",
+        IndexStep::Increment => "++",
+        IndexStep::Decrement => "--",
     };
     match operand {
         Operand::None => "--".to_owned(),

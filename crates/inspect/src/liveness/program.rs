@@ -6,12 +6,12 @@ use npsim_chip::core::Core;
 use npsim_image::{FlowGraph, Image};
 
 /// The program of a microengine with its control flow.
-pub(super) struct Program {
+pub(super) struct FlowProgram {
     pub image: Arc<Image>,
     pub flow: FlowGraph,
 }
 
-impl Program {
+impl FlowProgram {
     pub fn of(core: &dyn Core) -> Self {
         let image = core.program().image();
         Self {

@@ -6,7 +6,7 @@ use npsim_isa::{
 };
 use npsim_profile::Profile;
 
-use super::program::Program;
+use super::program::FlowProgram;
 
 /// Signals 1 to 15.
 pub(super) const ALL_SIGNALS: u16 = 0xfffe;
@@ -58,7 +58,7 @@ pub(super) struct Issuer<'a> {
 }
 
 /// What the instruction at an address may raise for another context.
-pub(super) fn raise_at(program: &Program, at: u16, issuer: Issuer<'_>) -> Option<Raise> {
+pub(super) fn raise_at(program: &FlowProgram, at: u16, issuer: Issuer<'_>) -> Option<Raise> {
     match *program.flow.instruction(at)? {
         Instruction::LocalCsrWrite { csr, src } => of_csr(program, csr, src, issuer),
         Instruction::CapFastWrite { csr, data, .. } if csr == cap_csr::INTERTHREAD_SIGNAL => {
@@ -73,7 +73,7 @@ pub(super) fn raise_at(program: &Program, at: u16, issuer: Issuer<'_>) -> Option
     }
 }
 
-fn of_csr(program: &Program, csr: u16, src: Operand, issuer: Issuer<'_>) -> Option<Raise> {
+fn of_csr(program: &FlowProgram, csr: u16, src: Operand, issuer: Issuer<'_>) -> Option<Raise> {
     let own = Some(issuer.me);
     let me = match csr {
         csr::SAME_ME_SIGNAL => own,
@@ -162,7 +162,7 @@ fn of_command(command: &Command, issuer: Issuer<'_>) -> Option<Raise> {
 ///
 /// An `immed` directly after a `local_csr_rd` loads the CSR, not its constant
 /// (`isa/mnemonics.toml`), so one of these makes the register unknown too.
-fn value_of(program: &Program, operand: Operand) -> Option<u32> {
+fn value_of(program: &FlowProgram, operand: Operand) -> Option<u32> {
     if let Operand::Constant(value) = operand {
         return Some(u32::from(value));
     }

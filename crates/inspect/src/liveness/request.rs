@@ -2,13 +2,13 @@
 
 use npsim_isa::{Command, CommandOp, Completion, Instruction, Operand, csr, msf_csr};
 
-use super::program::Program;
+use super::program::FlowProgram;
 
 /// The places of instructions that ask for one of some signals: commands that name it. Where
 /// there are none and nothing `else_raises` it, those for which the number of a signal is data:
 /// writes that set a timer's signal, and writes to the media interface that may put the context on
 /// a freelist.
-pub(super) fn requests(program: &Program, signals: u16, else_raises: bool) -> Vec<String> {
+pub(super) fn requests(program: &FlowProgram, signals: u16, else_raises: bool) -> Vec<String> {
     let places = |asks: &dyn Fn(&Instruction) -> bool| -> Vec<String> {
         let flow = &program.flow;
         let found = { flow.addresses() }.filter(|at| flow.instruction(*at).is_some_and(asks));

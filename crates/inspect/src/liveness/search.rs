@@ -6,7 +6,7 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_isa::{CONTEXTS, Unit};
 
-use super::program::Program;
+use super::program::FlowProgram;
 use super::raise::{ALL_SIGNALS, Issuer, Raise, raise_at};
 
 /// What a run that ends leaves behind it.
@@ -20,7 +20,7 @@ pub enum Outlook {
 
 /// An instruction that raises a signal for a context, and a context that may reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sender {
+pub struct SignalSender {
     /// Index of the microengine.
     pub me: u8,
     /// The context.
@@ -37,7 +37,7 @@ pub struct Sender {
 
 /// A context as the search sees it.
 #[derive(Clone, Copy)]
-pub(super) struct Thread {
+pub(super) struct SearchThread {
     pub me: u8,
     pub context: u8,
     /// Bit s: it waits for signal s, which has not come.
@@ -52,7 +52,7 @@ pub(super) struct Thread {
     anywhere: bool,
 }
 
-impl Thread {
+impl SearchThread {
     /// Whether signals that may still come are enough to wake it.
     fn is_woken(self) -> bool {
         if self.any {
@@ -75,7 +75,7 @@ impl Thread {
 
 /// The contexts of all programs, with the signals that commands, events and frames that may come
 /// raise for them.
-pub(super) fn threads(chip: &Chip) -> Vec<Thread> {
+pub(super) fn threads(chip: &Chip) -> Vec<SearchThread> {
     let cores = (0..).zip(chip.microengines());
     let running = cores.filter(|(_, core)| !core.program().image().words.is_empty());
     let contexts =
@@ -87,7 +87,7 @@ pub(super) fn threads(chip: &Chip) -> Vec<Thread> {
                 ContextState::Waiting { signals, .. } => signals & !view.signals & ALL_SIGNALS,
                 _ => 0,
             };
-            Thread {
+            SearchThread {
                 me,
                 context,
                 missing,
@@ -116,7 +116,7 @@ pub(super) fn threads(chip: &Chip) -> Vec<Thread> {
 /// | a signal | its receiver |
 /// | a timer | its receiver, with any signal: which one is in a register that only the core reads |
 /// | an entry of a receive freelist | its context: a frame may come |
-fn add_in_flight(chip: &Chip, all: &mut [Thread]) {
+fn add_in_flight(chip: &Chip, all: &mut [SearchThread]) {
     let mut may_reach = |me: u8, context: u8, signals: u16| {
         let mut threads = all.iter_mut();
         if let Some(it) = threads.find(|it| (it.me, it.context) == (me, context)) {
@@ -161,7 +161,7 @@ pub(super) struct Search<'a> {
     chip: &'a Chip,
     outlook: Outlook,
     /// By microengine.
-    programs: Vec<Program>,
+    programs: Vec<FlowProgram>,
 }
 
 impl<'a> Search<'a> {
@@ -170,17 +170,17 @@ impl<'a> Search<'a> {
         Self {
             chip,
             outlook,
-            programs: cores.map(|core| Program::of(core.as_ref())).collect(),
+            programs: cores.map(|core| FlowProgram::of(core.as_ref())).collect(),
         }
     }
 
     /// The program of a microengine.
-    pub fn program(&self, me: u8) -> &Program {
+    pub fn program(&self, me: u8) -> &FlowProgram {
         &self.programs[usize::from(me)]
     }
 
     /// Marks the threads that can still go on, until that wakes no other.
-    pub fn mark_live(&self, all: &mut [Thread]) {
+    pub fn mark_live(&self, all: &mut [SearchThread]) {
         let mut done = vec![false; all.len()];
         loop {
             for it in all.iter_mut().filter(|it| it.missing != 0 && !it.live) {
@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
     }
 
     /// What a thread may still raise once it is live.
-    fn raised_by(&self, thread: Thread) -> Vec<Raise> {
+    fn raised_by(&self, thread: SearchThread) -> Vec<Raise> {
         let mut raises: Vec<_> = { self.reached_by(thread).into_iter() }
             .filter_map(|at| self.raise(thread.me, thread.context, at))
             .collect();
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
     }
 
     /// The addresses that a thread may reach.
-    fn reached_by(&self, thread: Thread) -> Vec<u16> {
+    fn reached_by(&self, thread: SearchThread) -> Vec<u16> {
         let flow = &self.program(thread.me).flow;
         if thread.anywhere {
             return flow.addresses().collect();
@@ -270,7 +270,7 @@ pub(crate) fn senders(
     context: u8,
     signals: u16,
     outlook: Outlook,
-) -> Vec<Sender> {
+) -> Vec<SignalSender> {
     let search = Search::new(chip, outlook);
     let mut all = threads(chip);
     search.mark_live(&mut all);
@@ -284,7 +284,7 @@ pub(crate) fn senders(
             };
             let raised = raise.signals & signals;
             if raised != 0 && raise.reaches(me, context) {
-                found.push(Sender {
+                found.push(SignalSender {
                     me: thread.me,
                     context: thread.context,
                     pc,

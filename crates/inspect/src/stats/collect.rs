@@ -12,7 +12,7 @@ use npsim_chip::gpp::Gpp;
 use npsim_chip::kernel::bus::BusUse;
 use npsim_chip::kernel::lock::Lock;
 use npsim_chip::kernel::row::{Row, permille};
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::unit::Unit;
 use npsim_chip::kernel::unit_counters::UnitCounters;
 use npsim_chip::units::msf::Msf;
@@ -66,7 +66,7 @@ fn microengine(
     index: usize,
     stats: &MeStats,
     cycles: Cycle,
-    targets: &[Target],
+    targets: &[CommandTarget],
 ) -> MicroengineStats {
     let references = targets
         .iter()
@@ -110,14 +110,18 @@ fn operations(counters: &UnitCounters) -> Vec<OperationStats> {
     counters.served().map(named).collect()
 }
 
-fn units(chip: &Chip, rows: &[(Target, &UnitCounters, Row)], cycles: Cycle) -> Vec<UnitStats> {
+fn units(
+    chip: &Chip,
+    rows: &[(CommandTarget, &UnitCounters, Row)],
+    cycles: Cycle,
+) -> Vec<UnitStats> {
     let mut names: Vec<&'static str> = Vec::new();
     for name in rows.iter().flat_map(|(.., own)| own.names()) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let one = |(target, counters, own): &(Target, &UnitCounters, Row)| {
+    let one = |(target, counters, own): &(CommandTarget, &UnitCounters, Row)| {
         let pressure = chip.fabric().buses.pressure(*target);
         let all_names = |all: Row, name| all.with(name, own.get(name).unwrap_or(0));
         UnitStats {

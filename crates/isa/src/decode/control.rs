@@ -1,12 +1,12 @@
 //! Branch, jump, arbitration and local CSR words.
 
-use super::Word;
+use super::RawWord;
 use crate::{
     Bank, BranchTest, Condition, CtxArb, DecodeError, DecodeReason, InputState, Instruction,
     Operand, Role, raw,
 };
 
-pub(super) fn branch(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn branch(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::branch;
     let target = word.get(branch::TARGET) as u16;
     let defer = word.byte(branch::DEFER);
@@ -45,7 +45,7 @@ pub(super) fn branch(word: Word) -> Result<Instruction, DecodeError> {
 /// Splits a source and the constant beside it: if the A field is a constant,
 /// the source is in the B field.
 fn split(
-    word: Word,
+    word: RawWord,
     (a, a_field): (Operand, raw::Field),
     (b, b_field): (Operand, raw::Field),
 ) -> Result<(Operand, u8), DecodeError> {
@@ -60,7 +60,7 @@ fn split(
     }
 }
 
-pub(super) fn branch_bit(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn branch_bit(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::br_bit;
     let a = word.narrow(br_bit::A, Role::Source, Bank::A)?;
     let b = word.narrow(br_bit::B, Role::Source, Bank::B)?;
@@ -78,7 +78,7 @@ pub(super) fn branch_bit(word: Word) -> Result<Instruction, DecodeError> {
     })
 }
 
-pub(super) fn branch_byte(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn branch_byte(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::br_byte;
     let a = word.narrow_i8(br_byte::A, Bank::A, br_byte::I8)?;
     let b = word.narrow_i8(br_byte::B, Bank::B, br_byte::I8)?;
@@ -93,7 +93,7 @@ pub(super) fn branch_byte(word: Word) -> Result<Instruction, DecodeError> {
     })
 }
 
-pub(super) fn jump(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn jump(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::jump;
     let a = word.wide(jump::A, Role::Source, Bank::A)?;
     let b = word.wide(jump::B, Role::Source, Bank::B)?;
@@ -105,7 +105,7 @@ pub(super) fn jump(word: Word) -> Result<Instruction, DecodeError> {
     })
 }
 
-pub(super) fn ctx_arb(word: Word) -> Instruction {
+pub(super) fn ctx_arb(word: RawWord) -> Instruction {
     use raw::ctx_arb;
     Instruction::CtxArb(CtxArb {
         mask: word.get(ctx_arb::MASK) as u16,
@@ -119,7 +119,7 @@ pub(super) fn ctx_arb(word: Word) -> Instruction {
     })
 }
 
-pub(super) fn local_csr(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn local_csr(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::local_csr;
     let csr = word.get(local_csr::CSR) as u16 * 4;
     if !word.flag(local_csr::WRITE) {

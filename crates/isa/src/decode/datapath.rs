@@ -1,6 +1,6 @@
 //! ALU, shift, field, immediate and multiply words.
 
-use super::Word;
+use super::RawWord;
 use crate::{
     AluOp, AluSpecial, Bank, ByteOrder, CamLmTarget, CrcBytes, CrcKind, DecodeError, DecodeReason,
     ImmedSelector, ImmedShift, ImmedWidth, Instruction, MulPhase, MulStepCode, MulType, MulWidth,
@@ -13,7 +13,7 @@ fn bank(flag: bool) -> Bank {
 }
 
 /// The field and bank of the first and the second logical operand.
-fn logical(word: Word, swap: Field, a: Field, b: Field) -> [(Field, Bank); 2] {
+fn logical(word: RawWord, swap: Field, a: Field, b: Field) -> [(Field, Bank); 2] {
     let straight = [(a, Bank::A), (b, Bank::B)];
     if word.flag(swap) {
         [straight[1], straight[0]]
@@ -37,7 +37,7 @@ fn read_only(written: bool, a: Result<Operand, DecodeError>, b: Operand) -> Oper
         .unwrap_or(Operand::None)
 }
 
-pub(super) fn alu(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn alu(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::alu;
     let [first, second] = logical(word, alu::SWAP, alu::A, alu::B);
     let source = |(field, bank)| word.wide(field, Role::Source, bank);
@@ -120,7 +120,11 @@ pub(super) fn alu(word: Word) -> Result<Instruction, DecodeError> {
     })
 }
 
-fn cam_target(word: Word, field: Field, options: u64) -> Result<Option<CamLmTarget>, DecodeError> {
+fn cam_target(
+    word: RawWord,
+    field: Field,
+    options: u64,
+) -> Result<Option<CamLmTarget>, DecodeError> {
     use raw::cam_options;
     let block = cam_options::BLOCK.get(options) as u8;
     let pointers = (
@@ -135,7 +139,7 @@ fn cam_target(word: Word, field: Field, options: u64) -> Result<Option<CamLmTarg
     })
 }
 
-pub(super) fn alu_shf(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn alu_shf(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::alu_shf;
     let [first, second] = logical(word, alu_shf::SWAP, alu_shf::A, alu_shf::B);
     let source = |(field, bank)| word.narrow_i8(field, bank, alu_shf::I8);
@@ -203,7 +207,7 @@ pub(super) fn alu_shf(word: Word) -> Result<Instruction, DecodeError> {
     }
 }
 
-pub(super) fn ld_field(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn ld_field(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::ld_field;
     let [(dest, dest_bank), (src, src_bank)] =
         logical(word, ld_field::SWAP, ld_field::A, ld_field::B);
@@ -217,7 +221,7 @@ pub(super) fn ld_field(word: Word) -> Result<Instruction, DecodeError> {
     })
 }
 
-pub(super) fn immed(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn immed(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::immed;
     // A register of bank B in the B field is the destination; every other
     // destination is in the A field. The remaining field holds a constant.
@@ -274,7 +278,7 @@ pub(super) fn immed(word: Word) -> Result<Instruction, DecodeError> {
     )
 }
 
-pub(super) fn mul_step(word: Word) -> Result<Instruction, DecodeError> {
+pub(super) fn mul_step(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::mul_step;
     let step = mul_step::STEP;
     let kind = word.defined(

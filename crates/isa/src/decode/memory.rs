@@ -1,6 +1,6 @@
 //! Memory and I/O command words.
 
-use super::Word;
+use super::RawWord;
 use crate::{
     Bank, CapAccess, CapCommand, CapCsr, Command, CommandNext, CommandOp, Completion, ContextMode,
     DecodeError, Format, Instruction, Operand, Role, TransferKind, TransferRegister, Unit,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(super) fn command(
-    word: Word,
+    word: RawWord,
     format: Format,
     contexts: ContextMode,
 ) -> Result<Instruction, DecodeError> {
@@ -54,7 +54,7 @@ pub(super) fn command(
     }))
 }
 
-fn completion(word: Word) -> Result<Completion, DecodeError> {
+fn completion(word: RawWord) -> Result<Completion, DecodeError> {
     use raw::memory;
     let signal = word.byte(memory::SIGNAL);
     let swap = |defer| Completion::CtxSwap { signal, defer };
@@ -68,7 +68,7 @@ fn completion(word: Word) -> Result<Completion, DecodeError> {
     })
 }
 
-fn transfer(word: Word, default: TransferKind, contexts: ContextMode) -> TransferRegister {
+fn transfer(word: RawWord, default: TransferKind, contexts: ContextMode) -> TransferRegister {
     let field = word.byte(raw::memory::TRANSFER);
     let other = contexts == ContextMode::Eight && field & OTHER_KIND != 0;
     let register = match contexts {
@@ -81,7 +81,7 @@ fn transfer(word: Word, default: TransferKind, contexts: ContextMode) -> Transfe
     }
 }
 
-pub(super) fn cap_csr(word: Word, contexts: ContextMode) -> Result<Instruction, DecodeError> {
+pub(super) fn cap_csr(word: RawWord, contexts: ContextMode) -> Result<Instruction, DecodeError> {
     use raw::cap_csr;
     let csr = u16::from_be_bytes([word.byte(cap_csr::CSR_HIGH), word.byte(cap_csr::CSR_LOW)]);
     let command = CapCommand::from_code(word.byte(cap_csr::COMMAND));

@@ -4,7 +4,7 @@ use super::{blank, error, number, present, ranged};
 use crate::{
     Bank, BranchStage, BranchTest, Condition, CtxArb, EncodeError, EncodeErrorKind, Format,
     Instruction, Operand, OperandRole, Role, UNRESTRICTED,
-    port::{self, Part},
+    port::{self, PortOperand},
     raw, unused,
 };
 
@@ -130,7 +130,7 @@ fn beside<T>(src: Operand, register: T, constant: T) -> (T, T) {
 }
 
 /// The source of a branch or jump; its other field is a constant already.
-fn lone_source(src: Operand) -> Result<Part, EncodeError> {
+fn lone_source(src: Operand) -> Result<PortOperand, EncodeError> {
     if let Operand::Constant(_) = src {
         return error(OperandRole::Src, EncodeErrorKind::TwoConstants);
     }

@@ -9,7 +9,7 @@ use crate::{
     EncodeErrorKind, Format, ImmedSelector, ImmedShift, ImmedWidth, Instruction, MulPhase,
     MulStepCode, MulType, MulWidth, Operand, OperandRole, ShfOp, ShfSpecial, Shift, ShiftControl,
     UNRESTRICTED,
-    port::{self, Part, Ports},
+    port::{self, PortOperand, Ports},
     raw, unused,
 };
 
@@ -130,7 +130,7 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
 }
 
 /// A logical operand that the instruction does not use.
-const NOTHING: Part = (OperandRole::Whole, Operand::None);
+const NOTHING: PortOperand = (OperandRole::Whole, Operand::None);
 
 fn alu_word(op: u8, dest: u64, dest_bank: u64, ports: Ports) -> Result<u64, EncodeError> {
     use raw::alu;
@@ -204,8 +204,8 @@ fn crc(
 fn shf_word(
     op: u8,
     dest: Operand,
-    a: Part,
-    b: Part,
+    a: PortOperand,
+    b: PortOperand,
     control: ShiftControl,
     count: u64,
 ) -> Result<u64, EncodeError> {

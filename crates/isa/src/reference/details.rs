@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Access, FieldKind, Flow, Leaves, MnemonicInfo, Sequence, Takes};
+use crate::{Access, FieldKind, FlowClass, Leaves, MnemonicInfo, Sequence, Takes};
 
 /// The parts of an instruction as a list, with its example.
 pub(super) fn details(row: &MnemonicInfo) -> String {
@@ -118,20 +118,20 @@ fn neighbours(out: &mut String, row: &MnemonicInfo) {
 
 fn cost(row: &MnemonicInfo) -> String {
     let mut flows = row.forms.iter().rev().map(|form| form.flow);
-    let Some(flow) = flows.find(|flow| *flow != Flow::Next) else {
+    let Some(flow) = flows.find(|flow| *flow != FlowClass::Next) else {
         return "1 cycle".to_owned();
     };
     let slots = match flow {
-        Flow::Next => return "1 cycle".to_owned(),
-        Flow::Branch => "the slots of a branch",
-        Flow::Codes => {
+        FlowClass::Next => return "1 cycle".to_owned(),
+        FlowClass::Branch => "the slots of a branch",
+        FlowClass::Codes => {
             "if taken the slots of a branch on condition codes, which are more right after an instruction that sets them"
         }
-        Flow::Bit => "if taken the slots of a branch on a bit",
-        Flow::State => "if taken the slots of a branch on a state",
-        Flow::Jump => "the slots of a jump",
-        Flow::Arbitration => "the slots of a context swap",
-        Flow::Command => "with ctx_swap the slots of a context swap",
+        FlowClass::Bit => "if taken the slots of a branch on a bit",
+        FlowClass::State => "if taken the slots of a branch on a state",
+        FlowClass::Jump => "the slots of a jump",
+        FlowClass::Arbitration => "the slots of a context swap",
+        FlowClass::Command => "with ctx_swap the slots of a context swap",
     };
     let defer = match row.max_defer {
         0 => String::new(),

@@ -11,8 +11,8 @@ use npsim_observe::set::ObserverConfig;
 use npsim_observe::timeline::TimeWindow;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, Traffic};
-use npsim_session::session::{Counts, Endpoints, Node, Plan, Session};
-use npsim_session::simulation::{Ending, Settings};
+use npsim_session::session::{Endpoints, Node, NodeCounts, Plan, Session};
+use npsim_session::simulation::{Ending, RunSettings};
 
 use super::ChipPoint;
 use crate::observation::{LossCounts, microcode_losses};
@@ -26,7 +26,7 @@ use crate::subject::Execution;
 /// The programs do not fit the chip, or the set-up contradicts itself.
 pub(super) fn run(
     point: &ChipPoint,
-    settings: Settings,
+    settings: RunSettings,
     frames: Frames,
     watch: &FrameJournal,
     pauses: &[Cycle],
@@ -110,11 +110,11 @@ fn ending(session: &Session) -> Ending {
 }
 
 /// What the last chip counted, and what all of them lost.
-fn counts(nodes: &[Node], at: impl Fn(&Node) -> Counts) -> (Stats, LossCounts) {
+fn counts(nodes: &[Node], at: impl Fn(&Node) -> NodeCounts) -> (Stats, LossCounts) {
     let mut lost = LossCounts::default();
     let mut last = Stats::default();
     for node in nodes {
-        let Counts { stats, traffic } = at(node);
+        let NodeCounts { stats, traffic } = at(node);
         lost.media += media_losses(&traffic);
         lost.microcode += microcode_losses(&stats);
         last = stats;

@@ -8,7 +8,7 @@ use npsim_inspect::stats::Stats;
 use npsim_project::load::generator;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, captured};
-use npsim_session::simulation::{Ending, Settings};
+use npsim_session::simulation::{Ending, RunSettings};
 
 use super::{ChipPoint, PointTraffic, chain};
 use crate::metric::{Measure, Metric};
@@ -85,10 +85,10 @@ fn end(point: &ChipPoint) -> Option<Cycle> {
     Some(window.warm_up.saturating_add(measure))
 }
 
-fn settings(point: &ChipPoint) -> Settings {
+fn settings(point: &ChipPoint) -> RunSettings {
     let end = end(point);
     let megahertz = point.project.capacity.hertz / 1_000_000;
-    Settings {
+    RunSettings {
         until: end,
         drain: end.is_none().then_some(megahertz * DRAIN_US),
         allow: point.allow.clone(),

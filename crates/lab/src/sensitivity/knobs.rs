@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_asm::spelling::closest;
-use npsim_profile::{Foundation, Profile, Value};
+use npsim_profile::{Foundation, ParameterValue, Profile};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::{Overrides, Project, Setting};
 use serde::Serialize;
@@ -226,7 +226,7 @@ fn of_constant(chosen: &ModelChoice) -> Knob {
 /// The parameters of a chip that are moved, but for those that were `seen` before.
 fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
     let loose = |of: Foundation| matches!(of, Foundation::Assumed | Foundation::Calibrated);
-    let is_positive = |value: Value| value.number().is_some_and(|number| number > 0);
+    let is_positive = |value: ParameterValue| value.number().is_some_and(|number| number > 0);
     let parameters = profile.parameters().filter(|p| {
         loose(p.foundation) && is_positive(p.value) && !SHAPE.contains(&(p.group, p.name))
     });

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::{Frame, Label};
+use crate::frame::{Frame, PacketLabel};
 use crate::line::DropReason;
 use crate::topology::Topology;
 
@@ -30,7 +30,7 @@ pub struct TransitFrame {
 
 /// Frames that have left by a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Left {
+struct DepartedFrames {
     /// When they began to leave, and their bytes, the earliest first.
     frames: VecDeque<(Time, u64)>,
     bytes: u64,
@@ -38,9 +38,9 @@ struct Left {
 
 /// What leaves a chip in the order in which it came: flow, destination, and whether it is a packet
 /// of the flow. A message about one has a class of its own, and may overtake packets.
-type Order = (Option<u32>, u32, bool);
+type OrderKey = (Option<u32>, u32, bool);
 
-fn order_of(frame: &Frame) -> Order {
+fn order_of(frame: &Frame) -> OrderKey {
     (frame.flow, frame.to, frame.is_of_flow())
 }
 
@@ -51,11 +51,11 @@ pub struct InTransit {
     next: u64,
     frames_inside: BTreeMap<u64, TransitFrame>,
     /// Numbers of those that are not taken for lost, in order.
-    flows: BTreeMap<Order, VecDeque<u64>>,
+    flows: BTreeMap<OrderKey, VecDeque<u64>>,
     /// Numbers of those that are.
     lost: VecDeque<u64>,
     /// By line.
-    left: BTreeMap<usize, Left>,
+    left: BTreeMap<usize, DepartedFrames>,
 }
 
 impl InTransit {
@@ -97,7 +97,7 @@ impl InTransit {
 
     /// The frame that a packet is which the chip's core sends on or quotes: the first with its label,
     /// of those that are not taken for lost if there is one.
-    pub fn find(&self, label: &Label, topology: &Topology) -> Option<u64> {
+    pub fn find(&self, label: &PacketLabel, topology: &Topology) -> Option<u64> {
         let like = |transit: &TransitFrame| transit.frame.label(topology).as_ref() == Some(label);
         let alike = self
             .frames_inside

@@ -10,20 +10,20 @@ use npsim_engine::ENGINE;
 use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
-use npsim_session::links::{Crossing, Lost, Origin};
+use npsim_session::links::{Crossing, FrameOrigin, LostFrame};
 use npsim_session::node::{NetworkedState, Node};
 use npsim_session::report::NodeReport;
 use npsim_session::session::seed_of;
-use npsim_session::simulation::Settings;
+use npsim_session::simulation::RunSettings;
 use npsim_transport::time::{SECOND, Time};
 use serde::{Deserialize, Serialize};
 
 use super::in_transit::InTransit;
 use super::system::{System, links};
 use crate::ethernet::{self, Mac};
-use crate::frame::{Content, Frame, Label};
+use crate::frame::{Content, Frame, PacketLabel};
 use crate::line::DropReason;
-use crate::simulation::{Leaving, Simulation, ToChip};
+use crate::simulation::{LeavingFrame, Simulation, ToChip};
 use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
 
@@ -76,12 +76,12 @@ impl fmt::Debug for ChipNode {
 #[derive(Debug, Default)]
 pub(crate) struct Happened {
     departures: Vec<Crossing>,
-    lost: Vec<Lost>,
+    lost: Vec<LostFrame>,
 }
 
 /// The state of a chip in a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct NodeState {
+pub(crate) struct ChipNodeState {
     chip: NetworkedState,
     inside: InTransit,
     unknown_frames: u64,
@@ -89,8 +89,8 @@ pub(crate) struct NodeState {
 
 impl ChipNode {
     /// The state between two runs.
-    pub fn save(&mut self) -> Result<NodeState, Problem> {
-        Ok(NodeState {
+    pub fn save(&mut self) -> Result<ChipNodeState, Problem> {
+        Ok(ChipNodeState {
             chip: self.node.save_networked()?,
             inside: self.inside.clone(),
             unknown_frames: self.unknown_frames,
@@ -98,7 +98,7 @@ impl ChipNode {
     }
 
     /// Goes on from a state of the same chip in the same network.
-    pub fn restore(&mut self, state: NodeState, outside: &Simulation) -> Result<(), String> {
+    pub fn restore(&mut self, state: ChipNodeState, outside: &Simulation) -> Result<(), String> {
         let lines = 2 * outside.topology().links.len();
         if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
             return Err(format!("frames in `{}` are none of the network", self.name));
@@ -183,9 +183,9 @@ impl ChipNode {
             })
             .collect();
         let seed = seed_of(topology.seed, number);
-        let settings = Settings {
+        let settings = RunSettings {
             seed: Some(seed),
-            ..Settings::new(ENGINE)
+            ..RunSettings::new(ENGINE)
         };
         Ok(Self {
             node: Node::networked(project, &system.programs, settings, answer)?,
@@ -266,7 +266,7 @@ impl ChipNode {
         let origin = way.map(|way| {
             simulation.expect(way, &frame);
             let number = self.inside.enter((*frame).clone(), way, ends);
-            Origin {
+            FrameOrigin {
                 frame: number,
                 arrived: self.cycle(ends),
             }
@@ -309,7 +309,7 @@ impl ChipNode {
         onwards
     }
 
-    fn lost(&mut self, lost: Lost, simulation: &mut Simulation, tap: &mut dyn Tap) {
+    fn lost(&mut self, lost: LostFrame, simulation: &mut Simulation, tap: &mut dyn Tap) {
         if let Some(origin) = lost.origin {
             let at = self.time(lost.cycle);
             self.lose(origin.frame, DropReason::Media, at, simulation, tap);
@@ -356,7 +356,7 @@ impl ChipNode {
         let bytes = departure.bytes;
         // What the core of the chip sends on has lost its trace.
         let number = departure.origin.map(|origin| origin.frame).or_else(|| {
-            let label = Label::of(ethernet::packet(&bytes)?)?;
+            let label = PacketLabel::of(ethernet::packet(&bytes)?)?;
             self.inside.find(&label, simulation.topology())
         });
         let left = number.and_then(|number| self.inside.leave(number));
@@ -379,7 +379,7 @@ impl ChipNode {
             return None;
         };
         let longest = self.inside.longest(&transit, begins);
-        let leaving = Leaving {
+        let leaving = LeavingFrame {
             line: port.out,
             frame: Box::new(frame),
             begins,
@@ -406,7 +406,7 @@ impl ChipNode {
             return None;
         };
         simulation.expect(port.out, &frame);
-        let leaving = Leaving {
+        let leaving = LeavingFrame {
             line: port.out,
             frame: Box::new(frame),
             begins,
@@ -456,7 +456,7 @@ impl ChipNode {
         }
         let to = host(packet.destination())? as u32;
         let quoted = message::quote(&packet).and_then(|quote| {
-            let label = Label::of(quote)?;
+            let label = PacketLabel::of(quote)?;
             self.inside.find(&label, topology)
         });
         let transit = quoted.and_then(|number| self.inside.get(number));

@@ -10,7 +10,7 @@ use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::Time;
 use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
 
-use super::Reading;
+use super::FileReading;
 use super::typed::{self, Bytes};
 use crate::topology::{Flow, NodeKind, Transport};
 
@@ -43,9 +43,9 @@ const NAMES: [(&str, Name); 9] = [
     ("udp", Name::Udp),
 ];
 
-impl Reading {
+impl FileReading {
     /// The nodes that a flow of the file joins, pair by pair.
-    pub(super) fn pairs(&self, flow: &typed::Flow) -> Result<Vec<(usize, usize)>, Problem> {
+    pub(super) fn pairs(&self, flow: &typed::FlowSection) -> Result<Vec<(usize, usize)>, Problem> {
         let (from, to) = (self.group(&flow.from)?, self.group(&flow.to)?);
         for (group, placed) in [(&from, &flow.from), (&to, &flow.to)] {
             if !matches!(self.topology.nodes[group.start].kind, NodeKind::Host { .. }) {
@@ -69,9 +69,9 @@ impl Reading {
             .collect())
     }
 
-    pub(super) fn flow(&mut self, flow: &typed::Flow) -> Result<(), Problem> {
+    pub(super) fn flow(&mut self, flow: &typed::FlowSection) -> Result<(), Problem> {
         let pairs = self.pairs(flow)?;
-        let time = |placed: Option<&typed::Placed>| placed.map_or(Ok(0), |it| self.time(it));
+        let time = |placed: Option<&typed::PlacedText>| placed.map_or(Ok(0), |it| self.time(it));
         let (start, step) = (time(flow.start.as_ref())?, time(flow.step.as_ref())?);
         let spread = time(flow.spread.as_ref())?;
         let transport = self.transport(flow)?;
@@ -105,7 +105,7 @@ impl Reading {
         Ok(())
     }
 
-    fn transport(&self, flow: &typed::Flow) -> Result<Transport, Problem> {
+    fn transport(&self, flow: &typed::FlowSection) -> Result<Transport, Problem> {
         let name = self.word(&flow.transport, "transport", &NAMES)?;
         let packet = flow
             .packet
@@ -191,7 +191,7 @@ impl Reading {
     }
 
     /// What a flow with Quick-Start asks for: a rate of the file's, which its scheme scales.
-    fn asked(&self, flow: &typed::Flow) -> Result<QuickStartParameters, Problem> {
+    fn asked(&self, flow: &typed::FlowSection) -> Result<QuickStartParameters, Problem> {
         let Some(rate) = &flow.rate else {
             let message = "`quick-start` needs the rate that it asks for";
             let problem = self.text.problem(flow.transport.span(), message);
@@ -202,7 +202,7 @@ impl Reading {
     }
 
     /// What there is to send; none: without an end.
-    fn bytes(&self, flow: &typed::Flow) -> Result<Option<u64>, Problem> {
+    fn bytes(&self, flow: &typed::FlowSection) -> Result<Option<u64>, Problem> {
         match flow.bytes.as_ref().map(toml::Spanned::get_ref) {
             None => Ok(None),
             Some(Bytes::Number(bytes)) => Ok(Some(*bytes)),
@@ -215,7 +215,7 @@ impl Reading {
         }
     }
 
-    fn rcp_flow(&self, flow: &typed::Flow, packet: u32) -> Result<Transport, Problem> {
+    fn rcp_flow(&self, flow: &typed::FlowSection, packet: u32) -> Result<Transport, Problem> {
         if flow.host.is_some() {
             let message = "`rcp` has none of the keys of TCP hosts";
             return Err(self.text.problem(flow.transport.span(), message));
@@ -234,7 +234,7 @@ impl Reading {
         })
     }
 
-    fn udp(&self, flow: &typed::Flow, packet: u32) -> Result<Transport, Problem> {
+    fn udp(&self, flow: &typed::FlowSection, packet: u32) -> Result<Transport, Problem> {
         let Some(rate) = &flow.rate else {
             let problem = self
                 .text
@@ -315,7 +315,7 @@ impl Reading {
         Ok(host)
     }
 
-    fn clock(&self, placed: &typed::Placed) -> Result<TimerClock, Problem> {
+    fn clock(&self, placed: &typed::PlacedText) -> Result<TimerClock, Problem> {
         let scale = self.quantities.scale;
         let divided = |tick: Time| (tick / scale).max(1);
         let ring = |clock| match clock {

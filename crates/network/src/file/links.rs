@@ -3,18 +3,20 @@
 use npsim_project::problem::Problem;
 use npsim_transport::time::{SECOND, Time};
 
-use super::Reading;
+use super::FileReading;
 use super::quantities::{LimitText, limit};
 use super::typed;
 use crate::ethernet;
-use crate::topology::{Limit, LineParameters, Link, Loss, Node, NodeKind, QueueParameters, Red};
+use crate::topology::{
+    LineParameters, Link, Loss, Node, NodeKind, QueueLimit, QueueParameters, Red,
+};
 
 /// Bits per second of what an ideal switch does between a router's port and the hosts behind it: they
 /// take no time that matters.
 const IDEAL: u64 = 1_000_000_000_000_000;
 
-impl Reading {
-    pub(super) fn link(&mut self, link: &typed::Link) -> Result<(), Problem> {
+impl FileReading {
+    pub(super) fn link(&mut self, link: &typed::LinkSection) -> Result<(), Problem> {
         let rate = self.rate(&link.rate)?;
         let delay = self.time(&link.delay)?;
         let [first, second] = link.between.get_ref();
@@ -28,7 +30,7 @@ impl Reading {
             let message = format!("`{}` is at both ends", first.get_ref());
             return Err(self.text.problem(link.between.span(), message));
         }
-        let line = |queue: Option<&typed::Queue>, loss| {
+        let line = |queue: Option<&typed::QueueSection>, loss| {
             Ok(LineParameters {
                 overhead: link
                     .overhead
@@ -128,10 +130,14 @@ impl Reading {
         }
     }
 
-    fn queue(&self, queue: Option<&typed::Queue>, rate: u64) -> Result<QueueParameters, Problem> {
+    fn queue(
+        &self,
+        queue: Option<&typed::QueueSection>,
+        rate: u64,
+    ) -> Result<QueueParameters, Problem> {
         let Some(queue) = queue else {
             return Ok(QueueParameters {
-                limit: Limit::None,
+                limit: QueueLimit::None,
                 red: None,
             });
         };
@@ -139,11 +145,11 @@ impl Reading {
         let text = text.map_err(|message| self.text.problem(queue.limit.span(), message))?;
         let packet = queue.packet.unwrap_or(1_000).max(1);
         let limit = match (text, &queue.rtt) {
-            (LimitText::Endless, _) => Limit::None,
-            (LimitText::Packets(packets), _) => Limit::Packets(packets),
-            (LimitText::Bytes(bytes), _) => Limit::Bytes(bytes),
+            (LimitText::Endless, _) => QueueLimit::None,
+            (LimitText::Packets(packets), _) => QueueLimit::Packets(packets),
+            (LimitText::Bytes(bytes), _) => QueueLimit::Bytes(bytes),
             (LimitText::Products(thousandths), Some(rtt)) => {
-                Limit::Bytes(product(rate, self.time(rtt)?, thousandths))
+                QueueLimit::Bytes(product(rate, self.time(rtt)?, thousandths))
             }
             (LimitText::Products(_), None) => {
                 let message = "bandwidth-delay products need the round-trip time";
@@ -161,12 +167,12 @@ impl Reading {
             return Ok(QueueParameters { limit, red: None });
         }
         let room = match limit {
-            Limit::Packets(room) | Limit::Bytes(room) if room < 1 << 31 => room,
-            Limit::Packets(_) | Limit::Bytes(_) => {
+            QueueLimit::Packets(room) | QueueLimit::Bytes(room) if room < 1 << 31 => room,
+            QueueLimit::Packets(_) | QueueLimit::Bytes(_) => {
                 let message = "random early detection counts to 2^31";
                 return Err(self.text.problem(queue.limit.span(), message));
             }
-            Limit::None => {
+            QueueLimit::None => {
                 let message = "random early detection needs a limit";
                 return Err(self.text.problem(queue.limit.span(), message));
             }

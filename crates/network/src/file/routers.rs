@@ -5,9 +5,9 @@ use npsim_protocols::{rcp, xcp};
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
 use npsim_transport::wire::PacketFormat;
 
-use super::Reading;
-use super::typed::{self, Placed};
-use crate::topology::{Law, NodeKind, Stamp};
+use super::FileReading;
+use super::typed::{self, PlacedText};
+use crate::topology::{FeedbackPoint, NodeKind, RouterLaw};
 
 /// The models by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,9 @@ const MODELS: [(&str, Model); 5] = [
     ("quick-start", Model::QuickStart),
 ];
 
-impl Reading {
+impl FileReading {
     /// A router whose node comes next.
-    pub(super) fn router(&mut self, router: &typed::Router) -> Result<NodeKind, Problem> {
+    pub(super) fn router(&mut self, router: &typed::RouterSection) -> Result<NodeKind, Problem> {
         let place = router.name.span();
         let model = match (&router.model, &router.system) {
             (Some(model), None) => model,
@@ -75,7 +75,7 @@ impl Reading {
             return Err(self.text.problem(placed.span(), message));
         }
         let law = match model {
-            Model::Fifo => Law::None,
+            Model::Fifo => RouterLaw::None,
             Model::Xcp => self.xcp(router.xcp.as_ref(), false)?,
             Model::XcpOption => self.xcp(router.xcp.as_ref(), true)?,
             Model::Rcp => self.rcp(router.rcp.as_ref())?,
@@ -86,7 +86,7 @@ impl Reading {
     }
 
     /// A time of the file, or a usual one, which is divided as well.
-    fn time_or(&self, placed: Option<&Placed>, usual: Time) -> Result<Time, Problem> {
+    fn time_or(&self, placed: Option<&PlacedText>, usual: Time) -> Result<Time, Problem> {
         match placed {
             Some(placed) => self.time(placed),
             None => Ok(usual / self.quantities.scale),
@@ -94,7 +94,7 @@ impl Reading {
     }
 
     /// A time that recurs, which cannot be 0.
-    fn positive(&self, placed: Option<&Placed>, time: Time) -> Result<Time, Problem> {
+    fn positive(&self, placed: Option<&PlacedText>, time: Time) -> Result<Time, Problem> {
         match placed {
             Some(placed) if time == 0 => {
                 let message = "a time of 0 recurs without an end";
@@ -108,12 +108,16 @@ impl Reading {
         placed.map_or(Ok(usual), |placed| self.share(placed, 10.0))
     }
 
-    fn xcp(&self, keys: Option<&typed::Xcp>, per_option: bool) -> Result<Law, Problem> {
-        let none = typed::Xcp::default();
+    fn xcp(
+        &self,
+        keys: Option<&typed::XcpSection>,
+        per_option: bool,
+    ) -> Result<RouterLaw, Problem> {
+        let none = typed::XcpSection::default();
         let keys = keys.unwrap_or(&none);
         let usual = xcp::XcpSettings::for_capacity(1);
         let ticks =
-            |placed: Option<&Placed>, usual: u32| {
+            |placed: Option<&PlacedText>, usual: u32| {
                 let Some(placed) = placed else {
                     let usual = u64::from(usual) / self.quantities.scale;
                     return Ok(usual.max(1) as u32);
@@ -143,7 +147,7 @@ impl Reading {
                 let message = "`xcp-option` gives feedback behind the queue";
                 return Err(self.text.problem(placed.span(), message));
             }
-            return Ok(Law::XcpOption {
+            return Ok(RouterLaw::XcpOption {
                 parameters,
                 capacity,
                 format: self.format(keys.format.as_ref())?,
@@ -154,22 +158,25 @@ impl Reading {
             let message = "the header of `xcp` has one format; only `xcp-option` has several";
             return Err(self.text.problem(placed.span(), message));
         }
-        Ok(Law::Xcp {
+        Ok(RouterLaw::Xcp {
             parameters,
             capacity,
             stamp: match &keys.stamp {
-                None => Stamp::default(),
+                None => FeedbackPoint::default(),
                 Some(placed) => self.word(
                     placed,
                     "place of the stamp",
-                    &[("arrival", Stamp::Arrival), ("departure", Stamp::Departure)],
+                    &[
+                        ("arrival", FeedbackPoint::Arrival),
+                        ("departure", FeedbackPoint::Departure),
+                    ],
                 )?,
             },
         })
     }
 
     /// How numbers of packets stand in XCP's option.
-    pub(super) fn format(&self, placed: Option<&Placed>) -> Result<PacketFormat, Problem> {
+    pub(super) fn format(&self, placed: Option<&PlacedText>) -> Result<PacketFormat, Problem> {
         let formats = [
             ("mantissa-exponent", PacketFormat::MantissaExponent),
             ("integer", PacketFormat::Integer),
@@ -179,13 +186,13 @@ impl Reading {
         })
     }
 
-    fn rcp(&self, keys: Option<&typed::Rcp>) -> Result<Law, Problem> {
+    fn rcp(&self, keys: Option<&typed::RcpSection>) -> Result<RouterLaw, Problem> {
         /// Of a capacity of this many bytes per second shares can be told to the millionth.
         const WHOLE: u64 = 1_000_000;
-        let none = typed::Rcp::default();
+        let none = typed::RcpSection::default();
         let keys = keys.unwrap_or(&none);
         let usual = rcp::RcpSettings::for_capacity(WHOLE);
-        let nanoseconds = |placed: Option<&Placed>, usual: u64| {
+        let nanoseconds = |placed: Option<&PlacedText>, usual: u64| {
             let time = self.time_or(placed, usual * 1_000)?;
             self.positive(placed, time / 1_000)
         };
@@ -199,7 +206,7 @@ impl Reading {
             },
         };
         let first = part(keys.initial_rate.as_ref(), usual.initial_rate)?;
-        Ok(Law::Rcp {
+        Ok(RouterLaw::Rcp {
             parameters: rcp::RcpSettings {
                 capacity: WHOLE,
                 target: part(keys.eta.as_ref(), WHOLE as u32)?.into(),
@@ -212,10 +219,10 @@ impl Reading {
         })
     }
 
-    fn quick_start(&self, keys: Option<&typed::QuickStart>) -> Result<Law, Problem> {
-        let none = typed::QuickStart::default();
+    fn quick_start(&self, keys: Option<&typed::QuickStartSection>) -> Result<RouterLaw, Problem> {
+        let none = typed::QuickStartSection::default();
         let keys = keys.unwrap_or(&none);
-        Ok(Law::QuickStart {
+        Ok(RouterLaw::QuickStart {
             threshold: match &keys.threshold {
                 Some(placed) => self.share(placed, 1.0)?,
                 None => 900_000,

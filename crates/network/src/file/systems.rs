@@ -8,8 +8,8 @@ use npsim_project::problem::{Excerpt, Problem};
 use npsim_project::quantity::{self, parse_rate};
 use npsim_transport::time::{MICROSECOND, Time};
 
-use super::Reading;
-use super::typed::{self, Placed};
+use super::FileReading;
+use super::typed::{self, PlacedText};
 use crate::topology::NodeKind;
 
 /// The shortest delay of a link at a chip: so far chips and what is around them are simulated
@@ -33,12 +33,12 @@ pub struct ChipPlan {
     pub ports: Vec<(usize, Excerpt)>,
 }
 
-impl Reading {
+impl FileReading {
     /// A router that is a chip.
     pub(super) fn system(
         &mut self,
-        router: &typed::Router,
-        system: &Placed,
+        router: &typed::RouterSection,
+        system: &PlacedText,
     ) -> Result<NodeKind, Problem> {
         let model_keys = [
             ("delay", router.delay.is_some()),
@@ -101,7 +101,7 @@ impl Reading {
     }
 
     /// A time of the file divided by its scale, or a rate multiplied by it, as a project has it.
-    fn scaled(&self, placed: &Placed) -> Result<String, Problem> {
+    fn scaled(&self, placed: &PlacedText) -> Result<String, Problem> {
         let text = placed.get_ref();
         if parse_rate(text).is_ok() && text.ends_with(['s', 'S']) && text.contains(['b', 'B']) {
             return Ok(format!("{}bps", self.rate(placed)?));
@@ -113,13 +113,16 @@ impl Reading {
     }
 
     /// An end of a link: its nodes, and the port where it is a chip.
-    pub(super) fn end(&self, placed: &Placed) -> Result<(Range<usize>, Option<usize>), Problem> {
+    pub(super) fn end(
+        &self,
+        placed: &PlacedText,
+    ) -> Result<(Range<usize>, Option<usize>), Problem> {
         let text = placed.get_ref();
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port)),
             None => (text.as_str(), None),
         };
-        let named = Placed::new(placed.span(), name.to_owned());
+        let named = PlacedText::new(placed.span(), name.to_owned());
         let group = self.group(&named)?;
         let NodeKind::Chip { ports } = &self.topology.nodes[group.start].kind else {
             if port.is_some() {
@@ -148,7 +151,7 @@ impl Reading {
     /// What a link at a chip cannot have.
     pub(super) fn at_chip(
         &mut self,
-        link: &typed::Link,
+        link: &typed::LinkSection,
         ports: [Option<usize>; 2],
         delay: Time,
     ) -> Result<(), Problem> {

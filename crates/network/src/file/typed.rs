@@ -6,119 +6,119 @@ use serde::Deserialize;
 use toml::Spanned;
 
 /// A text whose place is known.
-pub type Placed = Spanned<String>;
+pub type PlacedText = Spanned<String>;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
+pub struct NetworkFile {
     /// Name of the network.
     pub name: String,
     /// All times are divided by it and all rates multiplied.
     pub scale: Option<Spanned<u64>>,
     /// When the run ends.
-    pub until: Placed,
+    pub until: PlacedText,
     /// From when on is measured; from the beginning if left out.
-    pub from: Option<Placed>,
+    pub from: Option<PlacedText>,
     /// Draws what is random; 1 if left out.
     pub seed: Option<u64>,
     #[serde(default)]
-    pub host: Vec<Host>,
+    pub host: Vec<HostSection>,
     #[serde(default)]
     pub switch: Vec<Switch>,
     #[serde(default)]
-    pub router: Vec<Router>,
+    pub router: Vec<RouterSection>,
     #[serde(default)]
-    pub link: Vec<Link>,
+    pub link: Vec<LinkSection>,
     #[serde(default)]
-    pub flow: Vec<Flow>,
+    pub flow: Vec<FlowSection>,
 }
 
 /// One host, or several with numbers behind the name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Host {
-    pub name: Placed,
+pub struct HostSection {
+    pub name: PlacedText,
     /// How many; 1 if left out.
     pub count: Option<Spanned<u64>>,
     /// Address of the first; each has the next one.
-    pub address: Placed,
+    pub address: PlacedText,
     /// What it computes with; without one nothing takes time.
-    pub cpu: Option<Cpu>,
+    pub cpu: Option<CpuSection>,
 }
 
 /// The CPU of a host, and what it needs of a core's time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cpu {
+pub struct CpuSection {
     /// Cores; 1 if left out.
     pub cores: Option<Spanned<u64>>,
     /// A packet in or out; nothing if left out.
-    pub packet: Option<Placed>,
+    pub packet: Option<PlacedText>,
     /// A timer that fires; nothing if left out.
-    pub timer: Option<Placed>,
+    pub timer: Option<PlacedText>,
     /// A tick of the clock in which a timer fires; nothing if left out.
-    pub tick: Option<Placed>,
+    pub tick: Option<PlacedText>,
     /// What a timer takes longer for each other core that is busy; nothing if left out.
-    pub contention: Option<Placed>,
+    pub contention: Option<PlacedText>,
 }
 
 /// Passes packets on at once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Switch {
-    pub name: Placed,
+    pub name: PlacedText,
 }
 
 /// A router: a model, or a whole chip with its microcode.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Router {
-    pub name: Placed,
+pub struct RouterSection {
+    pub name: PlacedText,
     /// `fifo`, `xcp`, `xcp-option`, `rcp` or `quick-start`.
-    pub model: Option<Placed>,
+    pub model: Option<PlacedText>,
     /// A project file or its folder, relative to this file.
-    pub system: Option<Placed>,
+    pub system: Option<PlacedText>,
     /// Of a system: keys of the project file, as they are.
     pub set: Option<Spanned<toml::Table>>,
     /// Of a system: keys of the project file that are times or rates of this file.
-    pub scaled: Option<Spanned<BTreeMap<String, Placed>>>,
+    pub scaled: Option<Spanned<BTreeMap<String, PlacedText>>>,
     /// Time from a packet's arrival to its place in a queue.
-    pub delay: Option<Placed>,
-    pub xcp: Option<Xcp>,
-    pub rcp: Option<Rcp>,
+    pub delay: Option<PlacedText>,
+    pub xcp: Option<XcpSection>,
+    pub rcp: Option<RcpSection>,
     #[serde(rename = "quick-start")]
-    pub quick_start: Option<QuickStart>,
+    pub quick_start: Option<QuickStartSection>,
 }
 
 /// What an operator of XCP sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Xcp {
-    pub capacity: Option<Placed>,
+pub struct XcpSection {
+    pub capacity: Option<PlacedText>,
     pub alpha: Option<Spanned<f64>>,
     pub beta: Option<Spanned<f64>>,
     pub gamma: Option<Spanned<f64>>,
-    pub initial_interval: Option<Placed>,
-    pub min_interval: Option<Placed>,
-    pub max_interval: Option<Placed>,
-    pub allowed_queue: Option<Placed>,
+    pub initial_interval: Option<PlacedText>,
+    pub min_interval: Option<PlacedText>,
+    pub max_interval: Option<PlacedText>,
+    pub allowed_queue: Option<PlacedText>,
     /// `arrival` or `departure`.
-    pub stamp: Option<Placed>,
+    pub stamp: Option<PlacedText>,
     /// Of `xcp-option`: `mantissa-exponent` or `integer`.
-    pub format: Option<Placed>,
+    pub format: Option<PlacedText>,
 }
 
 /// What an operator of RCP sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rcp {
+pub struct RcpSection {
     pub alpha: Option<Spanned<f64>>,
     pub beta: Option<Spanned<f64>>,
     /// Share of the capacity that is to be used.
     pub eta: Option<Spanned<f64>>,
-    pub period: Option<Placed>,
-    pub initial_rtt: Option<Placed>,
+    pub period: Option<PlacedText>,
+    pub initial_rtt: Option<PlacedText>,
     /// Share of the capacity that flows begin with.
     pub initial_rate: Option<Spanned<f64>>,
 }
@@ -126,10 +126,10 @@ pub struct Rcp {
 /// What an operator of Quick-Start sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct QuickStart {
+pub struct QuickStartSection {
     /// Share of the line that may be granted up to.
     pub threshold: Option<Spanned<f64>>,
-    pub window: Option<Placed>,
+    pub window: Option<PlacedText>,
     /// Windows of which the busiest counts.
     pub samples: Option<u8>,
 }
@@ -137,30 +137,30 @@ pub struct QuickStart {
 /// A link, or as many as a group of hosts has members.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
-    pub name: Option<Placed>,
-    pub between: Spanned<[Placed; 2]>,
-    pub rate: Placed,
-    pub delay: Placed,
+pub struct LinkSection {
+    pub name: Option<PlacedText>,
+    pub between: Spanned<[PlacedText; 2]>,
+    pub rate: PlacedText,
+    pub delay: PlacedText,
     /// Bytes on the line besides each IP packet.
     pub overhead: Option<u32>,
     /// Before the line from the first end; that back is endless.
-    pub queue: Option<Queue>,
+    pub queue: Option<QueueSection>,
     /// Before the line back.
-    pub queue_back: Option<Queue>,
-    pub loss: Option<Loss>,
+    pub queue_back: Option<QueueSection>,
+    pub loss: Option<LossSection>,
 }
 
 /// A queue.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Queue {
+pub struct QueueSection {
     /// `fifo` or `red`.
-    pub kind: Option<Placed>,
+    pub kind: Option<PlacedText>,
     /// `100 packets`, `64KB`, or `2bdp` with `rtt`.
-    pub limit: Placed,
+    pub limit: PlacedText,
     /// The round-trip time of a bandwidth-delay product.
-    pub rtt: Option<Placed>,
+    pub rtt: Option<PlacedText>,
     /// RED: as a share of the limit.
     pub least: Option<Spanned<f64>>,
     pub most: Option<Spanned<f64>>,
@@ -174,7 +174,7 @@ pub struct Queue {
 /// Shares of packets that are lost on a link.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Loss {
+pub struct LossSection {
     pub forward: Option<Spanned<f64>>,
     pub back: Option<Spanned<f64>>,
 }
@@ -182,23 +182,23 @@ pub struct Loss {
 /// A flow, or as many as the groups that it joins have members.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Flow {
+pub struct FlowSection {
     pub name: Option<String>,
-    pub from: Placed,
-    pub to: Placed,
-    pub transport: Placed,
+    pub from: PlacedText,
+    pub to: PlacedText,
+    pub transport: PlacedText,
     /// When the first one opens; at once if left out.
-    pub start: Option<Placed>,
+    pub start: Option<PlacedText>,
     /// From one to the next.
-    pub step: Option<Placed>,
+    pub step: Option<PlacedText>,
     /// Each opens up to so much later, as the seed and its name draw it.
-    pub spread: Option<Placed>,
+    pub spread: Option<PlacedText>,
     /// `endless`, or a number of bytes.
     pub bytes: Option<Spanned<Bytes>>,
     /// Of `udp`.
-    pub rate: Option<Placed>,
+    pub rate: Option<PlacedText>,
     /// Of `udp`: when it ends.
-    pub until: Option<Placed>,
+    pub until: Option<PlacedText>,
     /// Bytes of a full packet with its IP header; 1500 if left out.
     pub packet: Option<Spanned<u32>>,
     /// Time to live of what the sender sends; 64 if left out.
@@ -221,20 +221,20 @@ pub struct HostKeys {
     pub initial_window: Option<Spanned<u8>>,
     pub window_limit: Option<u64>,
     pub receive_buffer: Option<u32>,
-    pub min_rto: Option<Placed>,
+    pub min_rto: Option<PlacedText>,
     /// `off`, or a time.
-    pub delayed_ack: Option<Placed>,
+    pub delayed_ack: Option<PlacedText>,
     pub sack_blocks: Option<Spanned<u8>>,
     pub limited_transmit: Option<bool>,
     pub restart_after_idle: Option<bool>,
     /// `exact`, `ring`, `ring-sdk`, or an interrupt such as `250Hz`.
-    pub pacing: Option<Placed>,
+    pub pacing: Option<PlacedText>,
     /// Whether selective acknowledgements are agreed on; those of `reno` never are.
     pub sack: Option<Spanned<bool>>,
     /// Of XCP: `halve` or `ignore`.
-    pub loss: Option<Placed>,
+    pub loss: Option<PlacedText>,
     /// Of XCP: whether no more is asked for than may be in flight.
     pub cap_request: Option<Spanned<bool>>,
     /// Of `xcp-option`: `mantissa-exponent` or `integer`.
-    pub format: Option<Placed>,
+    pub format: Option<PlacedText>,
 }

@@ -15,7 +15,7 @@ const MILLION: u128 = 1_000_000;
 
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct QuickStart {
+pub struct QuickStartLine {
     threshold: i64,
     length: Time,
     window: GrantWindow,
@@ -25,7 +25,7 @@ pub struct QuickStart {
     random: Random,
 }
 
-impl QuickStart {
+impl QuickStartLine {
     pub fn new(share: u32, length: Time, samples: u8, capacity: u64, seed: u64) -> Self {
         let bits = u128::from(capacity) * 8 * u128::from(share) / MILLION;
         let threshold = units_of_rate(u64::try_from(bits).unwrap_or(u64::MAX));

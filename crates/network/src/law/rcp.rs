@@ -15,12 +15,12 @@ const NANOSECOND: Time = 1_000;
 
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Rcp {
+pub struct RcpLine {
     rate: LinkRate,
     counters: Counters,
 }
 
-impl Rcp {
+impl RcpLine {
     /// Target and first rate keep their shares of the capacity.
     pub fn new(parameters: RcpSettings, capacity: u64) -> Result<Self, ParameterError> {
         let share = |part: u64| {

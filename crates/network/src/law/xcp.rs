@@ -10,22 +10,22 @@ use serde::{Deserialize, Serialize};
 use super::LawTimer;
 use super::interval::Intervals;
 use crate::frame::{Content, Frame};
-use crate::topology::Stamp;
+use crate::topology::FeedbackPoint;
 
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Xcp {
+pub struct XcpLine {
     intervals: Intervals,
     sums: Sums,
     pools: FeedbackPools,
-    stamp: Stamp,
+    stamp: FeedbackPoint,
 }
 
-impl Xcp {
+impl XcpLine {
     pub fn new(
         parameters: XcpSettings,
         capacity: u64,
-        stamp: Stamp,
+        stamp: FeedbackPoint,
     ) -> Result<Self, ParameterError> {
         Ok(Self {
             intervals: Intervals::new(parameters, capacity)?,
@@ -43,14 +43,14 @@ impl Xcp {
         let size = frame.bytes as u16;
         let most = self.intervals.longest();
         self.sums.arrive(size, header(frame).as_deref(), most);
-        if self.stamp == Stamp::Arrival {
+        if self.stamp == FeedbackPoint::Arrival {
             self.give(frame);
         }
     }
 
     pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
         self.intervals.observe(waiting);
-        if self.stamp == Stamp::Departure {
+        if self.stamp == FeedbackPoint::Departure {
             self.give(frame);
         }
     }

@@ -25,13 +25,13 @@ pub struct XcpPerOption {
     /// Unit of the option's round-trip times.
     rtt_unit: Time,
     sums: Sums,
-    pools: Pools,
+    pools: OptionPools,
 }
 
 /// What the interval before came to, bytes per second: what there is to give and to take, and what
 /// is left of it.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Pools {
+struct OptionPools {
     positive: u64,
     negative: u64,
     positive_left: u64,
@@ -61,7 +61,7 @@ impl XcpPerOption {
             format,
             rtt_unit: rtt_unit.max(1),
             sums: Sums::default(),
-            pools: Pools::default(),
+            pools: OptionPools::default(),
         })
     }
 
@@ -140,7 +140,7 @@ impl XcpPerOption {
             LawTimer::Control => {
                 let done = self.intervals.end(&self.sums);
                 let (positive, negative) = (done.pools.residue_pos, done.pools.residue_neg);
-                self.pools = Pools {
+                self.pools = OptionPools {
                     positive: positive.into(),
                     negative: negative.into(),
                     positive_left: positive.into(),

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::drop_reason::DropReason;
 use super::red::Detector;
 use crate::frame::Frame;
-use crate::topology::{Limit, QueueParameters};
+use crate::topology::{QueueLimit, QueueParameters};
 
 /// Frames that wait for a line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Queue {
-    limit: Limit,
+    limit: QueueLimit,
     frames: VecDeque<Box<Frame>>,
     bytes: u64,
     detector: Option<Detector>,
@@ -54,7 +54,7 @@ impl Queue {
     /// The length in the unit of the limit.
     fn length(&self) -> u64 {
         match self.limit {
-            Limit::Bytes(_) => self.bytes,
+            QueueLimit::Bytes(_) => self.bytes,
             _ => self.packets(),
         }
     }
@@ -66,9 +66,9 @@ impl Queue {
             detector.arrive(now, length)?;
         }
         let room = match self.limit {
-            Limit::None => true,
-            Limit::Packets(most) => length < most,
-            Limit::Bytes(most) => length + bytes <= most,
+            QueueLimit::None => true,
+            QueueLimit::Packets(most) => length < most,
+            QueueLimit::Bytes(most) => length + bytes <= most,
         };
         if room || passes {
             Ok(())

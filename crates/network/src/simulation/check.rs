@@ -3,7 +3,7 @@
 use npsim_protocols::ParameterError;
 use thiserror::Error;
 
-use crate::routes::RouteError;
+use crate::routes::UnreachableFlow;
 use crate::topology::{NodeKind, Topology};
 
 /// A network that cannot run.
@@ -11,7 +11,7 @@ use crate::topology::{NodeKind, Topology};
 pub enum NetworkError {
     /// A flow finds no way.
     #[error(transparent)]
-    Route(#[from] RouteError),
+    Route(#[from] UnreachableFlow),
     /// An end of a flow or a link is no such node.
     #[error("{what} {number} names node {node}, which {fault}")]
     Node {

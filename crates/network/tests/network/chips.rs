@@ -15,7 +15,7 @@ use npsim_network::{Frame, Network, NoTap, Simulation, Tap};
 use npsim_project::assemble::assemble_project;
 use npsim_session::links::Tap as LineTap;
 use npsim_session::session::{Endpoints, Plan, Session};
-use npsim_session::simulation::Settings;
+use npsim_session::simulation::RunSettings;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
 /// Two hosts at the ends of so many forwarders in a row. Lines between chips have 1 Gb/s and 5 us.
@@ -218,9 +218,9 @@ fn a_row_of_chips_is_a_chain() {
         .collect();
     let mut project = project;
     project.link_delay = npsim_project::quantity::Time::Picoseconds(5 * MICROSECOND);
-    let settings = Settings {
+    let settings = RunSettings {
         drain: Some(600_000),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let plan = Plan {
         nodes: 3,

@@ -1,7 +1,7 @@
 //! Network files: what they come to, and mistakes in them.
 
 use npsim_network::file::NetworkFile;
-use npsim_network::topology::{Limit, NodeKind, Transport};
+use npsim_network::topology::{NodeKind, QueueLimit, Transport};
 use npsim_transport::time::MILLISECOND;
 
 const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
@@ -35,8 +35,11 @@ fn groups_become_hosts_links_and_pairs() {
         "a port of a router has one line"
     );
     // Two times 10 Mb/s times 500 ms.
-    assert_eq!(bottleneck.lines[0].queue.limit, Limit::Bytes(1_250_000));
-    assert_eq!(bottleneck.lines[1].queue.limit, Limit::None);
+    assert_eq!(
+        bottleneck.lines[0].queue.limit,
+        QueueLimit::Bytes(1_250_000)
+    );
+    assert_eq!(bottleneck.lines[1].queue.limit, QueueLimit::None);
     assert_eq!(
         topology
             .links

@@ -1,7 +1,8 @@
 //! Dumbbells: senders, a router, a bottleneck, receivers.
 
 use npsim_network::topology::{
-    Flow, Law, Limit, LineParameters, Link, Loss, Node, NodeKind, Red, Stamp, Topology, Transport,
+    FeedbackPoint, Flow, LineParameters, Link, Loss, Node, NodeKind, QueueLimit, Red, RouterLaw,
+    Topology, Transport,
 };
 use npsim_protocols::xcp::control::XcpSettings;
 use npsim_transport::control::{XcpLoss, XcpParameters};
@@ -99,7 +100,7 @@ impl Dumbbell {
         let packets = bytes / u64::from(PACKET);
         let law = if self.discipline == Discipline::Xcp {
             let usual = XcpSettings::for_capacity(rate / 8);
-            Law::Xcp {
+            RouterLaw::Xcp {
                 parameters: XcpSettings {
                     initial_interval: usual.initial_interval / k as u32,
                     min_interval: usual.min_interval / k as u32,
@@ -108,17 +109,17 @@ impl Dumbbell {
                     ..usual
                 },
                 capacity: Some(rate / 8 * self.capacity / 1_000),
-                stamp: Stamp::Departure,
+                stamp: FeedbackPoint::Departure,
             }
         } else {
-            Law::None
+            RouterLaw::None
         };
         let router = |name: &str| Node {
             name: name.to_owned(),
             kind: NodeKind::Router { law, delay: 0 },
         };
         let mut line = LineParameters::new(rate, MILLISECOND / k);
-        line.queue.limit = Limit::Packets(packets);
+        line.queue.limit = QueueLimit::Packets(packets);
         if self.loss > 0 {
             line.loss = Loss::Random(self.loss);
         }
@@ -146,11 +147,11 @@ impl Dumbbell {
         if let Some(side) = self.second {
             let mut line = LineParameters::new(SECOND_RATE * k, MILLISECOND / k);
             let back = line.clone();
-            line.queue.limit = Limit::Packets(SECOND_QUEUE);
+            line.queue.limit = QueueLimit::Packets(SECOND_QUEUE);
             topology.nodes.push(Node {
                 name: "other".to_owned(),
                 kind: NodeKind::Router {
-                    law: Law::None,
+                    law: RouterLaw::None,
                     delay: 0,
                 },
             });

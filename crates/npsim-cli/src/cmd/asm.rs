@@ -14,7 +14,7 @@ use npsim::whole_file::{is_standard_output, same_file, write_whole};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
 use serde::Serialize;
 
-use super::destinations::{self, Output};
+use super::destinations::{self, OutputOption};
 use super::format::Format;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
@@ -77,11 +77,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
     let format = arguments.out.as_deref().map(format_of).transpose()?;
     if let Some(path) = &arguments.out {
-        let output = [Output::binary("--out", path).at_the_end()];
+        let output = [OutputOption::binary("--out", path).at_the_end()];
         destinations::claim(&["asm"], &output)?;
         destinations::try_places(&output)?;
     }
-    if arguments.parity && !arguments.words && !matches!(format, Some(Form::Hex)) {
+    if arguments.parity && !arguments.words && !matches!(format, Some(OutputForm::Hex)) {
         return Err(
             Problem::new("--parity is about words in hexadecimal digits")
                 .help("add `--words` or `-o FILE.hex`")
@@ -116,7 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         write_whole(path, &bytes).map_err(|error| Problem::io("write", path, &error))?;
     }
     if arguments.format.is_json() {
-        let sizes = groups.iter().map(|(ids, program)| Size {
+        let sizes = groups.iter().map(|(ids, program)| ProgramSize {
             source: program.source.display().to_string(),
             microengines: ids,
             words: program.image.words.len(),
@@ -159,7 +159,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// How large a program is, as JSON tells it.
 #[derive(Serialize)]
-struct Size<'a> {
+struct ProgramSize<'a> {
     source: String,
     microengines: &'a [u8],
     words: usize,
@@ -215,14 +215,14 @@ fn keep_inputs(path: &Path, groups: &[(Vec<u8>, Program)]) -> Result<(), Problem
 
 /// How an output file is written.
 #[derive(Clone, Copy)]
-enum Form {
+enum OutputForm {
     Image,
     List,
     Hex,
     Binary,
 }
 
-impl Form {
+impl OutputForm {
     /// The contents of the file; an image file of a `whole` project says which
     /// microengine runs what.
     fn bytes(
@@ -258,15 +258,15 @@ impl Form {
     }
 }
 
-fn format_of(path: &Path) -> Result<Form, Problem> {
+fn format_of(path: &Path) -> Result<OutputForm, Problem> {
     if is_standard_output(path) {
-        return Ok(Form::Image);
+        return Ok(OutputForm::Image);
     }
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npi") => Ok(Form::Image),
-        Some("list") => Ok(Form::List),
-        Some("hex" | "txt") => Ok(Form::Hex),
-        Some("bin") => Ok(Form::Binary),
+        Some("npi") => Ok(OutputForm::Image),
+        Some("list") => Ok(OutputForm::List),
+        Some("hex" | "txt") => Ok(OutputForm::Hex),
+        Some("bin") => Ok(OutputForm::Binary),
         _ => Err(Problem::new(format!("the name `{}` does not say in which form to write it", path.display()))
             .help("use `.npi` (an image), `.list` (a listing), `.hex` (ten hexadecimal digits a line) or `.bin` (five bytes a word, most significant first)")),
     }

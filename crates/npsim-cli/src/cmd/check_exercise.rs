@@ -8,7 +8,7 @@ use crate::docs::terminal_text;
 use clap::Args;
 use npsim::assemble::Program;
 use npsim::diagnostics::render_fault;
-use npsim::exercise::{Verdict, VerdictFile, judge};
+use npsim::exercise::{ExerciseVerdict, VerdictFile, judge};
 use npsim::problem::Problem;
 use npsim::project::goals::MeasureKind;
 
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Shows what went wrong in the run itself, and gives the exit code.
-fn tell(verdict: &Verdict, programs: &[Program]) -> ExitCode {
+fn tell(verdict: &ExerciseVerdict, programs: &[Program]) -> ExitCode {
     if let Some((fault, state, report)) = &verdict.fault {
         show_fault(fault, programs, state, report.as_ref());
         return ExitCode::from(3);
@@ -93,14 +93,14 @@ fn hint(text: &str) -> Vec<String> {
 }
 
 /// The goals, a line each, with the hints of those that are missed.
-fn text(verdict: &Verdict) -> String {
+fn text(verdict: &ExerciseVerdict) -> String {
     let mut text = String::new();
-    let width = |of: fn(&npsim::exercise::Outcome) -> String| {
+    let width = |of: fn(&npsim::exercise::GoalOutcome) -> String| {
         let widths = verdict.goals.iter().map(|it| of(it).chars().count());
         widths.max().unwrap_or(0)
     };
     let names = width(|it| it.goal.name.clone());
-    let figures = width(npsim::exercise::Outcome::figure_text);
+    let figures = width(npsim::exercise::GoalOutcome::figure_text);
     for outcome in &verdict.goals {
         let goal = &outcome.goal;
         let _ = writeln!(

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
 
-use super::destinations::Output;
+use super::destinations::OutputOption;
 use super::value::{parser, replaced_file};
 
 /// How a run is saved and gone on with. Its times are read as `T`.
@@ -56,8 +56,8 @@ where
     }
 
     /// The file that is written, if one is.
-    pub fn output(&self) -> Option<Output> {
+    pub fn output(&self) -> Option<OutputOption> {
         let path = self.checkpoint.as_ref()?;
-        Some(Output::binary("--checkpoint", path))
+        Some(OutputOption::binary("--checkpoint", path))
     }
 }

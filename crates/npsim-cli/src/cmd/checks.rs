@@ -35,14 +35,14 @@ pub struct Arguments {
 
 /// A check, as JSON tells it.
 #[derive(Serialize)]
-struct Told {
+struct CheckOutput {
     name: &'static str,
     explanation: &'static str,
     why: &'static str,
     remedy: &'static str,
 }
 
-impl Told {
+impl CheckOutput {
     fn of(check: Check) -> Self {
         let (why, remedy) = advice(check);
         Self {
@@ -58,12 +58,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     if let Some(name) = &arguments.name {
         let check: Check = name.parse().map_err(|_| unknown(name))?;
-        let told = Told::of(check);
+        let told = CheckOutput::of(check);
         if arguments.format.is_json() {
             format::json(&told)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let Told { why, remedy, .. } = told;
+        let CheckOutput { why, remedy, .. } = told;
         writeln!(
             text,
             "{name}: {}\n\n{why}\n\n{remedy}\n",
@@ -74,7 +74,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             "Firmware that relies on this can be run with `--allow {name}`."
         )?;
     } else if arguments.format.is_json() {
-        format::json(&Check::ALL.iter().copied().map(Told::of).collect::<Vec<_>>())?;
+        format::json(
+            &Check::ALL
+                .iter()
+                .copied()
+                .map(CheckOutput::of)
+                .collect::<Vec<_>>(),
+        )?;
         return Ok(ExitCode::SUCCESS);
     } else {
         let mut table = TextTable::list();

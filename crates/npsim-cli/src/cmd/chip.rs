@@ -9,7 +9,7 @@ use npsim::problem::Problem;
 use npsim::project;
 use npsim_asm::spelling::closest;
 use npsim_engine::ENGINE;
-use npsim_profile::{Board, Parameter, Profile, Schema, Value};
+use npsim_profile::{Board, Parameter, ParameterValue, Profile, Schema};
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let format = arguments.format;
     let Some(name) = &arguments.name else {
-        let list = List::new()?;
+        let list = ChipList::new()?;
         format.print(&list, || list.text())?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if format.is_json() {
-        format::json(&Numbers::of(&profile, name))?;
+        format::json(&ChipNumbers::of(&profile, name))?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = if profile.name() == name {
@@ -105,27 +105,27 @@ fn unknown(name: &str) -> Problem {
 
 /// The chips and boards there are.
 #[derive(Serialize)]
-struct List {
-    chips: Vec<Named>,
-    boards: Vec<Named>,
+struct ChipList {
+    chips: Vec<NamedChip>,
+    boards: Vec<NamedChip>,
 }
 
 /// A chip or a board.
 #[derive(Serialize)]
-struct Named {
+struct NamedChip {
     name: &'static str,
     title: String,
 }
 
-impl List {
+impl ChipList {
     fn new() -> anyhow::Result<Self> {
         let chip = |name| {
             let title = project::profile(name, None)?.title().to_owned();
-            anyhow::Ok(Named { name, title })
+            anyhow::Ok(NamedChip { name, title })
         };
         let board = |name| {
             let title = project::board(name)?.board().title.clone();
-            anyhow::Ok(Named { name, title })
+            anyhow::Ok(NamedChip { name, title })
         };
         Ok(Self {
             chips: Profile::names().map(chip).collect::<Result<_, _>>()?,
@@ -134,7 +134,7 @@ impl List {
     }
 
     fn text(&self) -> String {
-        let part = |named: &[Named]| {
+        let part = |named: &[NamedChip]| {
             let mut table = TextTable::list();
             for it in named {
                 table.add_row([format!("  {}", it.name), it.title.clone()]);
@@ -148,22 +148,22 @@ impl List {
 
 /// The numbers of a chip on a board, as JSON tells them: all of both.
 #[derive(Serialize)]
-struct Numbers<'a> {
+struct ChipNumbers<'a> {
     name: &'a str,
     chip: &'a str,
     board: &'a str,
     title: &'a str,
     media: &'static str,
     fingerprint: String,
-    parameters: Vec<Number<'a>>,
-    ports: Vec<Port<'a>>,
+    parameters: Vec<ChipNumber<'a>>,
+    ports: Vec<BoardPort<'a>>,
 }
 
 /// One of them.
 #[derive(Serialize)]
-struct Number<'a> {
+struct ChipNumber<'a> {
     name: String,
-    value: Value,
+    value: ParameterValue,
     unit: String,
     provenance: String,
     meaning: &'a str,
@@ -172,14 +172,14 @@ struct Number<'a> {
 
 /// A port that the board brings.
 #[derive(Serialize)]
-struct Port<'a> {
+struct BoardPort<'a> {
     name: &'a str,
     bits_per_second: u64,
     provenance: String,
     basis: &'a str,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> ChipNumbers<'a> {
     fn of(profile: &'a Profile, name: &'a str) -> Self {
         let board = profile.board();
         let title = if profile.name() == name {
@@ -195,7 +195,7 @@ impl<'a> Numbers<'a> {
             media: board.media.name(),
             fingerprint: profile.fingerprint().clone(),
             parameters: { profile.parameters() }
-                .map(|it| Number {
+                .map(|it| ChipNumber {
                     name: format!("{}.{}", it.group, it.name),
                     value: it.value,
                     unit: it.unit.to_string(),
@@ -205,7 +205,7 @@ impl<'a> Numbers<'a> {
                 })
                 .collect(),
             ports: { board.ports.iter() }
-                .map(|port| Port {
+                .map(|port| BoardPort {
                     name: &port.name,
                     bits_per_second: port.bits_per_second,
                     provenance: port.foundation.to_string(),

@@ -101,9 +101,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 const EXAMPLE: &str = "example.uc";
 
 /// The example is the only text that there is; it may include itself.
-struct Only<'a>(&'a str);
+struct LoneExample<'a>(&'a str);
 
-impl Includes for Only<'_> {
+impl Includes for LoneExample<'_> {
     fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
         if name == EXAMPLE {
             return Ok((name.to_owned(), self.0.to_owned()));
@@ -119,7 +119,7 @@ fn said(name: &str, example: &str) -> Option<String> {
         spill_moves: name == codes::SPILL_MOVE,
         ..Options::default()
     };
-    let assembly = assemble(EXAMPLE, &Only(example), &options);
+    let assembly = assemble(EXAMPLE, &LoneExample(example), &options);
     let said = assembly.diagnostics.iter().find(|d| d.code == name)?;
     let text = render_diagnostic(said, &assembly.sources);
     Some(text.trim_end().to_owned())

@@ -57,7 +57,7 @@ fn serve(mut server: Server) -> anyhow::Result<()> {
         return Ok(());
     };
     let debugged = match words(&launch) {
-        Ok(words) => Line::try_parse_from(words).map_err(|error| error.to_string()),
+        Ok(words) => LaunchLine::try_parse_from(words).map_err(|error| error.to_string()),
         Err(message) => Err(message),
     };
     let debugged = match debugged {
@@ -88,7 +88,7 @@ fn serve(mut server: Server) -> anyhow::Result<()> {
 /// The command line that a launch request stands for.
 #[derive(Parser)]
 #[command(name = "launch", no_binary_name = true)]
-struct Line {
+struct LaunchLine {
     #[command(flatten)]
     debugged: Debugged,
 }

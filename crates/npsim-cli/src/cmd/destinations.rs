@@ -17,7 +17,7 @@ use crate::usage::Conflict;
 
 /// What an option writes.
 #[derive(Clone, Debug)]
-pub struct Output {
+pub struct OutputOption {
     /// The option, with its dashes.
     pub option: &'static str,
     /// Its file, or `-`.
@@ -30,7 +30,7 @@ pub struct Output {
     makes_folder: bool,
 }
 
-impl Output {
+impl OutputOption {
     /// An output that people and terminals can read; compressed if its name says so.
     pub fn text(option: &'static str, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -79,7 +79,7 @@ impl Output {
 /// # Errors
 /// Two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
 /// nothing to a terminal.
-pub fn claim(subcommand: &'static [&'static str], outputs: &[Output]) -> anyhow::Result<()> {
+pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> anyhow::Result<()> {
     let mut asking = outputs.iter().filter(|it| is_standard_output(&it.path));
     let Some(first) = asking.next() else {
         return Ok(());
@@ -131,7 +131,7 @@ pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
 ///
 /// # Errors
 /// One would.
-pub fn keep_apart(inputs: &[Input], outputs: &[Output]) -> Result<(), Problem> {
+pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Problem> {
     for (at, output) in outputs.iter().enumerate() {
         let taken = inputs
             .iter()
@@ -165,7 +165,7 @@ pub fn keep_apart(inputs: &[Input], outputs: &[Output]) -> Result<(), Problem> {
 ///
 /// # Errors
 /// A file cannot be made there.
-pub fn try_places(outputs: &[Output]) -> Result<(), Problem> {
+pub fn try_places(outputs: &[OutputOption]) -> Result<(), Problem> {
     let late = outputs.iter().filter(|output| output.late);
     for output in late.filter(|output| !is_standard_output(&output.path)) {
         let path = &output.path;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::docs::markdown::{blocks, links};
-use crate::docs::{Found, Page, Place, find, html, pages, terminal_text};
+use crate::docs::{Heading, Page, TopicMatch, find, html, pages, terminal_text};
 use clap::Args;
 use npsim::problem::Problem;
 use npsim::whole_file::write_whole;
@@ -47,19 +47,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let topic = arguments.topic.join(" ");
     match find(&topic) {
-        Found::Page(page) => {
+        TopicMatch::Page(page) => {
             let text = terminal_text::render(&blocks(page.text), output::width());
             show(&(text + &leads_to(&page)))?;
         }
-        Found::Section(page, section) => {
+        TopicMatch::Section(page, section) => {
             let text = terminal_text::render(&section, output::width());
             show(&format!(
                 "{text}\n(from `npsim docs {}`, {})\n",
                 page.name, page.title
             ))?;
         }
-        Found::Places(places) => output::print(&list(&places))?,
-        Found::Nothing(near) => {
+        TopicMatch::Places(places) => output::print(&list(&places))?,
+        TopicMatch::Nothing(near) => {
             let problem = Problem::new(format!("the manual has no page or heading `{topic}`"));
             let help = near.map_or_else(
                 || "`npsim docs` lists the pages".to_owned(),
@@ -113,8 +113,8 @@ fn contents() -> String {
 }
 
 /// Places, each as what shows it.
-fn list(places: &[Place]) -> String {
-    let shown = |place: &Place| {
+fn list(places: &[Heading]) -> String {
+    let shown = |place: &Heading| {
         let heading = crate::docs::markdown::anchor(&place.heading);
         if place.block == 0 {
             format!("npsim docs {}", place.page.name)

@@ -38,7 +38,7 @@ pub struct Arguments {
 
 /// A page, as JSON tells it.
 #[derive(Serialize)]
-struct Page<'a> {
+struct IsaPage<'a> {
     title: &'a str,
     /// Markdown.
     text: &'a str,
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     pages.extend(vocabulary::pages());
     let format = arguments.format;
     if format.is_json() && arguments.page.is_none() {
-        let pages = pages.iter().map(|(title, text)| Page {
+        let pages = pages.iter().map(|(title, text)| IsaPage {
             title,
             text: text.trim_end(),
         });
@@ -110,7 +110,7 @@ fn show(text: &str) -> anyhow::Result<()> {
 fn page(title: &str, text: &str, format: Format) -> anyhow::Result<ExitCode> {
     let text = text.trim_end();
     match format {
-        Format::Json => format::json(&Page { title, text })?,
+        Format::Json => format::json(&IsaPage { title, text })?,
         Format::Text => show(text)?,
     }
     Ok(ExitCode::SUCCESS)

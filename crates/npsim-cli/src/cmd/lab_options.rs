@@ -80,9 +80,9 @@ const TICK: Duration = Duration::from_millis(200);
 /// moves within a point as well, and the time left is one that one can believe. Nothing
 /// is drawn where all points were run before.
 #[derive(Default)]
-pub struct Bar {
+pub struct LabProgress {
     looking: OnceLock<Looking>,
-    running: OnceLock<Drawn>,
+    running: OnceLock<BarState>,
 }
 
 /// Points are looked at, to see which of them are to be run.
@@ -91,13 +91,13 @@ struct Looking {
     since: Instant,
 }
 
-struct Drawn {
+struct BarState {
     bar: ProgressBar,
     points: usize,
     done: AtomicUsize,
 }
 
-impl Progress for Bar {
+impl Progress for LabProgress {
     fn prepares(&self, points: usize) {
         if points == 0 || !std::io::stderr().is_terminal() {
             return;
@@ -140,7 +140,7 @@ impl Progress for Bar {
         }
         bar.set_message(format!("0 of {to_run} points"));
         bar.enable_steady_tick(TICK);
-        self.running.get_or_init(|| Drawn {
+        self.running.get_or_init(|| BarState {
             bar,
             points: to_run,
             done: AtomicUsize::new(0),
@@ -164,7 +164,7 @@ impl Progress for Bar {
     }
 }
 
-impl Bar {
+impl LabProgress {
     /// Takes the bar away.
     pub fn finish(&self) {
         if let Some(looking) = self.looking.get() {

@@ -4,7 +4,7 @@
 use clap::Args;
 use npsim::assemble::Messages;
 use npsim::diagnostics::render_problem;
-use npsim::messages::Message;
+use npsim::messages::DiagnosticMessage;
 use npsim::problem::Problem;
 use npsim_asm::spelling::closest;
 use npsim_asm::{LintLevel, codes};
@@ -76,7 +76,7 @@ impl MessageOptions {
 /// Writes a mistake outside of sources as JSON.
 pub fn problem_as_json(problem: &Problem) {
     let rendered = render_problem(problem);
-    output::record(&Message::of_problem(problem, &rendered).to_json());
+    output::record(&DiagnosticMessage::of_problem(problem, &rendered).to_json());
 }
 
 fn code(name: &str) -> Result<String, String> {

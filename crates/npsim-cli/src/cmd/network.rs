@@ -30,7 +30,7 @@ use super::saver::{Saver, refuse_earlier_end};
 use super::value::threads;
 use crate::output;
 pub use arguments::Arguments;
-use arguments::Moment;
+use arguments::FileTime;
 use drive::Driver;
 use outputs::Outputs;
 
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 /// The network's file with what the options change in it.
 fn load(arguments: &Arguments, path: &Path) -> Result<NetworkFile, Problem> {
     let mut file = NetworkFile::load(path, &arguments.set)?;
-    if let Some(Moment(until)) = arguments.until {
+    if let Some(FileTime(until)) = arguments.until {
         file.until = (until / file.scale).max(1);
         if file.until <= file.from {
             let message = "--until lies before the file's `from`: nothing would be measured";
@@ -121,7 +121,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     if !arguments.quiet && arguments.format.is_json() {
         format::json(&results)?;
     } else if !arguments.quiet {
-        let host = summary::Host {
+        let host = summary::HostCost {
             took: before + started.elapsed(),
             skipped: network.skipped(),
         };

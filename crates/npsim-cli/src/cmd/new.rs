@@ -50,7 +50,7 @@ pub struct Arguments {
 
 /// The project file that was written, as JSON tells it.
 #[derive(Serialize)]
-struct Written {
+struct NewProjectOutput {
     project: String,
     folder: String,
     source: String,
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .collect::<Result<Vec<_>, _>>()?;
     let text = default_text(&Disk, source, &shown, &include, &overrides)?;
     write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
-    let written = Written {
+    let written = NewProjectOutput {
         project: path.display().to_string(),
         folder: folder.display().to_string(),
         source: shown,

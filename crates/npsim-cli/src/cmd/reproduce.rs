@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
+use super::lab_options::{LabOptions, LabProgress, tally, tell_faults, tell_gaps, tell_unsettled};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let folder = arguments.lab.results(&study.name);
     let campaign = arguments.lab.campaign(&study, &places, &folder);
     let stop = interrupt_flag();
-    let bar = Bar::default();
+    let bar = LabProgress::default();
     let results = campaign.run(points, &stop, &bar);
     bar.finish();
     let results = results?;
@@ -138,7 +138,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// A study, as JSON tells it.
 #[derive(Serialize)]
-struct Listed {
+struct ListedStudy {
     name: String,
     title: String,
     /// How many values were published.
@@ -147,7 +147,7 @@ struct Listed {
 
 /// The studies that there are.
 fn list(format: Format) -> anyhow::Result<ExitCode> {
-    let studies = studies::all()?.into_iter().map(|study| Listed {
+    let studies = studies::all()?.into_iter().map(|study| ListedStudy {
         published: study.published.len(),
         name: study.name,
         title: study.title,
@@ -155,7 +155,7 @@ fn list(format: Format) -> anyhow::Result<ExitCode> {
     let studies: Vec<_> = studies.collect();
     format.print(&studies, || {
         let mut table = TextTable::list();
-        for Listed {
+        for ListedStudy {
             name,
             title,
             published,

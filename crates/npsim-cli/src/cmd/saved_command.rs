@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, Command};
-use npsim::checkpoint::inputs::{self, Input};
-use npsim::checkpoint::{CheckpointFile, Origin, Outputs};
+use npsim::checkpoint::inputs::{self, CheckpointInput};
+use npsim::checkpoint::{CheckpointFile, Outputs, RunOrigin};
 use npsim::problem::Problem;
 
 use crate::output;
@@ -117,7 +117,7 @@ fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
 
 /// The command of a run that goes on: the first that led to the checkpoint, with what the others
 /// and this one, `now`, give anew.
-fn resumed<A: Resumable>(now: &A, path: &Path, origin: &Origin) -> Result<A, Problem> {
+fn resumed<A: Resumable>(now: &A, path: &Path, origin: &RunOrigin) -> Result<A, Problem> {
     let Some((first, others)) = origin.commands.split_first() else {
         return Err(Problem::new(format!(
             "the checkpoint `{}` does not say which command it is from",
@@ -135,14 +135,17 @@ fn resumed<A: Resumable>(now: &A, path: &Path, origin: &Origin) -> Result<A, Pro
 
 /// Where a run comes from that begins now, or goes on from where `before` says, which it may only do
 /// with the same inputs.
-pub fn origin(before: Option<&Origin>, inputs: Vec<Input>) -> Result<Origin, Problem> {
+pub fn origin(
+    before: Option<&RunOrigin>,
+    inputs: Vec<CheckpointInput>,
+) -> Result<RunOrigin, Problem> {
     let mut commands = Vec::new();
     if let Some(before) = before {
         inputs::compare(&before.inputs, &inputs)?;
         commands.clone_from(&before.commands);
     }
     commands.push(own_command()?);
-    Ok(Origin {
+    Ok(RunOrigin {
         commands,
         folder: current_folder(),
         inputs,
@@ -164,7 +167,7 @@ fn own_command() -> Result<Vec<String>, Problem> {
 }
 
 /// A note beside a mistake in a run that goes on in another folder than before.
-fn note_folder(origin: &Origin) {
+fn note_folder(origin: &RunOrigin) {
     let folder = &origin.folder;
     if current_folder() != *folder {
         output::line(&format!(

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use npsim::checkpoint::inputs::Input;
-use npsim::checkpoint::{CheckpointFile, Origin, Outputs};
+use npsim::checkpoint::inputs::CheckpointInput;
+use npsim::checkpoint::{CheckpointFile, Outputs, RunOrigin};
 use npsim::diagnostics::render_problem;
 use npsim::problem::Problem;
 
@@ -15,7 +15,7 @@ use crate::output;
 pub struct Saver {
     path: PathBuf,
     every: u64,
-    origin: Origin,
+    origin: RunOrigin,
     /// How long the run had taken before this process.
     before: Duration,
     started: Instant,
@@ -35,7 +35,7 @@ impl Saver {
         path: Option<&Path>,
         checkpoint: Option<&CheckpointFile<O>>,
         every: u64,
-        inputs: impl FnOnce() -> Result<Vec<Input>, Problem>,
+        inputs: impl FnOnce() -> Result<Vec<CheckpointInput>, Problem>,
     ) -> Result<Option<Self>, Problem> {
         let Some(path) = path else {
             return Ok(None);
@@ -63,7 +63,7 @@ impl Saver {
     pub fn save<O: Outputs>(
         &mut self,
         now: u64,
-        take: impl FnOnce(&Origin, u64) -> Result<CheckpointFile<O>, Problem>,
+        take: impl FnOnce(&RunOrigin, u64) -> Result<CheckpointFile<O>, Problem>,
     ) -> Result<(), Problem> {
         // A run may stand short of the time at which it was to be saved.
         let reached = now.max(self.next) / self.every;
@@ -82,7 +82,7 @@ impl Saver {
     pub fn try_save<O: Outputs>(
         &mut self,
         now: u64,
-        take: impl FnOnce(&Origin, u64) -> Result<CheckpointFile<O>, Problem>,
+        take: impl FnOnce(&RunOrigin, u64) -> Result<CheckpointFile<O>, Problem>,
     ) {
         if let Err(problem) = self.save(now, take)
             && !std::mem::replace(&mut self.warned, true)

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, LabOptions, tally};
+use super::lab_options::{LabOptions, LabProgress, tally};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -63,7 +63,7 @@ pub struct Arguments {
 
 /// What would be moved.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedKnobs<'a> {
     name: &'a str,
     value: &'a str,
     kind: &'a str,
@@ -71,7 +71,7 @@ struct Listed<'a> {
     what: &'a str,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> ListedKnobs<'a> {
     fn of(knob: &'a Knob) -> Self {
         Self {
             name: &knob.name,
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let plan = SensitivityPlan::new(&campaign, &question)?;
     if arguments.list {
-        let listed: Vec<_> = plan.knobs().iter().map(Listed::of).collect();
+        let listed: Vec<_> = plan.knobs().iter().map(ListedKnobs::of).collect();
         arguments.format.print(
             &serde_json::json!({ "runs": plan.runs(), "knobs": listed }),
             || {
@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let stop = interrupt_flag();
-    let bar = Bar::default();
+    let bar = LabProgress::default();
     let outcome = plan.run(&campaign, &question, &stop, &bar);
     bar.finish();
     let (results, report) = outcome?;

@@ -18,7 +18,7 @@ use npsim_session::text_table::TextTable;
 
 use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, LabOptions, tally, tell_faults, tell_gaps, tell_unsettled};
+use super::lab_options::{LabOptions, LabProgress, tally, tell_faults, tell_gaps, tell_unsettled};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let results = if arguments.merge {
         campaign.merge(points, &stop)?
     } else {
-        let bar = Bar::default();
+        let bar = LabProgress::default();
         let results = campaign.run(points, &stop, &bar);
         bar.finish();
         results?

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A source, by its path or by a name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Source {
+pub(super) struct SourceArgument {
     pub path: Option<String>,
     pub name: Option<String>,
 }
@@ -25,7 +25,7 @@ pub(super) struct SourceBreakpoint {
 /// others.
 #[derive(Debug, Deserialize)]
 pub(super) struct SetBreakpoints {
-    pub source: Source,
+    pub source: SourceArgument,
     #[serde(default)]
     pub breakpoints: Vec<Value>,
 }
@@ -33,7 +33,7 @@ pub(super) struct SetBreakpoints {
 /// `gotoTargets`
 #[derive(Debug, Deserialize)]
 pub(super) struct GotoTargets {
-    pub source: Source,
+    pub source: SourceArgument,
     pub line: u32,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Goto {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Locations {
-    pub source: Source,
+    pub source: SourceArgument,
     pub line: u32,
     pub end_line: Option<u32>,
 }
@@ -133,7 +133,7 @@ pub(super) struct Scopes {
 /// How values are shown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Format {
+pub(super) struct ValueFormat {
     pub hex: bool,
 }
 
@@ -148,7 +148,7 @@ pub(super) struct Variables {
     #[serde(default)]
     pub count: usize,
     #[serde(default)]
-    pub format: Format,
+    pub format: ValueFormat,
 }
 
 /// `setVariable`
@@ -169,7 +169,7 @@ pub(super) struct Evaluate {
     #[serde(default)]
     pub context: String,
     #[serde(default)]
-    pub format: Format,
+    pub format: ValueFormat,
 }
 
 /// `completions`
@@ -215,5 +215,5 @@ pub(super) struct WriteMemory {
 #[derive(Debug, Deserialize)]
 pub(super) struct SourceText {
     #[serde(default)]
-    pub source: Source,
+    pub source: SourceArgument,
 }

@@ -28,13 +28,13 @@ const MOST_WORDS: i64 = 100_000;
 const MOST_BYTES: i64 = 1 << 20;
 
 /// What goes to the client after an answer.
-enum Then {
+enum FollowUp {
     Nothing,
     Stopped(Box<Stop>),
     End,
 }
 
-type Answer = Result<(Option<Value>, Then), DebugError>;
+type RequestResult = Result<(Option<Value>, FollowUp), DebugError>;
 
 fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, DebugError> {
     serde_json::from_value(request.arguments.clone())
@@ -90,9 +90,9 @@ impl Session<'_> {
                 Ok((body, then)) => {
                     self.server.respond(&request, body)?;
                     match then {
-                        Then::Nothing => {}
-                        Then::Stopped(stop) => self.stopped(&stop)?,
-                        Then::End => {
+                        FollowUp::Nothing => {}
+                        FollowUp::Stopped(stop) => self.stopped(&stop)?,
+                        FollowUp::End => {
                             if !std::mem::replace(&mut self.terminated, true) {
                                 self.server.event("terminated", None)?;
                             }
@@ -185,16 +185,16 @@ impl Session<'_> {
         self.server.event("stopped", Some(body))
     }
 
-    fn answer(&mut self, request: &Request) -> Answer {
+    fn answer(&mut self, request: &Request) -> RequestResult {
         let body = match request.command.as_str() {
             "configurationDone" => return Ok((None, self.configured())),
             "pause" => {
                 let stop = here(&self.debugger, StopCause::Interrupted);
-                return Ok((None, Then::Stopped(Box::new(stop))));
+                return Ok((None, FollowUp::Stopped(Box::new(stop))));
             }
-            "disconnect" | "terminate" => return Ok((None, Then::End)),
+            "disconnect" | "terminate" => return Ok((None, FollowUp::End)),
             "evaluate" => return self.evaluate(&arguments(request)?),
-            "cancel" => return Ok((None, Then::Nothing)),
+            "cancel" => return Ok((None, FollowUp::Nothing)),
             "threads" => self.threads(),
             "stackTrace" => self.stack(&arguments(request)?)?,
             "scopes" => {
@@ -212,7 +212,7 @@ impl Session<'_> {
             "gotoTargets" => self.goto_targets(&arguments(request)?)?,
             "goto" => {
                 let stop = self.goto(&arguments(request)?)?;
-                return Ok((None, Then::Stopped(Box::new(stop))));
+                return Ok((None, FollowUp::Stopped(Box::new(stop))));
             }
             "exceptionInfo" => self.exception()?,
             "completions" => self.completions(&arguments(request)?),
@@ -227,19 +227,19 @@ impl Session<'_> {
                 )));
             }
         };
-        Ok((Some(body), Then::Nothing))
+        Ok((Some(body), FollowUp::Nothing))
     }
 
-    fn configured(&mut self) -> Then {
+    fn configured(&mut self) -> FollowUp {
         if std::mem::replace(&mut self.configured, true) {
-            return Then::Nothing;
+            return FollowUp::Nothing;
         }
         let stop = if self.stops_on_entry {
             here(&self.debugger, StopCause::Entry)
         } else {
             self.debugger.run(Direction::Forward)
         };
-        Then::Stopped(Box::new(stop))
+        FollowUp::Stopped(Box::new(stop))
     }
 
     fn threads(&self) -> Value {
@@ -287,7 +287,7 @@ impl Session<'_> {
         Ok(json!({ "stackFrames": frames, "totalFrames": total }))
     }
 
-    fn evaluate(&mut self, asked: &Evaluate) -> Answer {
+    fn evaluate(&mut self, asked: &Evaluate) -> RequestResult {
         let thread = match asked.frame_id {
             Some(frame) => address::thread_of_frame(frame)?,
             None => self.debugger.thread(),
@@ -295,7 +295,7 @@ impl Session<'_> {
         let value = self.debugger.evaluate(&asked.expression, thread);
         if asked.context != "repl" {
             let body = self.shown(&asked.expression, value?, thread, asked);
-            return Ok((Some(body), Then::Nothing));
+            return Ok((Some(body), FollowUp::Nothing));
         }
         let sources = |file: &str| std::fs::read_to_string(file).ok();
         self.debugger.select(thread)?;
@@ -304,11 +304,11 @@ impl Session<'_> {
                 let text = answer.lines.join("\n");
                 let body = json!({ "result": text, "variablesReference": 0 });
                 let then = match answer.stop {
-                    Some(stop) => Then::Stopped(Box::new(Stop {
+                    Some(stop) => FollowUp::Stopped(Box::new(Stop {
                         said: Vec::new(),
                         ..stop
                     })),
-                    None => Then::Nothing,
+                    None => FollowUp::Nothing,
                 };
                 Ok((Some(body), then))
             }
@@ -316,7 +316,7 @@ impl Session<'_> {
             Err(complaint) => match value {
                 Ok(value) => {
                     let body = self.shown(&asked.expression, value, thread, asked);
-                    Ok((Some(body), Then::Nothing))
+                    Ok((Some(body), FollowUp::Nothing))
                 }
                 Err(_) => Err(complaint),
             },

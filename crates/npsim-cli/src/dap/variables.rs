@@ -5,18 +5,18 @@ use npsim_debug::console::holder_text;
 use npsim_debug::names::{NamedRegister, live_at, owner_text};
 use npsim_debug::view::{self, RingKind};
 use npsim_debug::{DebugError, Thread};
-use npsim_image::Direction as Side;
+use npsim_image::TransferDirection as Side;
 use npsim_inspect::Inspect;
 use npsim_isa::{Bank, Operand};
 use serde_json::{Value, json};
 
 use super::address;
-use super::arguments::{Format, SetVariable, Variables};
+use super::arguments::{SetVariable, ValueFormat, Variables};
 use super::session::Session;
 
 /// A group of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum VariableGroup {
     Names,
     Registers,
     Transfer,
@@ -29,27 +29,27 @@ enum Kind {
     Buffers,
 }
 
-const KINDS: [(Kind, &str, bool); 10] = [
-    (Kind::Names, "Names", false),
-    (Kind::Registers, "Registers", true),
-    (Kind::Transfer, "Transfer registers", true),
-    (Kind::Signals, "Signals", false),
-    (Kind::Local, "Local memory", true),
-    (Kind::Cam, "CAM", true),
-    (Kind::Csrs, "Local CSRs", true),
-    (Kind::Rings, "Rings and queues", true),
-    (Kind::Commands, "Commands in flight", true),
-    (Kind::Buffers, "RBUF and TBUF", true),
+const KINDS: [(VariableGroup, &str, bool); 10] = [
+    (VariableGroup::Names, "Names", false),
+    (VariableGroup::Registers, "Registers", true),
+    (VariableGroup::Transfer, "Transfer registers", true),
+    (VariableGroup::Signals, "Signals", false),
+    (VariableGroup::Local, "Local memory", true),
+    (VariableGroup::Cam, "CAM", true),
+    (VariableGroup::Csrs, "Local CSRs", true),
+    (VariableGroup::Rings, "Rings and queues", true),
+    (VariableGroup::Commands, "Commands in flight", true),
+    (VariableGroup::Buffers, "RBUF and TBUF", true),
 ];
 
 /// What makes a register of a file by its number.
-type Make = fn(u8) -> Operand;
+type RegisterOfFile = fn(u8) -> Operand;
 
 fn reference(thread: Thread, kind: usize) -> i64 {
     address::thread_id(thread) << 4 | kind as i64
 }
 
-fn split(reference: i64) -> Result<(Thread, Kind), DebugError> {
+fn split(reference: i64) -> Result<(Thread, VariableGroup), DebugError> {
     let thread = address::thread(reference >> 4)?;
     let kind = KINDS.get((reference & 15) as usize);
     kind.map(|it| (thread, it.0))
@@ -64,25 +64,25 @@ pub(super) fn thread_of(reference: i64) -> Result<Thread, DebugError> {
 /// How an expression names a variable.
 pub(super) fn expression(reference: i64, name: &str) -> String {
     match split(reference) {
-        Ok((_, Kind::Rings)) => format!("ring({name}).fill"),
-        Ok((_, Kind::Csrs)) => format!("csr({name})"),
-        Ok((_, Kind::Signals)) => format!("signal({name})"),
-        Ok((_, Kind::Cam)) => format!("cam({name}).tag"),
-        Ok((_, Kind::Local)) => format!("lm[{name}]"),
+        Ok((_, VariableGroup::Rings)) => format!("ring({name}).fill"),
+        Ok((_, VariableGroup::Csrs)) => format!("csr({name})"),
+        Ok((_, VariableGroup::Signals)) => format!("signal({name})"),
+        Ok((_, VariableGroup::Cam)) => format!("cam({name}).tag"),
+        Ok((_, VariableGroup::Local)) => format!("lm[{name}]"),
         _ => name.to_owned(),
     }
 }
 
 pub(super) fn scopes(thread: Thread) -> Value {
-    let scope = |(at, (kind, name, expensive)): (usize, &(Kind, &str, bool))| {
+    let scope = |(at, (kind, name, expensive)): (usize, &(VariableGroup, &str, bool))| {
         let mut scope = json!({
             "name": name,
             "variablesReference": reference(thread, at),
             "expensive": expensive,
         });
         match kind {
-            Kind::Names => scope["presentationHint"] = "locals".into(),
-            Kind::Registers => scope["presentationHint"] = "registers".into(),
+            VariableGroup::Names => scope["presentationHint"] = "locals".into(),
+            VariableGroup::Registers => scope["presentationHint"] = "registers".into(),
             _ => {}
         }
         scope
@@ -92,7 +92,7 @@ pub(super) fn scopes(thread: Thread) -> Value {
 }
 
 /// A value as it is shown.
-pub(super) fn text(value: u64, format: &Format) -> String {
+pub(super) fn text(value: u64, format: &ValueFormat) -> String {
     if format.hex {
         format!("{value:#x}")
     } else {
@@ -115,11 +115,11 @@ impl Session<'_> {
         let (thread, kind) = split(asked.variables_reference)?;
         let format = &asked.format;
         let all = match kind {
-            Kind::Names => self.names(thread, format),
-            Kind::Registers => self.registers(thread, format),
-            Kind::Transfer => self.transfer(thread, format),
-            Kind::Signals => self.signals(thread),
-            Kind::Local => {
+            VariableGroup::Names => self.names(thread, format),
+            VariableGroup::Registers => self.registers(thread, format),
+            VariableGroup::Transfer => self.transfer(thread, format),
+            VariableGroup::Signals => self.signals(thread),
+            VariableGroup::Local => {
                 let core = self
                     .debugger
                     .chip()
@@ -134,7 +134,7 @@ impl Session<'_> {
                     })
                     .collect()
             }
-            Kind::Cam => {
+            VariableGroup::Cam => {
                 let inspect = Inspect::new(self.debugger.chip());
                 let cam = inspect.microengine(thread.me).map(|it| it.cam());
                 let entries = cam.iter().flatten().enumerate();
@@ -145,7 +145,7 @@ impl Session<'_> {
                     })
                     .collect()
             }
-            Kind::Csrs => {
+            VariableGroup::Csrs => {
                 let inspect = Inspect::new(self.debugger.chip());
                 let view = inspect.microengine(thread.me);
                 let csrs = view.iter().flat_map(|view| view.csrs(thread.context));
@@ -155,15 +155,15 @@ impl Session<'_> {
                 })
                 .collect()
             }
-            Kind::Rings => self.rings(),
-            Kind::Commands => {
+            VariableGroup::Rings => self.rings(),
+            VariableGroup::Commands => {
                 let inspect = Inspect::new(self.debugger.chip());
                 let now = inspect.now();
                 let flights = inspect.flights().iter();
                 let flights = flights.map(|it| variable(it.text(now), it.location_text()));
                 flights.collect()
             }
-            Kind::Buffers => self.buffers(),
+            VariableGroup::Buffers => self.buffers(),
         };
         let count = if asked.count == 0 {
             all.len()
@@ -174,7 +174,7 @@ impl Session<'_> {
         Ok(json!({ "variables": part }))
     }
 
-    fn names(&self, thread: Thread, format: &Format) -> Vec<Value> {
+    fn names(&self, thread: Thread, format: &ValueFormat) -> Vec<Value> {
         let inspect = Inspect::new(self.debugger.chip());
         let (Some(image), Some(view)) = (
             self.debugger.image(thread.me),
@@ -202,7 +202,7 @@ impl Session<'_> {
         all
     }
 
-    fn registers(&self, thread: Thread, format: &Format) -> Vec<Value> {
+    fn registers(&self, thread: Thread, format: &ValueFormat) -> Vec<Value> {
         let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
@@ -220,12 +220,13 @@ impl Session<'_> {
         all
     }
 
-    fn transfer(&self, thread: Thread, format: &Format) -> Vec<Value> {
+    fn transfer(&self, thread: Thread, format: &ValueFormat) -> Vec<Value> {
         let inspect = Inspect::new(self.debugger.chip());
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
-        let files: [(&str, Make); 2] = [("$", Operand::STransfer), ("$$", Operand::DTransfer)];
+        let files: [(&str, RegisterOfFile); 2] =
+            [("$", Operand::STransfer), ("$$", Operand::DTransfer)];
         let mut all = Vec::new();
         for (sigil, make) in files {
             for side in [Side::Read, Side::Write] {
@@ -321,6 +322,6 @@ impl Session<'_> {
         let name = expression(asked.variables_reference, &asked.name);
         let value = self.debugger.evaluate(&asked.value, thread)? as u32;
         self.debugger.set(&name, value, thread)?;
-        Ok(json!({ "value": text(value.into(), &Format::default()) }))
+        Ok(json!({ "value": text(value.into(), &ValueFormat::default()) }))
     }
 }

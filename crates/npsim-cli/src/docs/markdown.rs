@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// A text: pieces one after the other.
-pub type Text = Vec<Span>;
+pub type RichText = Vec<Span>;
 
 /// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +16,10 @@ pub enum Block {
         /// Level.
         level: usize,
         /// What it says.
-        text: Text,
+        text: RichText,
     },
     /// Lines that are one text.
-    Paragraph(Text),
+    Paragraph(RichText),
     /// What stands in a fence or is indented.
     Code(String),
     /// An entry of a list: how deep it is, what stands before it (`-`, `1.`), its text.
@@ -29,12 +29,12 @@ pub enum Block {
         /// The mark.
         mark: String,
         /// What it says.
-        text: Text,
+        text: RichText,
     },
     /// A table, its first row the header.
-    Table(Vec<Vec<Text>>),
+    Table(Vec<Vec<RichText>>),
     /// A text that is quoted.
-    Quote(Text),
+    Quote(RichText),
 }
 
 /// A piece of a text.
@@ -45,11 +45,11 @@ pub enum Span {
     /// A word of a program.
     Code(String),
     /// Emphasis, strong or not.
-    Emphasis(Text, bool),
+    Emphasis(RichText, bool),
     /// A link: its text and where it leads.
-    Link(Text, String),
+    Link(RichText, String),
     /// A picture: what it shows and where it lies.
-    Image(Text, String),
+    Image(RichText, String),
 }
 
 /// The parser of the book's kind of Markdown.
@@ -73,7 +73,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
                 text: text(&mut events),
             }),
             Event::Start(Tag::BlockQuote(_)) => {
-                found.push(Block::Quote(Text::new()));
+                found.push(Block::Quote(RichText::new()));
                 quoted = true;
             }
             Event::End(TagEnd::BlockQuote(_)) => quoted = false,
@@ -86,7 +86,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
                         push(text, " ");
                     }
                 }
-                _ => found.push(Block::Paragraph(Text::new())),
+                _ => found.push(Block::Paragraph(RichText::new())),
             },
             Event::Start(Tag::List(first)) => lists.push(first),
             Event::End(TagEnd::List(_)) => {
@@ -137,13 +137,13 @@ fn item(lists: &mut [Option<u64>]) -> Block {
     Block::Item {
         depth,
         mark,
-        text: Text::new(),
+        text: RichText::new(),
     }
 }
 
 /// The text up to the end of what has begun.
-fn text(events: &mut Parser<'_>) -> Text {
-    let mut found = Text::new();
+fn text(events: &mut Parser<'_>) -> RichText {
+    let mut found = RichText::new();
     while let Some(event) = events.next() {
         if matches!(event, Event::End(_)) {
             break;
@@ -154,7 +154,7 @@ fn text(events: &mut Parser<'_>) -> Text {
 }
 
 /// Adds what an event says to a text.
-fn piece(event: Event<'_>, events: &mut Parser<'_>, to: &mut Text) {
+fn piece(event: Event<'_>, events: &mut Parser<'_>, to: &mut RichText) {
     match event {
         Event::Text(more) | Event::InlineHtml(more) | Event::Html(more) => push(to, &more),
         Event::SoftBreak | Event::HardBreak => push(to, " "),
@@ -172,7 +172,7 @@ fn piece(event: Event<'_>, events: &mut Parser<'_>, to: &mut Text) {
     }
 }
 
-fn push(text: &mut Text, more: &str) {
+fn push(text: &mut RichText, more: &str) {
     if let Some(Span::Text(last)) = text.last_mut() {
         last.push_str(more);
     } else {
@@ -191,12 +191,12 @@ pub fn plain(text: &[Span]) -> String {
 }
 
 /// A table: where it stands in its page, and its cells as they are written, the header first.
-pub type Written = (Range<usize>, Vec<Vec<String>>);
+pub type PageTable = (Range<usize>, Vec<Vec<String>>);
 
 /// The tables of a page.
 #[must_use]
-pub fn tables(page: &str) -> Vec<Written> {
-    let mut found: Vec<Written> = Vec::new();
+pub fn tables(page: &str) -> Vec<PageTable> {
+    let mut found: Vec<PageTable> = Vec::new();
     for (event, place) in parser(page).into_offset_iter() {
         if matches!(event, Event::Start(Tag::Table(_))) {
             found.push((place, Vec::new()));
@@ -267,12 +267,12 @@ pub fn links(page: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Span, Text, anchor, anchors, blocks, links, plain, tables};
+    use super::{Block, RichText, Span, anchor, anchors, blocks, links, plain, tables};
 
-    fn text(text: &str) -> Text {
+    fn text(text: &str) -> RichText {
         let span = Span::Text(text.into());
         if text.is_empty() {
-            Text::new()
+            RichText::new()
         } else {
             vec![span]
         }

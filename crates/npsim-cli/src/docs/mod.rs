@@ -30,7 +30,7 @@ pub struct Page {
 
 /// A heading on a page.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Heading {
     /// The page.
     pub page: Page,
     /// The heading without marks.
@@ -41,13 +41,13 @@ pub struct Place {
 
 /// What a reader means by a topic.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum TopicMatch {
     /// One page.
     Page(Page),
     /// One section: blocks of a page, from a heading to the next of its level.
     Section(Page, Vec<Block>),
     /// Several places whose headings have all the words.
-    Places(Vec<Place>),
+    Places(Vec<Heading>),
     /// Nothing, and a topic of nearly the same name if there is one.
     Nothing(Option<String>),
 }
@@ -85,7 +85,7 @@ pub fn pages() -> Vec<Page> {
 /// Looks for a topic: the name or the title of a page, `PAGE HEADING`, or words that a
 /// heading has.
 #[must_use]
-pub fn find(topic: &str) -> Found {
+pub fn find(topic: &str) -> TopicMatch {
     let topic = topic.trim().to_lowercase();
     let topic = topic
         .strip_prefix("docs/src/")
@@ -100,7 +100,7 @@ pub fn find(topic: &str) -> Found {
             .cloned()
     };
     if let Some(page) = named(topic) {
-        return Found::Page(page);
+        return TopicMatch::Page(page);
     }
     if let Some((name, rest)) = topic.split_once(' ')
         && let Some(page) = named(name)
@@ -110,9 +110,9 @@ pub fn find(topic: &str) -> Found {
             return section(places.swap_remove(at));
         }
         return match places.len() {
-            0 => Found::Nothing(Some(page.name.to_owned())),
+            0 => TopicMatch::Nothing(Some(page.name.to_owned())),
             1 => section(places.remove(0)),
-            _ => Found::Places(places),
+            _ => TopicMatch::Places(places),
         };
     }
     let mut places = places(&pages, topic);
@@ -121,10 +121,10 @@ pub fn find(topic: &str) -> Found {
             let names = pages.iter().map(|page| page.name);
             let titles: Vec<_> = pages.iter().map(|page| page.title.to_lowercase()).collect();
             let known = names.chain(titles.iter().map(String::as_str));
-            Found::Nothing(closest(topic, known).map(str::to_owned))
+            TopicMatch::Nothing(closest(topic, known).map(str::to_owned))
         }
         1 => section(places.remove(0)),
-        _ => Found::Places(places),
+        _ => TopicMatch::Places(places),
     }
 }
 
@@ -134,7 +134,7 @@ fn is(heading: &str, typed: &str) -> bool {
 }
 
 /// Headings that have all words of a text, page by page.
-fn places(pages: &[Page], words: &str) -> Vec<Place> {
+fn places(pages: &[Page], words: &str) -> Vec<Heading> {
     let words: Vec<&str> = words.split([' ', '-']).collect();
     let mut found = Vec::new();
     for page in pages {
@@ -148,7 +148,7 @@ fn places(pages: &[Page], words: &str) -> Vec<Place> {
             let anchor = markdown::anchor(&heading);
             let has = |word: &&str| lower.contains(*word) || anchor.contains(*word);
             if words.iter().all(has) {
-                found.push(Place {
+                found.push(Heading {
                     page: page.clone(),
                     heading,
                     block: at,
@@ -159,7 +159,7 @@ fn places(pages: &[Page], words: &str) -> Vec<Place> {
     found
 }
 
-fn section(place: Place) -> Found {
+fn section(place: Heading) -> TopicMatch {
     let all = blocks(place.page.text);
     let level = |block: &Block| match block {
         Block::Heading { level, .. } => Some(*level),
@@ -167,19 +167,19 @@ fn section(place: Place) -> Found {
     };
     let own = all.get(place.block).and_then(level).unwrap_or(1);
     if own == 1 {
-        return Found::Page(place.page);
+        return TopicMatch::Page(place.page);
     }
     let rest = &all[place.block + 1..];
     let end = rest
         .iter()
         .position(|block| level(block).is_some_and(|other| other <= own));
     let end = end.map_or(all.len(), |end| place.block + 1 + end);
-    Found::Section(place.page, all[place.block..end].to_vec())
+    TopicMatch::Section(place.page, all[place.block..end].to_vec())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, PAGES, SUMMARY, find, pages};
+    use super::{PAGES, SUMMARY, TopicMatch, find, pages};
 
     #[test]
     fn the_table_of_contents_has_every_page_once() {
@@ -197,21 +197,21 @@ mod tests {
     #[test]
     fn topics_are_names_titles_headings_and_words_of_them() {
         let page = |topic: &str| match find(topic) {
-            Found::Page(page) => page.name,
+            TopicMatch::Page(page) => page.name,
             other => panic!("{topic}: {other:?}"),
         };
         assert_eq!(page("stats"), "stats");
         assert_eq!(page("docs/src/stats.md"), "stats");
         assert_eq!(page("Write in an editor"), "editor");
         let section = |topic: &str| match find(topic) {
-            Found::Section(page, blocks) => (page.name, blocks.len()),
+            TopicMatch::Section(page, blocks) => (page.name, blocks.len()),
             other => panic!("{topic}: {other:?}"),
         };
         assert_eq!(section("stats locks").0, "stats");
         assert_eq!(section("docs/src/stats.md#locks").0, "stats");
         assert!(section("stats locks").1 > 2);
         assert!(section("stats locks").1 < super::blocks(npsim_book::page("stats").unwrap()).len());
-        let Found::Places(places) = find("order") else {
+        let TopicMatch::Places(places) = find("order") else {
             panic!("{:?}", find("order"));
         };
         assert!(places.len() > 1);
@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn a_mistyped_topic_has_a_suggestion() {
-        let Found::Nothing(Some(near)) = find("glosary") else {
+        let TopicMatch::Nothing(Some(near)) = find("glosary") else {
             panic!("{:?}", find("glosary"));
         };
         assert_eq!(near, "glossary");
-        assert!(matches!(find("xyzzyxyzzy"), Found::Nothing(None)));
+        assert!(matches!(find("xyzzyxyzzy"), TopicMatch::Nothing(None)));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{Block, Span, Text, plain};
+use super::markdown::{Block, RichText, Span, plain};
 use crate::fold::folded;
 
 const BOLD: &str = "\x1b[1m";
@@ -100,16 +100,16 @@ fn lines(out: &mut String, text: &[Span], columns: usize, first: &str, rest: &st
 
 /// A word with its style, and how many columns it takes.
 #[derive(Clone, Debug)]
-struct Word {
+struct StyledWord {
     shown: String,
     columns: usize,
     /// Whether it stands directly behind the word before.
     joined: bool,
 }
 
-fn words_of(text: &str) -> Vec<Word> {
+fn words_of(text: &str) -> Vec<StyledWord> {
     text.split_whitespace()
-        .map(|word| Word {
+        .map(|word| StyledWord {
             shown: word.to_owned(),
             columns: word.chars().count(),
             joined: false,
@@ -117,8 +117,8 @@ fn words_of(text: &str) -> Vec<Word> {
         .collect()
 }
 
-fn words(text: &[Span]) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+fn words(text: &[Span]) -> Vec<StyledWord> {
+    let mut words: Vec<StyledWord> = Vec::new();
     let mut open = false;
     for span in text {
         let (text, style) = match span {
@@ -141,7 +141,7 @@ fn words(text: &[Span]) -> Vec<Word> {
         let ends_apart = text.ends_with(char::is_whitespace);
         let mut joined = open && !begins_apart;
         for word in text.split_whitespace() {
-            words.push(Word {
+            words.push(StyledWord {
                 shown: if style.is_empty() {
                     word.to_owned()
                 } else {
@@ -158,7 +158,7 @@ fn words(text: &[Span]) -> Vec<Word> {
 }
 
 /// Lines of words, the first one behind `first`, the others behind `rest`.
-fn wrap(words: &[Word], columns: usize, first: &str, rest: &str) -> Vec<String> {
+fn wrap(words: &[StyledWord], columns: usize, first: &str, rest: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut line = first.to_owned();
     let mut width = first.chars().count();
@@ -194,7 +194,7 @@ fn wrap(words: &[Word], columns: usize, first: &str, rest: &str) -> Vec<String> 
 }
 
 /// A table with its columns side by side if they fit, or else an entry a row.
-fn table(out: &mut String, rows: &[Vec<Text>], columns: usize) {
+fn table(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     const GAP: usize = 2;
     /// Columns that a text needs at least to be read.
     const LEAST: usize = 24;
@@ -248,7 +248,7 @@ fn table(out: &mut String, rows: &[Vec<Text>], columns: usize) {
 }
 
 /// A table that is too wide: each row as its first cell, and the others below it.
-fn entries(out: &mut String, rows: &[Vec<Text>], columns: usize) {
+fn entries(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     for row in rows.iter().skip(1) {
         let Some((first, others)) = row.split_first() else {
             continue;

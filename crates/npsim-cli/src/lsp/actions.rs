@@ -7,7 +7,7 @@ use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Diagnostic, Position,
     Range, TextEdit, Uri, WorkspaceEdit,
 };
-use npsim_asm::{Level, codes};
+use npsim_asm::{Severity, codes};
 
 use super::analysis::Analysis;
 use super::publish::{converted, location};
@@ -47,7 +47,7 @@ pub fn actions(workspace: &Workspace, path: &Path, range: Range) -> CodeActionRe
             if let Some((title, changes)) = declared(workspace, path, &shown, diagnostic.code) {
                 offer(title, changes, diagnostic.patches.is_empty());
             }
-            if diagnostic.level == Level::Warning
+            if diagnostic.level == Severity::Warning
                 && let Some(changes) = silenced(workspace, path, shown.range, diagnostic.code)
             {
                 offer(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lsp_types::Uri;
-use npsim_asm::front::token::Line;
+use npsim_asm::front::token::LogicalLine;
 use npsim_asm::name_index::{NameIndex, NameKind};
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
@@ -33,7 +33,7 @@ pub struct Analysis {
     /// The texts that were read.
     pub sources: SourceMap,
     /// The statements that they became.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogicalLine>,
     /// Registers, signals and labels.
     pub index: NameIndex,
     /// Canonical path of each file of `sources`; none for the command line.

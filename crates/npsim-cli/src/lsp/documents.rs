@@ -11,7 +11,7 @@ use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
 use super::text::Text;
 use super::{paths, position};
-use npsim::files::{Disk, Files, Kind};
+use npsim::files::{Disk, FileKind, Files};
 use npsim::includes::decode;
 
 /// An open text.
@@ -133,9 +133,9 @@ impl Files for Overlay {
         }
     }
 
-    fn kind(&self, path: &Path) -> io::Result<Kind> {
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
         match self.0.get(&paths::canonical(path)) {
-            Some(_) => Ok(Kind::File),
+            Some(_) => Ok(FileKind::File),
             None => Disk.kind(path),
         }
     }

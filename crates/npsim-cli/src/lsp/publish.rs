@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range,
 };
-use npsim_asm::{Level, Span};
+use npsim_asm::{Severity, Span};
 
 use super::analysis::Analysis;
 use super::text::Text;
@@ -27,7 +27,7 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
     for analysis in workspace.analyses() {
         // That a library makes no program is no news to who edits it.
         let told = |d: &&npsim_asm::Diagnostic| {
-            d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Level::Note
+            d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Severity::Note
         };
         for diagnostic in analysis.diagnostics().iter().filter(told) {
             for (path, shown) in converted(analysis, diagnostic) {
@@ -57,11 +57,11 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
     all
 }
 
-fn severity(level: Level) -> DiagnosticSeverity {
+fn severity(level: Severity) -> DiagnosticSeverity {
     match level {
-        Level::Error => DiagnosticSeverity::ERROR,
-        Level::Warning => DiagnosticSeverity::WARNING,
-        Level::Note => DiagnosticSeverity::INFORMATION,
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Note => DiagnosticSeverity::INFORMATION,
     }
 }
 

@@ -13,7 +13,7 @@ use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::engine::ENGINE;
 use npsim::explain::{Cost, costs};
 use npsim::image::{FlowGraph, Image};
-use npsim::isa::{CtxArb, Flow, Instruction, encode, mnemonics};
+use npsim::isa::{CtxArb, FlowClass, Instruction, encode, mnemonics};
 use npsim::profile::Profile;
 use npsim_strategy::arb_instruction;
 use proptest::strategy::{Strategy, ValueTree};
@@ -105,10 +105,10 @@ fn compare(program: &[Instruction], profile: &Profile) -> bool {
     let text = format!("`{instruction}` after `{}`: {cost:?}", program[0]);
     assert_eq!(issued, cost.cycles, "{text}");
     let goes = match instruction.form().flow {
-        Flow::Next => false,
-        Flow::Branch | Flow::Jump => true,
-        Flow::Arbitration | Flow::Command => instruction.swaps(),
-        Flow::Codes | Flow::Bit | Flow::State => slots.issued.contains(&TARGET),
+        FlowClass::Next => false,
+        FlowClass::Branch | FlowClass::Jump => true,
+        FlowClass::Arbitration | FlowClass::Command => instruction.swaps(),
+        FlowClass::Codes | FlowClass::Bit | FlowClass::State => slots.issued.contains(&TARGET),
     };
     assert_eq!(slots.aborted, if goes { cost.aborted } else { 0 }, "{text}");
     true

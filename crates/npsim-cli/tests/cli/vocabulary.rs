@@ -105,7 +105,7 @@ fn the_page_of_messages_names_every_field() {
     let assembly = npsim_asm::assemble("t.uc", &One(text.to_owned()), &Options::default());
     let mut found = BTreeSet::new();
     for diagnostic in &assembly.diagnostics {
-        let message = npsim::messages::Message::new(diagnostic, &assembly.sources, "");
+        let message = npsim::messages::DiagnosticMessage::new(diagnostic, &assembly.sources, "");
         keys(&serde_json::to_value(message).expect("JSON"), &mut found);
     }
     let page = std::fs::read_to_string(root().join("docs/src/messages.md")).expect("a page");
@@ -134,7 +134,7 @@ fn the_examples_of_the_pages_assemble() {
             let wrong: Vec<_> = assembly
                 .diagnostics
                 .iter()
-                .filter(|found| found.level == npsim_asm::Level::Error)
+                .filter(|found| found.level == npsim_asm::Severity::Error)
                 .map(|found| format!("{}: {}", found.code, found.message))
                 .collect();
             assert!(wrong.is_empty(), "{page}: {wrong:?} in\n{example}");

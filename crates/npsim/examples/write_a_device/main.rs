@@ -14,7 +14,7 @@ use std::error::Error;
 use npsim::chip::Cycle;
 use npsim::chip::kernel::row::Row;
 use npsim::project::keys::Spanned;
-use npsim::project::look_aside::{Answer, KeyMistake, LookAside};
+use npsim::project::look_aside::{KeyMistake, LookAside, LookAsideAnswer};
 use npsim::simulation::Ending;
 use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
@@ -71,12 +71,12 @@ impl LookAside for Tcam {
     }
 
     /// The first entry counts whose mask is not zero and that matches.
-    fn answer(&mut self, table: &[u32], key: u32) -> Answer {
+    fn answer(&mut self, table: &[u32], key: u32) -> LookAsideAnswer {
         let mut entries = table.chunks_exact(ENTRY as usize);
         let found = entries.find(|entry| entry[1] != 0 && (key ^ entry[0]) & entry[1] == 0);
         self.searches += 1;
         self.hits += u64::from(found.is_some());
-        Answer {
+        LookAsideAnswer {
             value: found.map_or(MISS, |entry| entry[2]),
             cycles: self.cycles,
         }

@@ -11,7 +11,7 @@
 use npsim::chip::kernel::row::Row;
 use npsim::chip::kernel::trace_event::Level;
 use npsim::project::keys::Spanned;
-use npsim::project::timer_job::{KeyMistake, TableAccess, Then, TimerJob};
+use npsim::project::timer_job::{AfterAccess, KeyMistake, TableAccess, TimerJob};
 use npsim::simulation::Ending;
 use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
@@ -57,17 +57,21 @@ impl TimerJob for Rotation {
     }
 
     /// A reader that finds the new version finds the new entries: the version is written last.
-    fn access(&mut self, number: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, Then) {
+    fn access(
+        &mut self,
+        number: u32,
+        table: &mut TableAccess<'_, '_>,
+    ) -> (&'static str, AfterAccess) {
         if number == 0 {
             let turn = |at| (at + self.version) % self.entries;
             let entries: Vec<u32> = (0..self.entries).map(turn).collect();
             table.write(4, &entries);
-            return ("write the entries", Then::More);
+            return ("write the entries", AfterAccess::More);
         }
         self.version += 1;
         table.show(VERSION, self.version.into());
         table.write(0, &[self.version]);
-        ("publish the version", Then::Done)
+        ("publish the version", AfterAccess::Done)
     }
 
     fn counts(&self) -> Row {

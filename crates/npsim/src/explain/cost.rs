@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use npsim_image::{DeferSlot, FlowGraph};
-use npsim_isa::{CapAccess, CommandOp, Flow, Instruction, TransferKind, Unit};
+use npsim_isa::{CapAccess, CommandOp, FlowClass, Instruction, TransferKind, Unit};
 use npsim_profile::Profile;
 use serde::Serialize;
 
@@ -64,15 +64,15 @@ pub(super) fn cost(program: &FlowGraph, profile: &Profile, at: u16) -> Cost {
     let swaps = instruction.swaps();
     let before = at.checked_sub(1).and_then(|at| program.instruction(at));
     let penalty = match instruction.form().flow {
-        Flow::Branch => Some(profile.branch_penalty()),
-        Flow::Codes if before.is_some_and(Instruction::sets_codes) => {
+        FlowClass::Branch => Some(profile.branch_penalty()),
+        FlowClass::Codes if before.is_some_and(Instruction::sets_codes) => {
             Some(profile.conditional_branch_penalty())
         }
-        Flow::Codes => Some(profile.settled_branch_penalty()),
-        Flow::Bit => Some(profile.bit_branch_penalty()),
-        Flow::State => Some(profile.state_branch_penalty()),
-        Flow::Jump => Some(profile.jump_penalty()),
-        Flow::Next | Flow::Arbitration | Flow::Command => {
+        FlowClass::Codes => Some(profile.settled_branch_penalty()),
+        FlowClass::Bit => Some(profile.bit_branch_penalty()),
+        FlowClass::State => Some(profile.state_branch_penalty()),
+        FlowClass::Jump => Some(profile.jump_penalty()),
+        FlowClass::Next | FlowClass::Arbitration | FlowClass::Command => {
             swaps.then(|| profile.context_swap_penalty())
         }
     };
@@ -107,7 +107,7 @@ pub(super) fn cost(program: &FlowGraph, profile: &Profile, at: u16) -> Cost {
 fn word_of(instruction: &Instruction) -> &'static str {
     match instruction.form().flow {
         _ if instruction.swaps() => "context swap",
-        Flow::Jump => "jump",
+        FlowClass::Jump => "jump",
         _ => "branch",
     }
 }
@@ -117,7 +117,7 @@ fn text(cost: &Cost, instruction: &Instruction) -> String {
         return "1 cycle.".into();
     };
     let slots = |n: u64| format!("{n} slot{}", if n == 1 { "" } else { "s" });
-    let always = matches!(instruction.form().flow, Flow::Jump | Flow::Branch);
+    let always = matches!(instruction.form().flow, FlowClass::Jump | FlowClass::Branch);
     let when = if cost.swaps || always {
         ""
     } else {

@@ -2,14 +2,14 @@
 //! late, results that another instruction must follow at once, codes that do
 //! not outlive a context swap.
 
-use npsim_isa::{Completion, Flow, Instruction, Leaves, Takes, TransferRegister, csr};
+use npsim_isa::{Completion, FlowClass, Instruction, Leaves, Takes, TransferRegister, csr};
 
-use super::Code;
+use super::DecodedProgram;
 
 /// How far back the origin of condition codes is looked for.
 const REACH: usize = 24;
 
-pub(super) fn hazards(code: &Code<'_>, address: usize) -> Vec<String> {
+pub(super) fn hazards(code: &DecodedProgram<'_>, address: usize) -> Vec<String> {
     let Some(instruction) = code.at(address) else {
         return Vec::new();
     };
@@ -24,7 +24,7 @@ pub(super) fn hazards(code: &Code<'_>, address: usize) -> Vec<String> {
 
 /// A local CSR that an instruction writes, and how many instructions must lie
 /// between the write and its effect.
-fn written(code: &Code<'_>, instruction: &Instruction) -> Option<(&'static str, u8)> {
+fn written(code: &DecodedProgram<'_>, instruction: &Instruction) -> Option<(&'static str, u8)> {
     let name = csr::name(instruction.csr_written()?)?;
     let gap = if name.contains("LM_ADDR") {
         code.profile.lm_addr_gap()
@@ -34,7 +34,12 @@ fn written(code: &Code<'_>, instruction: &Instruction) -> Option<(&'static str, 
     Some((name, gap))
 }
 
-fn late_register(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+fn late_register(
+    code: &DecodedProgram<'_>,
+    at: usize,
+    instruction: &Instruction,
+    told: &mut Vec<String>,
+) {
     let Some((name, gap)) = written(code, instruction) else {
         return;
     };
@@ -50,7 +55,7 @@ fn late_register(code: &Code<'_>, at: usize, instruction: &Instruction, told: &m
 }
 
 /// Whether the instruction at an address goes through what another writes.
-fn uses(code: &Code<'_>, at: usize, writer: &Instruction) -> bool {
+fn uses(code: &DecodedProgram<'_>, at: usize, writer: &Instruction) -> bool {
     let Some(instruction) = code.at(at) else {
         return false;
     };
@@ -58,7 +63,7 @@ fn uses(code: &Code<'_>, at: usize, writer: &Instruction) -> bool {
     indexes.any(|&index| instruction.uses_index(index))
 }
 
-fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
+fn early_use(code: &DecodedProgram<'_>, at: usize, told: &mut Vec<String>) {
     for back in 1..=8 {
         if code.is_entered(at + 1 - back) && back > 1 {
             break;
@@ -82,7 +87,12 @@ fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
     }
 }
 
-fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+fn at_once(
+    code: &DecodedProgram<'_>,
+    at: usize,
+    instruction: &Instruction,
+    told: &mut Vec<String>,
+) {
     let before = at.checked_sub(1).and_then(|before| code.at(before));
     let indirect = instruction.is_indirect();
     let takes_result = instruction.takes() == Some(Takes::Result);
@@ -123,8 +133,8 @@ fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec
 }
 
 /// Where the codes come from that a branch tests or an addition uses.
-fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
-    if instruction.form().flow != Flow::Codes {
+fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+    if instruction.form().flow != FlowClass::Codes {
         return;
     }
     for back in 1..=REACH.min(at) {

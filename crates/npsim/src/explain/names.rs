@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// A name and what the assembler made of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Named {
+pub struct ExplainedName {
     /// The register or signal: `a5`, `$3`, `s7`.
     pub allocated: String,
     /// Its name; several where the image does not say which of them is live and
@@ -18,22 +18,23 @@ pub struct Named {
 }
 
 /// The registers that a word names or moves.
-pub(super) fn registers(image: &Image, address: u16, source: &[&str]) -> Vec<Named> {
-    let mut named: Vec<Named> = Vec::new();
+pub(super) fn registers(image: &Image, address: u16, source: &[&str]) -> Vec<ExplainedName> {
+    let mut named: Vec<ExplainedName> = Vec::new();
     for used in image.registers_used(address) {
         let found = image.register_at(used);
         let names = chosen(found.map(|symbol| symbol.name.as_str()), source);
-        let new = Named {
+        let new = ExplainedName {
             allocated: used.operand.to_string(),
             names,
             access: Some(if used.point.after { "written" } else { "read" }),
         };
-        let same = |other: &Named| other.allocated == new.allocated && other.names == new.names;
+        let same =
+            |other: &ExplainedName| other.allocated == new.allocated && other.names == new.names;
         if !new.names.is_empty() && !named.iter().any(same) {
             named.push(new);
         }
     }
-    let several = |named: &[Named], allocated: &str| {
+    let several = |named: &[ExplainedName], allocated: &str| {
         let mut same = named.iter().filter(|other| other.allocated == allocated);
         same.nth(1).is_some()
     };
@@ -46,7 +47,7 @@ pub(super) fn registers(image: &Image, address: u16, source: &[&str]) -> Vec<Nam
 }
 
 /// The signals that a word names.
-pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Named> {
+pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<ExplainedName> {
     let uses = image.signals_used(address).into_iter();
     uses.map(|used| {
         let signals = image.signal_at(used);
@@ -58,7 +59,7 @@ pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Named
                 name.push_str(", second of the pair");
             }
         }
-        Named {
+        ExplainedName {
             allocated: format!("s{}", used.number),
             names,
             access: None,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Explanation, Named, ProgramPart, Word};
+use super::{ExplainedName, ExplainedWord, Explanation, ProgramPart};
 
 /// Everything about each word.
 #[must_use]
@@ -43,7 +43,7 @@ fn write_full(out: &mut String, explanation: &Explanation) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_word(out: &mut String, word: &Word, chip: &str) -> std::fmt::Result {
+fn write_word(out: &mut String, word: &ExplainedWord, chip: &str) -> std::fmt::Result {
     for label in &word.labels {
         writeln!(out, "{label}#:")?;
     }
@@ -112,7 +112,7 @@ fn write_word(out: &mut String, word: &Word, chip: &str) -> std::fmt::Result {
     Ok(())
 }
 
-fn shown(named: &Named) -> String {
+fn shown(named: &ExplainedName) -> String {
     let access = named
         .access
         .map_or(String::new(), |a| format!(", as it is {a}"));

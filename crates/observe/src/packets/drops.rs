@@ -13,8 +13,8 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::buffers::BufferSetup;
-use npsim_chip::kernel::fabric::{BusCommand, Slot};
-use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, RingName, TraceEvent};
+use npsim_chip::kernel::fabric::{BusCommand, CommandId};
+use npsim_chip::kernel::trace_event::{Kinds, RbufStep, RingName, TraceEvent, TraceEventKind};
 use npsim_isa::CommandOp;
 
 /// A packet that microcode dropped.
@@ -64,19 +64,19 @@ pub(crate) struct DropFinder {
     stored: BTreeMap<u64, usize>,
     contexts: BTreeMap<(u8, u8), ContextPacket>,
     open: BTreeMap<u64, OpenDrop>,
-    issued: BTreeMap<Slot, u64>,
+    issued: BTreeMap<CommandId, u64>,
     next: u64,
 }
 
 impl DropFinder {
     /// What it has to be told.
     pub const KINDS: Kinds = Kinds::of(&[
-        Kind::Command,
-        Kind::Served,
-        Kind::Rbuf,
-        Kind::Touched,
-        Kind::Stored,
-        Kind::Carried,
+        TraceEventKind::Command,
+        TraceEventKind::Served,
+        TraceEventKind::Rbuf,
+        TraceEventKind::Touched,
+        TraceEventKind::Stored,
+        TraceEventKind::Carried,
     ]);
 
     /// Nothing seen yet.
@@ -187,7 +187,7 @@ impl DropFinder {
     fn issued(
         &mut self,
         at: Cycle,
-        slot: Slot,
+        slot: CommandId,
         command: &BusCommand,
         decided: &mut Vec<MicrocodeDrop>,
     ) {

@@ -13,7 +13,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
@@ -267,10 +267,10 @@ impl<W: Write> Sampler for PacketRows<W> {}
 impl<W: Write> Observer for PacketRows<W> {
     fn wants(&self) -> Kinds {
         DropFinder::KINDS.and(Kinds::of(&[
-            Kind::Arrives,
-            Kind::Departed,
-            Kind::Dropped,
-            Kind::Exception,
+            TraceEventKind::Arrives,
+            TraceEventKind::Departed,
+            TraceEventKind::Dropped,
+            TraceEventKind::Exception,
         ]))
     }
 

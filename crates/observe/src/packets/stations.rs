@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 use npsim_isa::{CommandOp, Unit};
@@ -188,11 +188,11 @@ impl Sampler for Stations {}
 impl Observer for Stations {
     fn wants(&self) -> Kinds {
         DropFinder::KINDS.and(Kinds::of(&[
-            Kind::Arrives,
-            Kind::Departed,
-            Kind::Dropped,
-            Kind::Exception,
-            Kind::Tbuf,
+            TraceEventKind::Arrives,
+            TraceEventKind::Departed,
+            TraceEventKind::Dropped,
+            TraceEventKind::Exception,
+            TraceEventKind::Tbuf,
         ]))
     }
 

@@ -7,7 +7,9 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind as EventKind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{
+    Cause, ContextState, Kinds, TraceEvent, TraceEventKind as EventKind,
+};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 

@@ -13,12 +13,12 @@ use crate::series::OccupancyProbe;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
-use npsim_chip::kernel::fabric::{BusCommand, Slot};
+use npsim_chip::kernel::fabric::{BusCommand, CommandId};
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Holder, Kind, Kinds, Level, LockStep, RingName, TraceEvent,
+    Cause, ContextState, Holder, Kinds, Level, LockStep, RingName, TraceEvent, TraceEventKind,
 };
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -101,7 +101,7 @@ pub struct Recorder<W> {
     /// What the tasks of the core are called.
     tasks: Vec<&'static str>,
     /// Commands that wait at their units, and since when.
-    waiting: Vec<Option<(Target, Cycle)>>,
+    waiting: Vec<Option<(CommandTarget, Cycle)>>,
     /// How many they are, by target, and what that is called.
     depths: Vec<(i64, String)>,
     rbuf: u64,
@@ -212,21 +212,31 @@ impl<W: Write> Recorder<W> {
     fn still_wanted(&self) -> Kinds {
         let until = self.writer.until();
         // Frames are on their way for long, some of them for good.
-        let mut wanted = Kinds::of(&[Kind::Arrives, Kind::Departed, Kind::Dropped]);
+        let mut wanted = Kinds::of(&[
+            TraceEventKind::Arrives,
+            TraceEventKind::Departed,
+            TraceEventKind::Dropped,
+        ]);
         for it in self.microengines.iter().flat_map(|it| &it.contexts) {
             if it.since >= until {
                 continue;
             }
             wanted = wanted.and(match it.doing {
                 ContextState::Inactive => Kinds::NONE,
-                ContextState::Ready | ContextState::Killed => Kinds::of(&[Kind::Context]),
-                ContextState::Executing => Kinds::of(&[Kind::Context, Kind::Issued, Kind::Stalled]),
-                ContextState::Waiting { .. } => Kinds::of(&[Kind::Context, Kind::Signal]),
+                ContextState::Ready | ContextState::Killed => Kinds::of(&[TraceEventKind::Context]),
+                ContextState::Executing => Kinds::of(&[
+                    TraceEventKind::Context,
+                    TraceEventKind::Issued,
+                    TraceEventKind::Stalled,
+                ]),
+                ContextState::Waiting { .. } => {
+                    Kinds::of(&[TraceEventKind::Context, TraceEventKind::Signal])
+                }
             });
         }
         let locks = &mut self.locks.iter();
         if locks.any(|it| it.since.is_some_and(|since| since < until)) {
-            wanted = wanted.and(Kinds::of(&[Kind::Lock]));
+            wanted = wanted.and(Kinds::of(&[TraceEventKind::Lock]));
         }
         wanted
     }
@@ -335,7 +345,7 @@ impl<W: Write> Recorder<W> {
         });
     }
 
-    fn queued(&mut self, target: Target, slot: Slot, at: Cycle) {
+    fn queued(&mut self, target: CommandTarget, slot: CommandId, at: Cycle) {
         let place = slot.0 as usize;
         if self.waiting.len() <= place {
             self.waiting.resize(place + 1, None);
@@ -345,13 +355,13 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Gives since when the command waited.
-    fn leaves_queue(&mut self, slot: Slot, at: Cycle) -> Option<Cycle> {
+    fn leaves_queue(&mut self, slot: CommandId, at: Cycle) -> Option<Cycle> {
         let (target, since) = self.waiting.get_mut(slot.0 as usize)?.take()?;
         self.depth_changes(target, at, false);
         Some(since)
     }
 
-    fn depth_changes(&mut self, target: Target, at: Cycle, more: bool) {
+    fn depth_changes(&mut self, target: CommandTarget, at: Cycle, more: bool) {
         let place = target.index();
         if self.depths.len() <= place {
             self.depths.resize_with(place + 1, Default::default);
@@ -373,7 +383,7 @@ impl<W: Write> Recorder<W> {
     fn served(
         &mut self,
         track: Track,
-        (slot, command): (Slot, &BusCommand),
+        (slot, command): (CommandId, &BusCommand),
         at: Cycle,
         (from, until): (Cycle, Cycle),
     ) {
@@ -482,10 +492,10 @@ impl<W: Write> Observer for Recorder<W> {
     fn wants(&self) -> Kinds {
         if !self.past {
             return Kinds::all_but(&[
-                Kind::Aborted,
-                Kind::Held,
-                Kind::LocalMemory,
-                Kind::Exception,
+                TraceEventKind::Aborted,
+                TraceEventKind::Held,
+                TraceEventKind::LocalMemory,
+                TraceEventKind::Exception,
             ]);
         }
         self.still_wanted()

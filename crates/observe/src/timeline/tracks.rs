@@ -1,6 +1,6 @@
 //! The tracks of a timeline: their numbers, names and order.
 
-use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::Bus;
 
 use crate::names;
@@ -17,7 +17,7 @@ pub enum Track {
     /// Frames that leave a port.
     Departures(u8),
     /// A lane of a unit.
-    Unit(Target, u8),
+    Unit(CommandTarget, u8),
     /// A bus.
     Bus(Bus),
     /// A task of the general-purpose core.

@@ -12,7 +12,7 @@ use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule}
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Links, captured};
-use npsim_session::simulation::{Ending, Settings, Simulation};
+use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
 /// Something to run.
 pub struct Run {
@@ -100,11 +100,11 @@ impl Run {
     }
 
     pub fn simulation(&self, until: Option<u64>) -> Simulation {
-        let settings = Settings {
+        let settings = RunSettings {
             until,
             core: self.core,
             drain: (!self.capture.frames.is_empty()).then_some(60_000),
-            ..Settings::new(ENGINE)
+            ..RunSettings::new(ENGINE)
         };
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }

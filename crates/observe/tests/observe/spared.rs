@@ -2,7 +2,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, TraceEvent};
+use npsim_chip::kernel::trace_event::{TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_observe::profile::Collector;
 use npsim_observe::series::Series;
@@ -37,9 +37,9 @@ fn a_timeline_needs_little_of_what_follows_its_window() {
             };
             let mut simulation = run.simulation(Some(until));
             let mut spared = recorder(simulation.chip());
-            assert!(spared.wants().has(Kind::Bus));
+            assert!(spared.wants().has(TraceEventKind::Bus));
             run.watch(&mut simulation, &mut spared);
-            assert_eq!(spared.wants().has(Kind::Bus), window.1 == until);
+            assert_eq!(spared.wants().has(TraceEventKind::Bus), window.1 == until);
             let spared = spared.finish(simulation.now()).expect("a Vec takes all");
 
             let mut simulation = run.simulation(Some(until));

@@ -3,7 +3,7 @@
 use npsim_isa::Generation;
 
 use super::Profile;
-use crate::parameter::{Domain, Parameter, Schema, Value};
+use crate::parameter::{Domain, Parameter, ParameterValue, Schema};
 use crate::schema::SCHEMA;
 
 /// FNV-1a of 64 bits: its start value and its factor.
@@ -44,7 +44,7 @@ impl Profile {
         all.filter(move |(parameter, schema)| {
             let is_first = matches!(
                 (schema.domain, parameter.value),
-                (Domain::Name([first, ..]), Value::Name(name)) if *first == name
+                (Domain::Name([first, ..]), ParameterValue::Name(name)) if *first == name
             );
             wanted(schema) && !is_first
         })

@@ -1,5 +1,5 @@
 use super::*;
-use crate::parameter::{Domain, Value};
+use crate::parameter::{Domain, ParameterValue};
 
 fn text() -> &'static str {
     Profile::text("ixp2400").unwrap()
@@ -40,7 +40,11 @@ fn every_unit_of_measure_and_basis_is_kept() {
         .unwrap();
     assert_eq!(
         (read.value, read.unit, read.foundation),
-        (Value::Number(180), "ME cycles", Foundation::Calibrated)
+        (
+            ParameterValue::Number(180),
+            "ME cycles",
+            Foundation::Calibrated
+        )
     );
     assert!(
         profile
@@ -161,11 +165,11 @@ fn every_parameter_refuses_a_value_beyond_its_range() {
     let profile = Profile::load("ixp2800").unwrap();
     for schema in &SCHEMA {
         let key = format!("`{}.{}`", schema.group, schema.name);
-        let mut bad: Vec<Value> = vec!["nonsense".into()];
+        let mut bad: Vec<ParameterValue> = vec!["nonsense".into()];
         match schema.domain {
             Domain::Number { least, most, .. } => {
                 bad.push((most + 1).into());
-                bad.extend(least.checked_sub(1).map(Value::Number));
+                bad.extend(least.checked_sub(1).map(ParameterValue::Number));
             }
             Domain::Name(_) => bad.push(0.into()),
         }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Files, Kind};
+use super::{FileKind, Files};
 
 /// The longest source, project or image that is read; far beyond any real one.
 const LONGEST: u64 = 64 << 20;
@@ -30,14 +30,14 @@ impl Files for Disk {
         Ok(bytes)
     }
 
-    fn kind(&self, path: &Path) -> io::Result<Kind> {
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
         let found = fs::metadata(path)?;
         Ok(if found.is_file() {
-            Kind::File
+            FileKind::File
         } else if found.is_dir() {
-            Kind::Folder
+            FileKind::Folder
         } else {
-            Kind::Other
+            FileKind::Other
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Files, Kind};
+use super::{FileKind, Files};
 
 /// Files by their paths. There is one root, in which relative paths begin too, and a
 /// folder is there if a file is below it.
@@ -33,17 +33,17 @@ impl<P: AsRef<Path>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryFiles {
 impl Files for MemoryFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         match self.kind(path)? {
-            Kind::Folder => Err(io::ErrorKind::IsADirectory.into()),
+            FileKind::Folder => Err(io::ErrorKind::IsADirectory.into()),
             _ => Ok(self.files[&from_root(path)].clone()),
         }
     }
 
-    fn kind(&self, path: &Path) -> io::Result<Kind> {
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
         let path = from_root(path);
         // Whatever is below a folder comes directly behind it.
         match self.files.range(path.clone()..).next() {
-            Some((file, _)) if *file == path => Ok(Kind::File),
-            Some((file, _)) if file.starts_with(&path) => Ok(Kind::Folder),
+            Some((file, _)) if *file == path => Ok(FileKind::File),
+            Some((file, _)) if file.starts_with(&path) => Ok(FileKind::Folder),
             _ => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -54,7 +54,7 @@ impl Files for MemoryFiles {
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        if self.kind(folder)? != Kind::Folder {
+        if self.kind(folder)? != FileKind::Folder {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         let root = from_root(folder);
@@ -83,7 +83,7 @@ fn from_root(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Files as _, Kind, MemoryFiles};
+    use super::{FileKind, Files as _, MemoryFiles};
     use std::io::ErrorKind;
     use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ mod tests {
         for folder in ["", ".", "/", "a", "a/c/"] {
             assert_eq!(
                 files.kind(Path::new(folder)).ok(),
-                Some(Kind::Folder),
+                Some(FileKind::Folder),
                 "{folder}"
             );
         }

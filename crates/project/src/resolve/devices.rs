@@ -11,7 +11,7 @@ use crate::registry::Sections;
 
 /// The window that a device's keys ask for.
 #[derive(Clone, Copy, Debug)]
-pub struct Window<'k> {
+pub struct DeviceWindow<'k> {
     /// The kind of the device, for messages.
     pub kind: &'static str,
     /// The name that sources use.
@@ -33,8 +33,8 @@ impl Resolver<'_> {
     }
 
     /// Finds the place for a device's window; `None` if it cannot be attached there.
-    pub fn window(&mut self, wanted: &Window<'_>) -> Option<Attachment> {
-        let Window {
+    pub fn window(&mut self, wanted: &DeviceWindow<'_>) -> Option<Attachment> {
+        let DeviceWindow {
             kind, name, bytes, ..
         } = *wanted;
         if !self.name(name) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use npsim_chip::gpp::boot::{CounterSetup, MemoryImage, Space as BootSpace};
 
 use super::super::file::{CounterSection, MemorySection};
-use super::super::layout::{NoPlace, Space};
+use super::super::layout::{MemoryLayout, NoPlace};
 use super::{NamedMemory, Resolver, hex};
 use crate::keys::Spanned;
 
@@ -125,7 +125,7 @@ impl Resolver<'_> {
         Some((space, size, align))
     }
 
-    fn space(&mut self, space: BootSpace) -> &mut Space {
+    fn space(&mut self, space: BootSpace) -> &mut MemoryLayout {
         match space {
             BootSpace::Scratch => &mut self.scratch,
             BootSpace::Sram(channel) => &mut self.sram[usize::from(channel)],

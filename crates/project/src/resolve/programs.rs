@@ -7,7 +7,7 @@ use npsim_image::{ContextMode, NnMode};
 
 use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names};
 use crate::file::{MeSection, NnModeKind, ProjectFile};
-use crate::files::{Kind, join, tidy};
+use crate::files::{FileKind, join, tidy};
 use crate::firmware_file::is_bare;
 use crate::keys::Ids;
 use crate::problem::Problem;
@@ -91,7 +91,7 @@ impl Resolver<'_> {
             let path = join(&self.text.folder, Path::new(folder.get_ref()));
             let found = self.files.kind(&path);
             let message = match found {
-                Ok(Kind::Folder) => continue,
+                Ok(FileKind::Folder) => continue,
                 Ok(_) => format!("`{}` is not a folder", path.display()),
                 Err(_) => format!("there is no folder `{}`", path.display()),
             };

@@ -11,14 +11,14 @@ use crate::capacity::Capacity;
 use crate::disturb::NodeStall;
 use crate::files::Files;
 use crate::keys::Spanned;
-use crate::layout::Space;
+use crate::layout::MemoryLayout;
 use crate::problem::Problem;
 use crate::project_text::ProjectText;
 use crate::text::is_name;
 
 /// A name that sources see, and what made it.
 #[derive(Clone, Debug)]
-pub(super) struct Define {
+pub(super) struct OwnedDefine {
     pub(super) value: String,
     pub(super) owner: String,
 }
@@ -64,10 +64,10 @@ pub struct Resolver<'a> {
     pub(super) text: &'a ProjectText,
     pub(super) capacity: &'a Capacity,
     pub(super) problems: Vec<Problem>,
-    pub(super) defines: BTreeMap<String, Define>,
-    pub(super) scratch: Space,
-    pub(super) sram: Vec<Space>,
-    pub(super) dram: Space,
+    pub(super) defines: BTreeMap<String, OwnedDefine>,
+    pub(super) scratch: MemoryLayout,
+    pub(super) sram: Vec<MemoryLayout>,
+    pub(super) dram: MemoryLayout,
     pub(super) memories: BTreeMap<String, NamedMemory>,
     pub(super) macs: Vec<[u8; 6]>,
     /// The router's own addresses by port; several are those of the routers of a chain.
@@ -172,7 +172,7 @@ impl Resolver<'_> {
         }
         self.defines.insert(
             name,
-            Define {
+            OwnedDefine {
                 value: value.into().0,
                 owner: owner.to_string(),
             },

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use npsim_chip::gpp::boot::{RouteChangesSetup, RouterRoutes};
 use npsim_chip::gpp::routes::{
-    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, Network, ROOT_ENTRIES, Route,
-    RouteChange, needs,
+    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, ROOT_ENTRIES, Route,
+    RouteChange, RoutePrefix, needs,
 };
 
 use super::routing::{Mistake, TypedRoute, network};
@@ -345,7 +345,7 @@ impl Resolver<'_> {
                 ));
             }
         };
-        let Network {
+        let RoutePrefix {
             prefix: bits,
             length,
         } = change.network();

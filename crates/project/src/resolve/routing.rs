@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use npsim_chip::gpp::boot::{ExceptionsSetup, RouterRoutes, RoutesSetup};
 use npsim_chip::gpp::exceptions::Exceptions;
-use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Network, NextHop, Route, RouteError, Routes};
+use npsim_chip::gpp::routes::{
+    NEXT_HOP_LONGWORDS, NextHop, Route, RouteError, RoutePrefix, Routes,
+};
 
 use super::super::file::{ProjectFile, RouteSection};
 use super::super::text::{parse_mac, parse_prefix};
@@ -228,7 +230,7 @@ impl Resolver<'_> {
         let Some(address) = typed.next_hop else {
             return typed.route(&self.macs);
         };
-        let (Network { prefix, length }, port) = typed.network_and_port(self.macs.len())?;
+        let (RoutePrefix { prefix, length }, port) = typed.network_and_port(self.macs.len())?;
         Ok(Route {
             prefix,
             length,
@@ -370,7 +372,7 @@ impl Mistake {
 }
 
 /// Address and length of a prefix.
-pub(super) fn network(typed: &Spanned<String>) -> Result<Network, Mistake> {
+pub(super) fn network(typed: &Spanned<String>) -> Result<RoutePrefix, Mistake> {
     let text = typed.get_ref();
     let Some((prefix, length)) = parse_prefix(text) else {
         return Err(Mistake::new(
@@ -379,12 +381,12 @@ pub(super) fn network(typed: &Spanned<String>) -> Result<Network, Mistake> {
             "write for example `10.0.0.0/8`; `0.0.0.0/0` is the default route",
         ));
     };
-    Ok(Network { prefix, length })
+    Ok(RoutePrefix { prefix, length })
 }
 
 impl TypedRoute<'_> {
     /// Where it leads packets for, and by which of the ports.
-    fn network_and_port(&self, ports: usize) -> Result<(Network, u8), Mistake> {
+    fn network_and_port(&self, ports: usize) -> Result<(RoutePrefix, u8), Mistake> {
         let network = network(self.prefix)?;
         let text = self.prefix.get_ref();
         let port = match self.port {
@@ -415,7 +417,7 @@ impl TypedRoute<'_> {
 
     /// The route, on ports with these addresses.
     pub fn route(&self, macs: &[[u8; 6]]) -> Result<Route, Mistake> {
-        let (Network { prefix, length }, port) = self.network_and_port(macs.len())?;
+        let (RoutePrefix { prefix, length }, port) = self.network_and_port(macs.len())?;
         let destination = match self.mac {
             Some(mac) => typed_mac(mac)?,
             None if self.local || self.discard => [0; 6],

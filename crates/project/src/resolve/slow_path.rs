@@ -2,7 +2,7 @@
 
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::lookup::TablePlace;
-use npsim_chip::gpp::packets::{Sender, reason};
+use npsim_chip::gpp::packets::{PacketSender, reason};
 use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Routes};
 
 use super::{Resolver, suggestion};
@@ -33,7 +33,7 @@ impl Resolver<'_> {
     }
 
     /// Where a task takes buffers, and the ring by which it sends them.
-    pub fn sender(&mut self, ring: &Spanned<String>) -> Option<Sender> {
+    pub fn sender(&mut self, ring: &Spanned<String>) -> Option<PacketSender> {
         let number = self.ring_number(ring)?;
         let taken = self.boot.task::<Exceptions>();
         let own = taken.is_some_and(|task| task.setup().ring == number);
@@ -60,7 +60,7 @@ impl Resolver<'_> {
             );
             return None;
         };
-        Some(Sender {
+        Some(PacketSender {
             ring: number,
             buffers,
         })

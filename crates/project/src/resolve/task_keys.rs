@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use npsim_chip::gpp::Place;
+use npsim_chip::gpp::LongwordAddress;
 use npsim_chip::gpp::boot::Space;
 
 use super::{NamedMemory, Resolver, suggestion};
@@ -29,7 +29,7 @@ pub struct PortGroups {
 
 /// A memory of the project that a task works on.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a> {
+pub struct TaskMemory<'a> {
     /// The key that names it.
     key: &'static str,
     /// What is typed there.
@@ -38,7 +38,7 @@ pub struct Memory<'a> {
     default: &'static str,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> TaskMemory<'a> {
     /// What is typed at `key`, or `default` if nothing is.
     #[must_use]
     pub fn new(
@@ -170,7 +170,7 @@ impl Resolver<'_> {
     fn memory_of(
         &mut self,
         span: &Range<usize>,
-        wanted: &Memory<'_>,
+        wanted: &TaskMemory<'_>,
     ) -> Option<(NamedMemory, String, Range<usize>)> {
         let place = wanted.name.map_or(span.clone(), Spanned::span);
         let name = wanted.name.map_or(wanted.default, |it| it.get_ref());
@@ -202,9 +202,9 @@ impl Resolver<'_> {
     pub fn task_memory(
         &mut self,
         span: &Range<usize>,
-        wanted: &Memory<'_>,
+        wanted: &TaskMemory<'_>,
         bytes: u64,
-    ) -> Option<Place> {
+    ) -> Option<LongwordAddress> {
         let (found, name, place) = self.memory_of(span, wanted)?;
         if found.size < bytes {
             let message = format!("`{name}` is too small for the task");
@@ -212,7 +212,7 @@ impl Resolver<'_> {
             self.fail(place, message, "", &help);
             return None;
         }
-        Some(Place {
+        Some(LongwordAddress {
             space: found.space,
             address: found.address,
         })
@@ -222,10 +222,10 @@ impl Resolver<'_> {
     pub fn per_thread(
         &mut self,
         span: &Range<usize>,
-        wanted: &Memory<'_>,
+        wanted: &TaskMemory<'_>,
         typed: Option<&Spanned<Threads>>,
         stride: u64,
-    ) -> Option<(Place, Vec<u16>)> {
+    ) -> Option<(LongwordAddress, Vec<u16>)> {
         let (found, name, place) = self.memory_of(span, wanted)?;
         let room = (found.size / stride).min(MOST_THREADS);
         let threads = match typed.map(|it| (it.get_ref(), it.span())) {
@@ -251,7 +251,7 @@ impl Resolver<'_> {
             self.fail(span, message, "", &help);
             return None;
         }
-        let place = Place {
+        let place = LongwordAddress {
             space: found.space,
             address: found.address,
         };
@@ -265,12 +265,12 @@ impl Resolver<'_> {
         span: &Range<usize>,
         typed: Option<&Spanned<String>>,
         groups: &[Vec<u16>],
-    ) -> Vec<Vec<Place>> {
+    ) -> Vec<Vec<LongwordAddress>> {
         let nothing = vec![Vec::new(); groups.len()];
         if typed.is_some_and(|it| it.get_ref() == NONE) {
             return nothing;
         }
-        let wanted = Memory::new("queues", typed, "QUEUE_COUNTERS");
+        let wanted = TaskMemory::new("queues", typed, "QUEUE_COUNTERS");
         let Some((found, name, place)) = self.memory_of(span, &wanted) else {
             if typed.is_none()
                 && let Some(problem) = self.problems.last_mut()
@@ -293,7 +293,7 @@ impl Resolver<'_> {
             self.fail(place, message, "", &help);
             return nothing;
         }
-        let first = Place {
+        let first = LongwordAddress {
             space: found.space,
             address: found.address,
         };

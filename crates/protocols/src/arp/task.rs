@@ -14,10 +14,10 @@ use std::net::Ipv4Addr;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::exceptions::{Exception, HEADER_BYTES};
-use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace, Way};
-use npsim_chip::gpp::packets::{Descriptor, Outcome, Outgoing, Sender, reason};
+use npsim_chip::gpp::lookup::{Found, Lookup, RouteEntry, TablePlace};
+use npsim_chip::gpp::packets::{Descriptor, Outgoing, PacketSender, SendOutcome, reason};
 use npsim_chip::gpp::routes::NEXT_HOP_LONGWORDS;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ pub struct ArpEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpSetup {
     /// Buffers and the ring to the microengines.
-    pub sender: Sender,
+    pub sender: PacketSender,
     /// The microcode's reason code of frames that are not IPv4.
     pub arp_reason: u8,
     /// The reason code of packets for the router itself.
@@ -96,7 +96,7 @@ pub struct ArpCounts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct WaitingPacket {
     packet: Exception,
-    way: Way,
+    way: RouteEntry,
 }
 
 /// What there is to do.
@@ -240,7 +240,7 @@ impl Arp {
     }
 
     /// A packet's entry has been read.
-    fn found(&mut self, way: Way, packet: Exception, access: &mut Access<'_>) -> ArpStep {
+    fn found(&mut self, way: RouteEntry, packet: Exception, access: &mut Access<'_>) -> ArpStep {
         if way.leads_out() {
             // The address has come since the fast path looked.
             self.work
@@ -274,7 +274,7 @@ impl Arp {
         let WaitingPacket { packet, way } = waiting;
         let handle = packet.buffer;
         let words = self.entry(way.index).and_then(|entry| self.words(entry));
-        let way = Way {
+        let way = RouteEntry {
             words: words.unwrap_or(way.words),
             ..*way
         };
@@ -314,18 +314,18 @@ impl Arp {
     }
 
     /// The job is over.
-    fn ends(&mut self, now: Cycle, cost: Cycle) -> Next {
+    fn ends(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         self.step = ArpStep::Begin;
         let due = now + cost;
         if !self.work.is_empty() {
-            return Next::Done { cost, due };
+            return NextAction::Done { cost, due };
         }
         let due = self.neighbours.next_due();
-        Next::Wait { cost, due }
+        NextAction::Wait { cost, due }
     }
 
     /// Begins with what came first, or with what is due.
-    fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let work = self.work.pop_front().or_else(|| {
             self.neighbours.take_due(now).map(|due| match due {
@@ -353,7 +353,7 @@ impl Arp {
             }
         };
         self.step = step;
-        (doing, Next::After(access.costs().reply))
+        (doing, NextAction::After(access.costs().reply))
     }
 }
 
@@ -444,7 +444,7 @@ impl Task for Arp {
         true
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         match std::mem::replace(&mut self.step, ArpStep::Over) {
             ArpStep::Begin => self.begin(access),
@@ -461,7 +461,7 @@ impl Task for Arp {
                 } else {
                     ArpStep::Publish(entries, number, then)
                 };
-                ("write the next hop", Next::After(cost))
+                ("write the next hop", NextAction::After(cost))
             }
             ArpStep::Find(mut lookup, packet) => {
                 let (found, cost) = lookup.step(access);
@@ -473,7 +473,7 @@ impl Task for Arp {
                         ArpStep::Free(packet.buffer)
                     }
                 };
-                ("look up the next hop", Next::After(cost))
+                ("look up the next hop", NextAction::After(cost))
             }
             ArpStep::Take(number) => {
                 let (handle, cost) = self.setup.sender.take(access);
@@ -484,7 +484,7 @@ impl Task for Arp {
                 if let (Some(handle), Some(own), Some(address)) = (handle, own, address) {
                     let frame = ArpMessage::request((own.mac, *address), wanted).to_frame();
                     self.step = ArpStep::Send(outgoing(handle, frame, port), OutgoingKind::Request);
-                    ("take a buffer", Next::After(cost))
+                    ("take a buffer", NextAction::After(cost))
                 } else {
                     // The next request will be made when it is due.
                     self.counts.given_up += 1;
@@ -494,16 +494,16 @@ impl Task for Arp {
             ArpStep::Send(mut out, kind) => {
                 let (doing, outcome, cost) = out.step(&self.setup.sender, access);
                 match outcome {
-                    Outcome::UnderWay => {
+                    SendOutcome::UnderWay => {
                         self.step = ArpStep::Send(out, kind);
-                        (doing, Next::After(cost))
+                        (doing, NextAction::After(cost))
                     }
-                    Outcome::NoRoom => {
+                    SendOutcome::NoRoom => {
                         self.counts.given_up += 1;
                         self.step = ArpStep::Free(out.handle);
-                        (doing, Next::After(cost))
+                        (doing, NextAction::After(cost))
                     }
-                    Outcome::Sent => {
+                    SendOutcome::Sent => {
                         let counts = &mut self.counts;
                         *match kind {
                             OutgoingKind::Request => &mut counts.requests,

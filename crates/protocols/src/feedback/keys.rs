@@ -2,7 +2,7 @@
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::DeviceKind;
-use npsim_project::resolve::{Resolver, Window};
+use npsim_project::resolve::{DeviceWindow, Resolver};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ impl DeviceKind for CoprocessorKind {
 
     fn resolve(&self, section: &Spanned<CoprocessorSection>, resolver: &mut Resolver<'_>) {
         let keys = section.get_ref();
-        let attachment = resolver.window(&Window {
+        let attachment = resolver.window(&DeviceWindow {
             kind: Self::NAME,
             name: &keys.name,
             channel: keys.channel.as_ref(),

@@ -27,7 +27,7 @@ use std::ops::Range;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
-use npsim_chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use npsim_chip::units::sram::device::{Attachment, Device, Handover, WindowPart, WindowRequest};
 use npsim_profile::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +62,8 @@ impl Coprocessor {
         }
     }
 
-    fn access(&self, request: Request) -> Result<WindowAccess, String> {
-        let Request {
+    fn access(&self, request: WindowRequest) -> Result<WindowAccess, String> {
+        let WindowRequest {
             writes,
             place,
             count,
@@ -93,8 +93,8 @@ impl Device for Coprocessor {
         self.xcp = XcpModule::new(profile.feedback_xcp(), mhz, mailboxes);
     }
 
-    fn parts(&self) -> Vec<Part> {
-        let part = |suffix, offset, registers| Part {
+    fn parts(&self) -> Vec<WindowPart> {
+        let part = |suffix, offset, registers| WindowPart {
             suffix,
             offset,
             registers,
@@ -107,13 +107,13 @@ impl Device for Coprocessor {
         ]
     }
 
-    fn check(&self, request: Request) -> Result<Range<u32>, String> {
+    fn check(&self, request: WindowRequest) -> Result<Range<u32>, String> {
         let access = self.access(request)?;
         Ok(access.concerns(request.place, request.count))
     }
 
     /// The answer to an XCP request is not there before it is known.
-    fn free_at(&self, request: Request) -> Cycle {
+    fn free_at(&self, request: WindowRequest) -> Cycle {
         match self.access(request) {
             Ok(WindowAccess::QuickStart { .. }) => self.quick_start.module.free_at(),
             Ok(WindowAccess::XcpRequest(_)) => self.xcp.module.free_at(),
@@ -130,7 +130,7 @@ impl Device for Coprocessor {
     /// when the module has it; its answer is another command, a read of the mailbox.
     fn serve(
         &mut self,
-        request: Request,
+        request: WindowRequest,
         handover: Handover,
         data: &mut [u32],
     ) -> Result<Cycle, String> {

@@ -150,7 +150,7 @@ fn modules_have_clocks_of_their_own() {
     assert_eq!(device.xcp.request(10, 4, 5, [0; 4]), Ok(24));
     let free_at = |writes, byte: u32, count| {
         let place = byte / 4;
-        device.free_at(Request {
+        device.free_at(WindowRequest {
             writes,
             place,
             count,
@@ -187,7 +187,7 @@ fn the_window_has_its_parts_where_they_are_documented() {
     let device = device();
     let access = |writes, byte: u32, count| {
         let place = byte / 4;
-        device.access(Request {
+        device.access(WindowRequest {
             writes,
             place,
             count,

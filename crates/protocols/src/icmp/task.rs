@@ -12,9 +12,9 @@ use std::net::Ipv4Addr;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::exceptions::Exception;
-use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace, Way};
-use npsim_chip::gpp::packets::{Descriptor, Outcome, Outgoing, Sender, reason};
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Start, Task};
+use npsim_chip::gpp::lookup::{Found, Lookup, RouteEntry, TablePlace};
+use npsim_chip::gpp::packets::{Descriptor, Outgoing, PacketSender, SendOutcome, reason};
+use npsim_chip::gpp::{Access, LoadError, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub struct ReasonCodes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IcmpSetup {
     /// Buffers and the ring to the microengines.
-    pub sender: Sender,
+    pub sender: PacketSender,
     /// Which packets are answered.
     pub reasons: ReasonCodes,
     /// By port its address: one, or one for each router of a chain.
@@ -276,7 +276,7 @@ impl Icmp {
     }
 
     /// The way is known, and the answer can leave if it leads out.
-    fn found(&mut self, way: Way) -> IcmpStep {
+    fn found(&mut self, way: RouteEntry) -> IcmpStep {
         let Some(job) = &mut self.job else {
             return IcmpStep::Begin;
         };
@@ -324,9 +324,9 @@ impl Icmp {
     }
 
     /// Begins with the packet that has waited for longest.
-    fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let Some((packet, answer)) = self.waiting.pop_front() else {
-            let next = Next::Wait { cost: 0, due: None };
+            let next = NextAction::Wait { cost: 0, due: None };
             return ("nothing", next);
         };
         let header = packet.header.clone();
@@ -343,11 +343,11 @@ impl Icmp {
         } else {
             self.resume(header)
         };
-        ("make the message", Next::After(access.costs().reply))
+        ("make the message", NextAction::After(access.costs().reply))
     }
 
     /// Reads what the message needs of the packet beyond its first bytes.
-    fn read_rest(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn read_rest(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let handle = self.handle();
         let Some(job) = &self.job else {
@@ -362,11 +362,11 @@ impl Icmp {
         let (bytes, cost) = self.setup.sender.read(handle, known as u32, more, access);
         frame.extend_from_slice(&bytes);
         self.step = self.resume(frame);
-        ("read the rest of the packet", Next::After(cost))
+        ("read the rest of the packet", NextAction::After(cost))
     }
 
     /// Makes the next access of sending.
-    fn send(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn send(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let Some(IcmpJob {
             answer,
@@ -379,12 +379,12 @@ impl Icmp {
         let answer = *answer;
         let (doing, outcome, cost) = out.step(&self.setup.sender, access);
         let next = match outcome {
-            Outcome::UnderWay => Next::After(cost),
-            Outcome::NoRoom => {
+            SendOutcome::UnderWay => NextAction::After(cost),
+            SendOutcome::NoRoom => {
                 self.step = IcmpStep::GiveBack;
-                Next::After(cost)
+                NextAction::After(cost)
             }
-            Outcome::Sent => {
+            SendOutcome::Sent => {
                 self.count(answer);
                 self.ends(now, cost)
             }
@@ -393,7 +393,7 @@ impl Icmp {
     }
 
     /// Writes the message, and offers it to the task that knows how to resolve its next hop.
-    fn hand_on(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn hand_on(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let handle = self.handle();
         let Some(IcmpJob {
@@ -413,7 +413,7 @@ impl Icmp {
             return ("write the message for another task", self.ends(now, cost));
         }
         self.step = IcmpStep::GiveBack;
-        ("write the message in vain", Next::After(cost))
+        ("write the message in vain", NextAction::After(cost))
     }
 
     fn count(&mut self, answer: IcmpAnswer) {
@@ -427,14 +427,14 @@ impl Icmp {
     }
 
     /// The job is over.
-    fn ends(&mut self, now: Cycle, cost: Cycle) -> Next {
+    fn ends(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         self.job = None;
         self.step = IcmpStep::Begin;
         if self.waiting.is_empty() {
-            Next::Wait { cost, due: None }
+            NextAction::Wait { cost, due: None }
         } else {
             let due = now + cost;
-            Next::Done { cost, due }
+            NextAction::Done { cost, due }
         }
     }
 }
@@ -493,7 +493,7 @@ impl Task for Icmp {
         true
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         match self.step {
             IcmpStep::Begin => self.begin(access),
@@ -505,7 +505,7 @@ impl Task for Icmp {
                     Found::Nothing => IcmpStep::GiveBack,
                     Found::Way(way) => self.limited_to(way.mtu()),
                 };
-                ("look up the link's limit", Next::After(cost))
+                ("look up the link's limit", NextAction::After(cost))
             }
             IcmpStep::Find(mut lookup) => {
                 let (found, cost) = lookup.step(access);
@@ -514,7 +514,7 @@ impl Task for Icmp {
                     Found::Nothing => IcmpStep::GiveBack,
                     Found::Way(way) => self.found(way),
                 };
-                ("look up the way back", Next::After(cost))
+                ("look up the way back", NextAction::After(cost))
             }
             IcmpStep::Send => self.send(access),
             IcmpStep::HandOn => self.hand_on(access),

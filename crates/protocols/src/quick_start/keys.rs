@@ -3,7 +3,7 @@
 use npsim_project::keys::{Decimal, Spanned};
 use npsim_project::quantity::{decimal, parse_rate};
 use npsim_project::registry::{PlannedTask, TaskKind};
-use npsim_project::resolve::{Memory, Resolver};
+use npsim_project::resolve::{Resolver, TaskMemory};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -58,7 +58,7 @@ impl TaskKind for QuickStartKind {
         let groups_of_ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
         let count = groups_of_ports.ports.len() as u64;
-        let state = Memory::new("state", keys.state.as_ref(), "QS_STATE");
+        let state = TaskMemory::new("state", keys.state.as_ref(), "QS_STATE");
         let state = resolver.task_memory(&span, &state, count * u64::from(STATE_STRIDE));
         let ports = groups_of_ports
             .ports
@@ -66,7 +66,7 @@ impl TaskKind for QuickStartKind {
             .flatten()
             .max()
             .map_or(0, |it| it + 1);
-        let counters = Memory::new("counters", keys.counters.as_ref(), "PORT_COUNTERS");
+        let counters = TaskMemory::new("counters", keys.counters.as_ref(), "PORT_COUNTERS");
         let counters = resolver.task_memory(&span, &counters, u64::from(ports) * 32);
         let window = resolver.time(keys.window.as_ref(), "150ms");
         let sample = match &keys.sample {

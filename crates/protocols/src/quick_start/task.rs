@@ -9,7 +9,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ mod level {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartSetup {
     /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
-    pub state: Place,
+    pub state: LongwordAddress,
     /// What each group of ports may grant.
     pub groups: Vec<QuickStartGroup>,
     /// Cycles of a window.
@@ -68,7 +68,7 @@ pub struct QuickStartGroup {
     /// What may be in use, grants included, in units of 40 kbit/s.
     pub threshold: i64,
     /// For each port the low longword of the bytes that it sent.
-    pub counters: Vec<Place>,
+    pub counters: Vec<LongwordAddress>,
 }
 
 /// What is known of a group.
@@ -185,11 +185,11 @@ impl QuickStartTask {
         self.next_window.min(self.next_sample).min(correction)
     }
 
-    fn state(&self, group: usize) -> Place {
+    fn state(&self, group: usize) -> LongwordAddress {
         self.setup.state.after(group as u32 * STATE_STRIDE)
     }
 
-    fn counter(&self, group: usize, phase: usize) -> Place {
+    fn counter(&self, group: usize, phase: usize) -> LongwordAddress {
         self.state(group).after(GRANTED + PHASE * phase as u32)
     }
 
@@ -310,7 +310,7 @@ impl Task for QuickStartTask {
         Ok(Some(self.due()))
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         if self.step == QuickStartStep::Idle {
             self.step = self.begin();
         }

@@ -2,7 +2,7 @@
 
 use npsim_project::keys::{Decimal, Spanned, Threads};
 use npsim_project::registry::{PlannedTask, TaskKind};
-use npsim_project::resolve::{Memory, Resolver};
+use npsim_project::resolve::{Resolver, TaskMemory};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -59,9 +59,9 @@ impl TaskKind for RcpKind {
         let ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
         let count = ports.ports.len() as u64;
-        let rate = Memory::new("rate", keys.rate.as_ref(), "RCP_RATE");
+        let rate = TaskMemory::new("rate", keys.rate.as_ref(), "RCP_RATE");
         let rate = resolver.task_memory(&span, &rate, count * 4);
-        let counters = Memory::new("counters", keys.counters.as_ref(), "RCP_COUNTERS");
+        let counters = TaskMemory::new("counters", keys.counters.as_ref(), "RCP_COUNTERS");
         let stride = u64::from(Counters::STRIDE) * count;
         let counters = resolver.per_thread(&span, &counters, keys.threads.as_ref(), stride);
         let eta = resolver.millionths(keys.eta.as_ref(), "1");

@@ -3,7 +3,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ mod level {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpSetup {
     /// The rate of the first group; a longword a group.
-    pub rate: Place,
+    pub rate: LongwordAddress,
     /// What threads count.
     pub counters: ThreadCounters,
     /// The groups of ports.
@@ -45,7 +45,7 @@ pub struct RcpGroup {
     /// The law before the first packet, checked.
     pub rate: LinkRate,
     /// The counters of each queue.
-    pub queues: Vec<Place>,
+    pub queues: Vec<LongwordAddress>,
 }
 
 /// What is known of a group.
@@ -235,7 +235,7 @@ impl Task for RcpTask {
         Ok(Some(self.due()))
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         if self.step == RcpStep::Idle {
             let due = self.due();

@@ -2,7 +2,7 @@
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
-use npsim_project::resolve::{Memory, Resolver};
+use npsim_project::resolve::{Resolver, TaskMemory};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -66,7 +66,7 @@ impl TaskKind for SrpKind {
         let before = resolver.mistakes();
         let (span, keys) = (section.span(), section.get_ref());
         let flows = resolver.flow_classes().to_vec();
-        let records = Memory::new("records", keys.records.as_ref(), "FLOW_RECORDS");
+        let records = TaskMemory::new("records", keys.records.as_ref(), "FLOW_RECORDS");
         let bytes = (flows.len() as u64 + 1) * u64::from(RECORD_BYTES);
         let records = resolver.task_memory(&span, &records, bytes);
         let period = resolver.time(keys.period.as_ref(), "1ms");

@@ -7,7 +7,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub struct SrpClass {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpSetup {
     /// The records; that of flow number n is n * 64 bytes behind it.
-    pub records: Place,
+    pub records: LongwordAddress,
     /// The class of each flow, from number 1 on.
     pub flows: Vec<u8>,
     /// What classes are paced by; flows of others leave at once.
@@ -125,7 +125,7 @@ impl SrpTask {
         &self.setup
     }
 
-    fn record(&self, number: u32) -> Place {
+    fn record(&self, number: u32) -> LongwordAddress {
         self.setup.records.after(number * RECORD_BYTES)
     }
 
@@ -248,7 +248,7 @@ impl Task for SrpTask {
         Ok((!self.flows.is_empty()).then_some(self.due))
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let (number, packet) = {
             let flow = &self.flows[self.at];
@@ -270,13 +270,13 @@ impl Task for SrpTask {
         };
         if more {
             self.step = SrpStep::Publish;
-            return (doing, Next::After(cost));
+            return (doing, NextAction::After(cost));
         }
         self.step = SrpStep::Look;
         self.at = (self.at + 1) % self.flows.len();
         self.due = next_time(self.due, self.interval(), now);
         let due = self.due;
-        (doing, Next::Done { cost, due })
+        (doing, NextAction::Done { cost, due })
     }
 
     /// A row for each class; rates are in bytes of IP per second.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use npsim_project::keys::{Decimal, Spanned, Threads};
 use npsim_project::registry::{PlannedTask, TaskKind};
-use npsim_project::resolve::{Memory, Resolver};
+use npsim_project::resolve::{Resolver, TaskMemory};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -77,7 +77,7 @@ impl TaskKind for XcpKind {
         let ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
         let count = ports.ports.len() as u64;
-        let state = Memory::new("state", keys.state.as_ref(), "XCP_STATE");
+        let state = TaskMemory::new("state", keys.state.as_ref(), "XCP_STATE");
         let state = resolver.task_memory(&span, &state, count * u64::from(STATE_STRIDE));
         check_registers(resolver, keys, &span);
         let split = keys.layout.as_ref().map(|it| (*it.get_ref(), it.span()));
@@ -106,7 +106,7 @@ impl TaskKind for XcpKind {
             },
         };
         let sums = keys.sums.as_ref().and_then(|name| {
-            let memory = Memory::new("sums", Some(name), "");
+            let memory = TaskMemory::new("sums", Some(name), "");
             let stride = u64::from(Sums::STRIDE) * count;
             let (place, threads) =
                 resolver.per_thread(&span, &memory, keys.threads.as_ref(), stride)?;

@@ -8,7 +8,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ pub enum XcpLayout {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpSetup {
     /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
-    pub state: Place,
+    pub state: LongwordAddress,
     /// How it is laid out.
     pub layout: XcpLayout,
     /// The sums that each thread keeps for itself, if they are not in the state.
@@ -84,7 +84,7 @@ pub struct XcpGroup {
     /// The law, checked.
     pub control: ControlTimer,
     /// The counters of each queue.
-    pub queues: Vec<Place>,
+    pub queues: Vec<LongwordAddress>,
 }
 
 /// What is known of a group.
@@ -202,7 +202,7 @@ impl XcpTask {
         self.groups.iter().map(due).min().unwrap_or(Cycle::MAX)
     }
 
-    fn state(&self) -> Place {
+    fn state(&self) -> LongwordAddress {
         self.setup.state.after(self.group as u32 * STATE_STRIDE)
     }
 
@@ -366,7 +366,7 @@ impl Task for XcpTask {
         Ok(Some(self.due()))
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         if self.step == XcpStep::Idle {
             self.step = self.begin();
         }

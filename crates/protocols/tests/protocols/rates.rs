@@ -2,22 +2,22 @@
 //! counted in an interval, and the rate that is published at its end.
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::Place;
+use npsim_chip::gpp::LongwordAddress;
 use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::rcp::task::{RcpGroup, RcpSetup, RcpTask};
 use npsim_protocols::rcp::{LinkRate, RcpSettings};
 use npsim_protocols::thread_counters::ThreadCounters;
 use npsim_testkit::slow_path::{Bench, load, plan};
 
-const RATE: Place = Place {
+const RATE: LongwordAddress = LongwordAddress {
     space: Space::Scratch,
     address: 0x800,
 };
-const COUNTERS: Place = Place {
+const COUNTERS: LongwordAddress = LongwordAddress {
     space: Space::Sram(1),
     address: 0x2000,
 };
-const QUEUES: Place = Place {
+const QUEUES: LongwordAddress = LongwordAddress {
     space: Space::Sram(0),
     address: 0x8000,
 };
@@ -56,7 +56,7 @@ fn bench(parameters: RcpSettings) -> Bench {
     load(&boot).unwrap()
 }
 
-fn thread(number: usize) -> Place {
+fn thread(number: usize) -> LongwordAddress {
     COUNTERS.after(16 * u32::from(THREADS[number]))
 }
 

@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{BootPlan, LockSetup, MemoryImage, Space};
 use npsim_chip::gpp::exceptions::Exceptions;
-use npsim_chip::gpp::{Place, Task};
+use npsim_chip::gpp::{LongwordAddress, Task};
 use npsim_chip::kernel::unit::Unit;
 use npsim_protocols::quick_start::pool::GrantPool;
 use npsim_protocols::quick_start::task::{QuickStartGroup, QuickStartSetup, QuickStartTask};
@@ -15,15 +15,15 @@ use npsim_protocols::xcp::task::{XcpGroup, XcpLayout, XcpSetup, XcpTask};
 use npsim_protocols::xcp::{self, ControlTimer, Factor, Sums};
 use npsim_testkit::slow_path::{Bench, load, plan};
 
-const STATE: Place = Place {
+const STATE: LongwordAddress = LongwordAddress {
     space: Space::Sram(1),
     address: 0x1000,
 };
-const COUNTERS: Place = Place {
+const COUNTERS: LongwordAddress = LongwordAddress {
     space: Space::Sram(1),
     address: 0x2000,
 };
-const QUEUES: Place = Place {
+const QUEUES: LongwordAddress = LongwordAddress {
     space: Space::Sram(0),
     address: 0x8000,
 };
@@ -410,7 +410,7 @@ fn rcp_group() -> RcpGroup {
     }
 }
 
-fn rcp_at(counters: Place, threads: std::ops::Range<u16>) -> Box<dyn Task> {
+fn rcp_at(counters: LongwordAddress, threads: std::ops::Range<u16>) -> Box<dyn Task> {
     Box::new(RcpTask::new(RcpSetup {
         rate: STATE,
         counters: ThreadCounters {
@@ -581,7 +581,7 @@ fn a_saved_core_goes_on_as_if_nothing_had_happened() {
 #[test]
 fn memory_that_is_not_there_is_refused() {
     let mut boot = plan();
-    let last = Place {
+    let last = LongwordAddress {
         address: (64 << 20) - 16,
         ..COUNTERS
     };

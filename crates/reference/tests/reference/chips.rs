@@ -15,7 +15,7 @@ use npsim_chip::core::Program;
 use npsim_chip::gpp::boot::{
     BootPlan, MemoryImage, PortSetup, QueueSetup, RingSetup, RingStatus, Space,
 };
-use npsim_chip::gpp::{Place, Task};
+use npsim_chip::gpp::{LongwordAddress, Task};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::fault_injection::{Lateness, Perturbations, Stall};
 use npsim_chip::kernel::observer::NoObserver;
@@ -184,10 +184,10 @@ fn tasks() -> impl Strategy<Value = Vec<Box<dyn Task>>> {
     let space = select(vec![Space::Scratch, Space::Sram(0), Space::Sram(1)]);
     let clerk = (space, 0..8_u32, 200..4000_u64).prop_map(|(space, word, period)| {
         let address = 4 * word;
-        Box::new(Clerk::new(Place { space, address }, period)) as Box<dyn Task>
+        Box::new(Clerk::new(LongwordAddress { space, address }, period)) as Box<dyn Task>
     });
     let watch = (RINGS, 0..3_u32, 100..2000_u64).prop_map(|(ring, word, period)| {
-        let place = Place {
+        let place = LongwordAddress {
             space: Space::Scratch,
             address: ring_base(ring) + 4 * word,
         };

@@ -7,8 +7,8 @@ pub mod rounds;
 
 use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, CapCsr, Command, Completion, Condition, CrcBytes, CrcKind,
-    CtxArb, ImmedShift, InputState, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift,
-    ShiftCount, Step, UnaryOp, csr, encode,
+    CtxArb, ImmedShift, IndexStep, InputState, Instruction, MulPhase, MulWidth, Operand, ShfOp,
+    Shift, ShiftCount, UnaryOp, csr, encode,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,8 +21,12 @@ fn gpr(bank: Bank) -> BoxedStrategy<Operand> {
     .boxed()
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    select(vec![Step::Keep, Step::Increment, Step::Decrement])
+fn step() -> impl Strategy<Value = IndexStep> {
+    select(vec![
+        IndexStep::Keep,
+        IndexStep::Increment,
+        IndexStep::Decrement,
+    ])
 }
 
 fn special() -> BoxedStrategy<Operand> {
@@ -34,7 +38,11 @@ fn special() -> BoxedStrategy<Operand> {
         (0..2_u8, 0..16_u8).prop_map(|(pointer, offset)| Operand::LocalMemory { pointer, offset }),
         (0..2_u8, any::<bool>()).prop_map(|(pointer, up)| Operand::LocalMemoryStep {
             pointer,
-            step: if up { Step::Increment } else { Step::Decrement },
+            step: if up {
+                IndexStep::Increment
+            } else {
+                IndexStep::Decrement
+            },
         }),
     ]
     .boxed()

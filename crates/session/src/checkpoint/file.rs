@@ -11,14 +11,14 @@ use npsim_project::problem::Problem;
 
 /// What a checkpoint is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CheckpointKind {
     /// A run of a chip or of a chain of them.
     Run,
     /// A network of hosts.
     Network,
 }
 
-impl Kind {
+impl CheckpointKind {
     const ALL: [Self; 2] = [Self::Run, Self::Network];
 
     /// How a checkpoint of this kind begins.
@@ -46,7 +46,7 @@ pub const FORMAT: u32 = 11;
 const LARGEST: u64 = 8 << 30;
 
 /// Writes header and state in place of what had the name before.
-pub fn write(kind: Kind, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
+pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
     // A link keeps pointing where it does: what it points at is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
@@ -93,7 +93,7 @@ pub fn write(kind: Kind, path: &Path, header: &[u8], state: &[u8]) -> io::Result
 }
 
 /// Reads header and state.
-pub fn read(kind: Kind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
+pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let shown = path.display();
     let io = |error: io::Error| Problem::io("read", path, &error);
     let mut file = File::open(path).map_err(io)?;
@@ -101,7 +101,7 @@ pub fn read(kind: Kind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     (&mut file).take(12).read_to_end(&mut start).map_err(io)?;
     let (magic, format) = start.split_at(start.len().min(8));
     if magic != kind.magic() {
-        let other = { Kind::ALL.into_iter() }.find(|other| magic == other.magic());
+        let other = { CheckpointKind::ALL.into_iter() }.find(|other| magic == other.magic());
         return Err(match other {
             Some(other) => Problem::new(format!(
                 "`{shown}` is a checkpoint of `{}`, and not of `{}`",

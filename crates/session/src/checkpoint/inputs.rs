@@ -15,14 +15,14 @@ use npsim_project::problem::Problem;
 
 /// Something that must not change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
+pub struct CheckpointInput {
     /// What it is, with its path where it has one.
     pub what: String,
     /// SHA-256 of its content.
     pub digest: [u8; 32],
 }
 
-impl Input {
+impl CheckpointInput {
     /// Something with this content.
     pub fn new(what: impl Into<String>, content: impl AsRef<[u8]>) -> Self {
         Self {
@@ -49,19 +49,19 @@ impl Input {
 
 /// What a chip is and runs.
 #[must_use]
-pub fn of_system(project: &Project, programs: &[Program]) -> Vec<Input> {
-    let mut inputs = vec![Input::new(
+pub fn of_system(project: &Project, programs: &[Program]) -> Vec<CheckpointInput> {
+    let mut inputs = vec![CheckpointInput::new(
         format!("the chip profile `{}`", project.profile.name()),
         format!("{:?}", project.profile),
     )];
     if !project.is_default {
-        inputs.push(Input::new(
+        inputs.push(CheckpointInput::new(
             format!("the project file `{}`", project.text.path),
             project.text.text.as_bytes(),
         ));
     }
     inputs.extend(programs.iter().map(|program| {
-        Input::new(
+        CheckpointInput::new(
             format!(
                 "the microcode of microengine {} (`{}`)",
                 program.me,
@@ -78,25 +78,28 @@ pub fn of_system(project: &Project, programs: &[Program]) -> Vec<Input> {
 ///
 /// # Errors
 /// The state cannot be encoded.
-pub fn of_session(session: &Session) -> Result<Vec<Input>, Problem> {
+pub fn of_session(session: &Session) -> Result<Vec<CheckpointInput>, Problem> {
     let mut inputs = of_system(session.project(), session.programs());
     if session.nodes().len() > 1 {
         let links = format!("{} of {}", session.nodes().len(), session.link_cycles());
-        inputs.push(Input::new("the routers and the links between them", links));
+        inputs.push(CheckpointInput::new(
+            "the routers and the links between them",
+            links,
+        ));
     }
     let mut states = Vec::new();
     for node in session.nodes() {
         let state = node.chip().save();
         states.extend(state.map_err(|error| Problem::new(error.to_string()))?);
     }
-    inputs.push(Input::new(START, states));
+    inputs.push(CheckpointInput::new(START, states));
     Ok(inputs)
 }
 
 /// Traffic that is made.
 #[must_use]
-pub fn load(load: &Load) -> Input {
-    Input::new(
+pub fn load(load: &Load) -> CheckpointInput {
+    CheckpointInput::new(
         "the traffic that is made ([load] and its options)",
         format!("{load:?}"),
     )
@@ -110,8 +113,8 @@ pub const START: &str =
 ///
 /// # Errors
 /// Names those that are not.
-pub fn compare(before: &[Input], now: &[Input]) -> Result<(), Problem> {
-    let find = |list: &[Input], what: &str| {
+pub fn compare(before: &[CheckpointInput], now: &[CheckpointInput]) -> Result<(), Problem> {
+    let find = |list: &[CheckpointInput], what: &str| {
         let found = list.iter().find(|input| input.what == what);
         found.map(|input| input.digest)
     };
@@ -143,21 +146,27 @@ pub fn compare(before: &[Input], now: &[Input]) -> Result<(), Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Input, START, compare};
+    use super::{CheckpointInput, START, compare};
 
     #[test]
     fn tells_what_is_not_the_same() {
-        let one = [Input::new("the capture `a`", "1"), Input::new(START, "1")];
+        let one = [
+            CheckpointInput::new("the capture `a`", "1"),
+            CheckpointInput::new(START, "1"),
+        ];
         assert!(compare(&one, &one).is_ok());
-        let other = [Input::new("the capture `a`", "2"), Input::new(START, "2")];
+        let other = [
+            CheckpointInput::new("the capture `a`", "2"),
+            CheckpointInput::new(START, "2"),
+        ];
         let problem = compare(&one, &other).unwrap_err();
         assert!(problem.message.ends_with("the capture `a` has changed"));
         assert!(problem.notes.is_empty(), "the start follows from the rest");
-        let problem = compare(&one, &[Input::new(START, "2")]).unwrap_err();
+        let problem = compare(&one, &[CheckpointInput::new(START, "2")]).unwrap_err();
         assert!(problem.message.contains("no longer"), "{problem:?}");
         let problem = compare(&one[..1], &one).unwrap_err();
         assert!(problem.message.contains("is new"), "{problem:?}");
-        let problem = compare(&one[1..], &[Input::new(START, "3")]).unwrap_err();
+        let problem = compare(&one[1..], &[CheckpointInput::new(START, "3")]).unwrap_err();
         assert!(problem.message.contains("tables"), "{problem:?}");
     }
 }

@@ -6,8 +6,8 @@
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::Departure;
 
-use super::link::{Crossing, Inlet, Origin};
-use super::role::{Next, Role};
+use super::link::{Crossing, FrameOrigin, Inlet};
+use super::role::{LineRole, NextFrame};
 
 /// The link from the node before.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ impl ChainLink {
     }
 }
 
-impl Role for ChainLink {
-    fn next(&mut self) -> Next {
+impl LineRole for ChainLink {
+    fn next(&mut self) -> NextFrame {
         match self.inlet.pop() {
-            Some(frame) => Next::Frame(Ok(frame)),
-            None if self.inlet.state().closed => Next::Nothing,
-            None => Next::Unknown,
+            Some(frame) => NextFrame::Frame(Ok(frame)),
+            None if self.inlet.state().closed => NextFrame::Nothing,
+            None => NextFrame::Unknown,
         }
     }
 
@@ -62,7 +62,7 @@ impl Role for ChainLink {
         }
     }
 
-    fn origin(&self, departure: &Departure<'_>) -> Option<Origin> {
+    fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin> {
         self.inlet.origin(departure.frame?)
     }
 
@@ -77,8 +77,8 @@ impl Role for ChainLink {
 
 #[cfg(test)]
 mod tests {
-    use super::super::link::{Origin, Outlet, PICO};
-    use super::super::role::{Next, Role};
+    use super::super::link::{FrameOrigin, Outlet, PICO};
+    use super::super::role::{LineRole, NextFrame};
     use super::ChainLink;
     use npsim_chip::Cycle;
     use npsim_chip::kernel::port_io::Departure;
@@ -101,24 +101,24 @@ mod tests {
         let mut outlet = Outlet::default();
         let mut inlet = ChainLink::new(5, HERTZ);
         for (start, port) in [(40, 1), (10, 2), (90, 0), (40, 0)] {
-            let origin = Origin {
+            let origin = FrameOrigin {
                 frame: start,
                 arrived: start + 1,
             };
             outlet.take(&departure(start, port), Some(origin));
         }
-        assert!(matches!(inlet.next(), Next::Unknown));
+        assert!(matches!(inlet.next(), NextFrame::Unknown));
         inlet.feed(outlet.release(90));
         assert_eq!((outlet.waiting(), inlet.known_until()), (1, 45));
         inlet.feed(outlet.release(Cycle::MAX));
         inlet.close();
         assert_eq!(inlet.known_until(), Cycle::MAX);
         let mut seen = Vec::new();
-        while let Next::Frame(Ok(frame)) = inlet.next() {
+        while let NextFrame::Frame(Ok(frame)) = inlet.next() {
             let cycles = |ps: u64| (u128::from(ps) * u128::from(HERTZ)).div_ceil(PICO) as u64;
             seen.push((cycles(frame.start_ps), cycles(frame.end_ps), frame.port));
         }
-        assert!(matches!(inlet.next(), Next::Nothing));
+        assert!(matches!(inlet.next(), NextFrame::Nothing));
         let at = |start: Cycle, port| (start + 5, start + 351, port);
         assert_eq!(seen, [at(10, 2), at(40, 0), at(40, 1), at(90, 0)]);
         let origin = inlet.inlet.origin(3).unwrap();

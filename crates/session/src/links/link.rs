@@ -15,7 +15,7 @@ pub(super) const PICO: u128 = 1_000_000_000_000;
 
 /// Where a frame came into the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct FrameOrigin {
     /// Its number at the first node.
     pub frame: u64,
     /// Its last bit there.
@@ -34,7 +34,7 @@ pub struct Crossing {
     /// The frame without its check sequence.
     pub bytes: Vec<u8>,
     /// Where it came into the network, if that is known.
-    pub origin: Option<Origin>,
+    pub origin: Option<FrameOrigin>,
 }
 
 /// The end of a link that frames leave by.
@@ -53,7 +53,7 @@ impl Outlet {
     }
 
     /// A frame has left.
-    pub fn take(&mut self, departure: &Departure<'_>, origin: Option<Origin>) {
+    pub fn take(&mut self, departure: &Departure<'_>, origin: Option<FrameOrigin>) {
         self.left.push(Crossing {
             start: departure.start,
             end: departure.end,
@@ -125,7 +125,7 @@ impl Inlet {
 
     /// Where a frame came into the network; nothing if a node made it, or so many
     /// have come since that it is forgotten.
-    pub fn origin(&self, frame: u64) -> Option<Origin> {
+    pub fn origin(&self, frame: u64) -> Option<FrameOrigin> {
         self.state.origins.of(frame)
     }
 
@@ -154,11 +154,11 @@ impl Inlet {
 struct Origins {
     /// Number of the first one that is remembered.
     first: u64,
-    list: VecDeque<Option<Origin>>,
+    list: VecDeque<Option<FrameOrigin>>,
 }
 
 impl Origins {
-    fn push(&mut self, origin: Option<Origin>) {
+    fn push(&mut self, origin: Option<FrameOrigin>) {
         if self.list.len() == REMEMBERED {
             self.list.pop_front();
             self.first += 1;
@@ -166,7 +166,7 @@ impl Origins {
         self.list.push_back(origin);
     }
 
-    fn of(&self, frame: u64) -> Option<Origin> {
+    fn of(&self, frame: u64) -> Option<FrameOrigin> {
         let place = usize::try_from(frame.checked_sub(self.first)?).ok()?;
         self.list.get(place).copied().flatten()
     }
@@ -174,12 +174,12 @@ impl Origins {
 
 #[cfg(test)]
 mod tests {
-    use super::{Origin, Origins, REMEMBERED};
+    use super::{FrameOrigin, Origins, REMEMBERED};
 
     #[test]
     fn old_frames_are_forgotten() {
         let mut origins = Origins::default();
-        let origin = |frame| Origin { frame, arrived: 0 };
+        let origin = |frame| FrameOrigin { frame, arrived: 0 };
         for frame in 0..REMEMBERED as u64 + 2 {
             origins.push(Some(origin(frame)));
         }

@@ -8,16 +8,16 @@ use std::mem;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Departure, MediaDrop};
 
-use super::link::{Crossing, Inlet, Origin, Outlet};
-use super::role::{Next, Role};
+use super::link::{Crossing, FrameOrigin, Inlet, Outlet};
+use super::role::{LineRole, NextFrame};
 
 /// A frame that was lost at the media interface of a node in a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostFrame {
     /// When.
     pub cycle: Cycle,
     /// Where it came from, if that is known.
-    pub origin: Option<Origin>,
+    pub origin: Option<FrameOrigin>,
     /// Why.
     pub reason: MediaDrop,
 }
@@ -33,7 +33,7 @@ pub struct NetworkPort {
     /// By port: the shortest time from a frame's first bit out to an answer's first bit in.
     answer: Vec<Cycle>,
     latest: Cycle,
-    lost: Vec<Lost>,
+    lost: Vec<LostFrame>,
 }
 
 impl NetworkPort {
@@ -81,25 +81,25 @@ impl NetworkPort {
     }
 
     /// Takes what was lost at the media interface since the last call.
-    pub fn take_lost(&mut self) -> Vec<Lost> {
+    pub fn take_lost(&mut self) -> Vec<LostFrame> {
         mem::take(&mut self.lost)
     }
 }
 
-impl Role for NetworkPort {
-    fn next(&mut self) -> Next {
+impl LineRole for NetworkPort {
+    fn next(&mut self) -> NextFrame {
         if self.come < self.next_start() {
-            return Next::Nothing;
+            return NextFrame::Nothing;
         }
         let frame = self.inlet.pop();
-        frame.map_or(Next::Unknown, |frame| Next::Frame(Ok(frame)))
+        frame.map_or(NextFrame::Unknown, |frame| NextFrame::Frame(Ok(frame)))
     }
 
     fn is_polled(&self) -> bool {
         true
     }
 
-    fn origin(&self, departure: &Departure<'_>) -> Option<Origin> {
+    fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin> {
         self.inlet.origin(departure.frame?)
     }
 
@@ -117,7 +117,7 @@ impl Role for NetworkPort {
 
     fn dropped(&mut self, cycle: Cycle, frame: Option<u64>, reason: MediaDrop) {
         let origin = frame.and_then(|frame| self.inlet.origin(frame));
-        self.lost.push(Lost {
+        self.lost.push(LostFrame {
             cycle,
             origin,
             reason,

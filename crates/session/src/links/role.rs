@@ -6,14 +6,14 @@ use npsim_net::LineFrame;
 use npsim_net::capture::CaptureError;
 
 use super::Frames;
-use super::link::{Inlet, Origin};
+use super::link::{FrameOrigin, Inlet};
 
 /// What comes in next.
 #[derive(Debug)]
-pub enum Next {
+pub enum NextFrame {
     /// This frame, or why it cannot be read.
     Frame(Result<LineFrame, CaptureError>),
-    /// Nothing any more, or nothing yet where the lines are [asked again](Role::is_polled).
+    /// Nothing any more, or nothing yet where the lines are [asked again](LineRole::is_polled).
     Nothing,
     /// It depends on a node that has not come so far.
     Unknown,
@@ -21,9 +21,9 @@ pub enum Next {
 
 /// What the lines of a chip are connected to: it says which frames come in, and takes
 /// notice of those that leave or are lost.
-pub trait Role {
+pub trait LineRole {
     /// Takes the frame that comes in next.
-    fn next(&mut self) -> Next;
+    fn next(&mut self) -> NextFrame;
 
     /// The chip may run up to this cycle without asking for a frame that is not known yet.
     fn known_until(&self) -> Cycle {
@@ -37,7 +37,7 @@ pub trait Role {
     }
 
     /// Where a frame that leaves came into the network, if that can be traced.
-    fn origin(&self, departure: &Departure<'_>) -> Option<Origin>;
+    fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin>;
 
     /// A frame begins to leave.
     fn departing(&mut self, _departure: &Departure<'_>) {}
@@ -64,13 +64,13 @@ pub trait Role {
 /// Frames of a capture or a generator, at the first node or the only one.
 pub struct Stream(pub Frames);
 
-impl Role for Stream {
-    fn next(&mut self) -> Next {
-        self.0.next().map_or(Next::Nothing, Next::Frame)
+impl LineRole for Stream {
+    fn next(&mut self) -> NextFrame {
+        self.0.next().map_or(NextFrame::Nothing, NextFrame::Frame)
     }
 
-    fn origin(&self, departure: &Departure<'_>) -> Option<Origin> {
-        Some(Origin {
+    fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin> {
+        Some(FrameOrigin {
             frame: departure.frame?,
             arrived: departure.arrived?,
         })

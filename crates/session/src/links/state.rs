@@ -8,7 +8,7 @@ use npsim_net::egress::{PcapSink, Position};
 use serde::{Deserialize, Serialize};
 
 use super::link::{InletState, Outlet};
-use super::{Frames, Links, Source, Traffic};
+use super::{FrameSource, Frames, Links, Traffic};
 use crate::histogram::Histogram;
 
 /// A frame that was handed to the chip and may not have begun to come.
@@ -100,8 +100,8 @@ impl Links {
     /// Frames that are to go on to other nodes, where there are any.
     fn outlet(&self) -> Option<&Outlet> {
         match &self.source {
-            Source::Network(port) => Some(&port.outlet),
-            Source::Stream(_) | Source::Chain(_) => self.outlet.as_ref(),
+            FrameSource::Network(port) => Some(&port.outlet),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet.as_ref(),
         }
     }
 
@@ -173,8 +173,8 @@ impl Links {
             _ => return false,
         }
         match &mut self.source {
-            Source::Network(port) => port.outlet = state.outlet.unwrap_or_default(),
-            Source::Stream(_) | Source::Chain(_) => self.outlet = state.outlet,
+            FrameSource::Network(port) => port.outlet = state.outlet.unwrap_or_default(),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet = state.outlet,
         }
         while self.next < state.next {
             if self.ahead.take().is_none() {

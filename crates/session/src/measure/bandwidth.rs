@@ -14,7 +14,7 @@ use npsim_profile::Profile;
 use serde::Serialize;
 
 pub use super::rate::Bandwidth;
-use super::rate::{Rate, Reading, rate};
+use super::rate::{ResourceRate, ResourceReading, rate};
 use super::{chip, feedback, tenths};
 use crate::text_table::TextTable;
 use npsim_project::problem::Problem;
@@ -39,7 +39,7 @@ struct Stress {
     media: bool,
     /// Whether a coprocessor is attached.
     feedback: bool,
-    read: fn(&Profile, &Stats) -> Vec<Reading>,
+    read: fn(&Profile, &Stats) -> Vec<ResourceReading>,
 }
 
 const STRESSES: &[Stress] = &[
@@ -175,7 +175,7 @@ const STRESSES: &[Stress] = &[
 fn measured(
     profile: &Profile,
     source: &'static str,
-    (resource, peak, amount): Reading,
+    (resource, peak, amount): ResourceReading,
 ) -> Bandwidth {
     let commands = ["commands", "requests"];
     let unit = if commands.iter().any(|counted| resource.ends_with(counted)) {
@@ -188,7 +188,7 @@ fn measured(
 
 /// What the channels of DRAM sent: each against its pins, or all together against
 /// the D push bus where that is slower.
-fn dram(profile: &Profile, stats: &Stats) -> Vec<Reading> {
+fn dram(profile: &Profile, stats: &Stats) -> Vec<ResourceReading> {
     let pins = rate(
         2 * u64::from(profile.dram_burst_bytes()),
         profile.dram_burst_half_cycles(),
@@ -201,7 +201,7 @@ fn dram(profile: &Profile, stats: &Stats) -> Vec<Reading> {
     }
 }
 
-fn media_peak(profile: &Profile) -> Rate {
+fn media_peak(profile: &Profile) -> ResourceRate {
     rate(
         profile.media_bus_bytes() * profile.media_mhz(),
         profile.me_mhz(),
@@ -209,7 +209,7 @@ fn media_peak(profile: &Profile) -> Rate {
 }
 
 /// Bytes that each channel of a unit moved.
-fn units(stats: &Stats, kind: &str, how: &str, peak: Rate) -> Vec<Reading> {
+fn units(stats: &Stats, kind: &str, how: &str, peak: ResourceRate) -> Vec<ResourceReading> {
     let channels = stats.units.iter().filter(|unit| {
         unit.name
             .strip_prefix(kind)
@@ -221,7 +221,13 @@ fn units(stats: &Stats, kind: &str, how: &str, peak: Rate) -> Vec<Reading> {
 }
 
 /// What each bus of a kind carried, `amount` a bus clock.
-fn buses(profile: &Profile, stats: &Stats, kind: &str, amount: u64, how: &str) -> Vec<Reading> {
+fn buses(
+    profile: &Profile,
+    stats: &Stats,
+    kind: &str,
+    amount: u64,
+    how: &str,
+) -> Vec<ResourceReading> {
     let Some(bus) = stats.buses.iter().find(|bus| bus.name == kind) else {
         return Vec::new();
     };

@@ -7,7 +7,7 @@ use npsim_inspect::stats::Stats;
 use npsim_profile::Profile;
 use npsim_protocols::feedback::{Coprocessor, WINDOW_BYTES};
 
-use super::rate::{Bandwidth, Rate, Reading, rate};
+use super::rate::{Bandwidth, ResourceRate, ResourceReading, rate};
 use super::tenths;
 use npsim_project::problem::Problem;
 
@@ -47,16 +47,16 @@ pub(super) fn boot(profile: &Profile) -> BootPlan {
 }
 
 /// One a clock of so many picoseconds.
-fn clock(profile: &Profile, picoseconds: u64) -> Rate {
+fn clock(profile: &Profile, picoseconds: u64) -> ResourceRate {
     rate(1_000_000, picoseconds * profile.me_mhz())
 }
 
 /// One in the time of so many longwords on the pins.
-fn pins(profile: &Profile, longwords: u64) -> Rate {
+fn pins(profile: &Profile, longwords: u64) -> ResourceRate {
     rate(1, longwords * profile.sram_longword_cycles())
 }
 
-fn slower(one: Rate, other: Rate) -> Rate {
+fn slower(one: ResourceRate, other: ResourceRate) -> ResourceRate {
     let (a, b) = (
         u128::from(one.amount) * u128::from(other.cycles),
         u128::from(other.amount) * u128::from(one.cycles),
@@ -65,7 +65,7 @@ fn slower(one: Rate, other: Rate) -> Rate {
 }
 
 /// The requests that a module of the coprocessor has answered.
-fn requests(stats: &Stats, module: &str, name: &str, peak: Rate) -> Vec<Reading> {
+fn requests(stats: &Stats, module: &str, name: &str, peak: ResourceRate) -> Vec<ResourceReading> {
     let device = stats.devices.of("coprocessor");
     let answered = device.and_then(|it| it.module(module)?.get("requests"));
     let answered = answered.and_then(|it| u64::try_from(it).ok()).into_iter();
@@ -75,7 +75,7 @@ fn requests(stats: &Stats, module: &str, name: &str, peak: Rate) -> Vec<Reading>
 }
 
 /// Quick-Start requests by microcode: a read of one longword each.
-pub(super) fn quick_start(profile: &Profile, stats: &Stats) -> Vec<Reading> {
+pub(super) fn quick_start(profile: &Profile, stats: &Stats) -> Vec<ResourceReading> {
     let peak = slower(
         clock(profile, profile.feedback_quick_start()),
         pins(profile, 1),
@@ -84,7 +84,7 @@ pub(super) fn quick_start(profile: &Profile, stats: &Stats) -> Vec<Reading> {
 }
 
 /// XCP requests by microcode: a write of four longwords and a read of one each.
-pub(super) fn xcp(profile: &Profile, stats: &Stats) -> Vec<Reading> {
+pub(super) fn xcp(profile: &Profile, stats: &Stats) -> Vec<ResourceReading> {
     let peak = slower(
         clock(profile, profile.feedback_xcp()),
         pins(profile, REQUEST_LONGWORDS),
@@ -122,7 +122,7 @@ pub(super) fn alone(profile: &Profile) -> Result<Vec<Bandwidth>, Problem> {
             pins(profile, REQUEST_LONGWORDS),
         ),
     ];
-    let row = |(name, peak, answers, pins): (&str, Rate, u64, Rate)| {
+    let row = |(name, peak, answers, pins): (&str, ResourceRate, u64, ResourceRate)| {
         let reading = (name.to_owned(), peak, answers);
         let mut row = Bandwidth::new(profile, ALONE, "M/s", reading, cycles);
         if slower(peak, pins) != peak {

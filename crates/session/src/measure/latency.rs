@@ -27,14 +27,14 @@ const LIMIT: Cycle = 1_000_000;
 /// What a source measures: in the order of its results the operation, the
 /// parameter that is its target, and instructions beyond the usual ones between
 /// counter and command.
-struct Source {
+struct LatencySource {
     path: &'static str,
     unit: &'static str,
     operations: &'static [(&'static str, &'static str, u64)],
 }
 
-const SOURCES: &[Source] = &[
-    Source {
+const SOURCES: &[LatencySource] = &[
+    LatencySource {
         path: "latency/scratch.uc",
         unit: "scratch",
         operations: &[
@@ -45,7 +45,7 @@ const SOURCES: &[Source] = &[
             ("get", "ring_get", 0),
         ],
     },
-    Source {
+    LatencySource {
         path: "latency/sram.uc",
         unit: "sram",
         operations: &[
@@ -58,7 +58,7 @@ const SOURCES: &[Source] = &[
             ("csr_rd", "csr", 0),
         ],
     },
-    Source {
+    LatencySource {
         path: "latency/dram.uc",
         unit: "dram",
         operations: &[
@@ -68,17 +68,17 @@ const SOURCES: &[Source] = &[
             ("tbuf_wr, 64 bytes", "tbuf_wr", 1),
         ],
     },
-    Source {
+    LatencySource {
         path: "latency/hash.uc",
         unit: "hash",
         operations: &[("hash_48", "one", 0)],
     },
-    Source {
+    LatencySource {
         path: "latency/msf.uc",
         unit: "msf",
         operations: &[("read", "read", 0), ("write", "write", 0)],
     },
-    Source {
+    LatencySource {
         path: "latency/cap.uc",
         unit: "cap",
         operations: &[
@@ -92,7 +92,7 @@ const SOURCES: &[Source] = &[
 
 /// What an operation took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Latency {
+pub struct OperationLatency {
     /// `scratch`, `sram`, ...
     pub unit: &'static str,
     /// The operation, as the assembler writes it.
@@ -115,7 +115,7 @@ pub struct Latency {
     pub difference_permille: i64,
 }
 
-impl Latency {
+impl OperationLatency {
     /// Mean in tenths of an ME cycle.
     #[must_use]
     pub(crate) fn mean_tenths(&self) -> u64 {
@@ -131,7 +131,7 @@ pub struct Latencies {
     /// Microengine clock.
     pub mhz: u64,
     /// By unit.
-    pub latencies: Vec<Latency>,
+    pub latencies: Vec<OperationLatency>,
 }
 
 /// Runs all measurements on a chip.
@@ -153,8 +153,8 @@ pub fn measure(core: CoreKind, profile: &Profile) -> Result<Latencies, Problem> 
 fn measure_source(
     core: CoreKind,
     profile: &Profile,
-    source: &Source,
-    latencies: &mut Vec<Latency>,
+    source: &LatencySource,
+    latencies: &mut Vec<OperationLatency>,
 ) -> Result<(), Problem> {
     let mut chip = chip(core, profile, &BootPlan::default(), source.path, 0..1)?;
     match chip.run(LIMIT, &mut NoLines, &mut NoObserver) {
@@ -178,7 +178,7 @@ fn measure_source(
         let target = parameter(profile, source.unit, name);
         let sum = result(0).saturating_sub(REPEATS * known);
         let off = i128::from(sum) - i128::from(REPEATS * target);
-        latencies.push(Latency {
+        latencies.push(OperationLatency {
             unit: source.unit,
             operation,
             parameter: format!("{}.{name}", source.unit),

@@ -8,17 +8,17 @@ use super::permille;
 
 /// A rate in amounts per ME cycle, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate {
+pub(super) struct ResourceRate {
     pub amount: u64,
     pub cycles: u64,
 }
 
-pub(super) const fn rate(amount: u64, cycles: u64) -> Rate {
-    Rate { amount, cycles }
+pub(super) const fn rate(amount: u64, cycles: u64) -> ResourceRate {
+    ResourceRate { amount, cycles }
 }
 
 /// A resource, the most that it can do, and the amount that it did.
-pub(super) type Reading = (String, Rate, u64);
+pub(super) type ResourceReading = (String, ResourceRate, u64);
 
 /// How far a resource was used at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,7 +48,7 @@ impl Bandwidth {
         profile: &Profile,
         source: &'static str,
         unit: &'static str,
-        (resource, peak, amount): Reading,
+        (resource, peak, amount): ResourceReading,
         cycles: Cycle,
     ) -> Self {
         let (done, most) = (

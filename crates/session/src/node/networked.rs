@@ -12,8 +12,8 @@ use npsim_chip::kernel::observer::Observer;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
-use crate::links::{Crossing, Links, LinksState, Lost, NetworkPort};
-use crate::simulation::{Settings, Simulation};
+use crate::links::{Crossing, Links, LinksState, LostFrame, NetworkPort};
+use crate::simulation::{RunSettings, Simulation};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
@@ -38,10 +38,10 @@ impl Node {
     pub fn networked(
         project: &Project,
         programs: &[Program],
-        settings: Settings,
+        settings: RunSettings,
         answer: Vec<Cycle>,
     ) -> Result<Self, Problem> {
-        let settings = Settings {
+        let settings = RunSettings {
             until: None,
             drain: None,
             ..settings
@@ -115,7 +115,7 @@ impl Node {
     }
 
     /// The frames that were lost at the media interface since the last call.
-    pub fn take_lost(&mut self) -> Vec<Lost> {
+    pub fn take_lost(&mut self) -> Vec<LostFrame> {
         let port = self.links.network_mut();
         port.map_or_else(Vec::new, NetworkPort::take_lost)
     }

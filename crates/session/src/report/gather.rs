@@ -8,8 +8,8 @@ use npsim_project::Project;
 use npsim_project::assemble::Program;
 
 use super::{
-    Drop, FaultReport, HaltReport, Latency, NodeDrop, NodeReport, Packets, PlaceReport, Rates,
-    Report, SCHEMA,
+    Drop, FaultReport, HaltReport, LatencySummary, NodeDrop, NodeReport, Packets, PlaceReport,
+    Rates, Report, SCHEMA,
 };
 use crate::histogram::Histogram;
 use crate::links::Traffic;
@@ -361,9 +361,9 @@ fn rates(traffic: &Traffic, mhz: u64) -> Rates {
 }
 
 /// The figures of latencies in cycles; nothing if there are none.
-fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
+fn latency(cycles: &Histogram, mhz: u64) -> Option<LatencySummary> {
     let rank = |permille| Some(nanoseconds(cycles.permille(permille)?, mhz));
-    Some(Latency {
+    Some(LatencySummary {
         packets: cycles.count(),
         min_ns: nanoseconds(cycles.least()?, mhz),
         mean_ns: nanoseconds(cycles.mean()?, mhz),

@@ -17,8 +17,8 @@ use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Frames, Links, Tap};
 use npsim_session::report::Report;
-use npsim_session::session::{Counts, Endpoints, MOST_NODES, Plan, Session};
-use npsim_session::simulation::{Ending, Settings, Simulation};
+use npsim_session::session::{Endpoints, MOST_NODES, NodeCounts, Plan, Session};
+use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
 const PICO: u128 = 1_000_000_000_000;
 /// Where the TTL and the checksum of an IPv4 header are in a frame.
@@ -69,9 +69,9 @@ impl Routers {
         Plan {
             project: Arc::clone(&self.project),
             programs: Arc::clone(&self.programs),
-            settings: Settings {
+            settings: RunSettings {
                 drain: Some(60_000),
-                ..Settings::new(ENGINE)
+                ..RunSettings::new(ENGINE)
             },
             mark: None,
             nodes: hops,
@@ -483,7 +483,7 @@ fn a_link_is_not_longer_than_a_second() {
 }
 
 /// Ending, counts and state of a chip.
-type Remains = (Option<Ending>, Counts, Vec<u8>);
+type Remains = (Option<Ending>, NodeCounts, Vec<u8>);
 
 /// All that is left of a session: endings, counts, and the state of every chip.
 fn remains(mut session: Session, notes: &Notes) -> (Vec<Remains>, Report, Vec<Left>) {

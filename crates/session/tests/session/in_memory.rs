@@ -10,7 +10,7 @@ use npsim_project::assemble::assemble_project_from;
 use npsim_project::files::{Disk, Files, MemoryFiles};
 use npsim_project::{Overrides, Project};
 use npsim_session::session::{Endpoints, Plan, Session};
-use npsim_session::simulation::Settings;
+use npsim_session::simulation::RunSettings;
 use npsim_session::summary::summary;
 
 /// Loads, assembles and runs a project; the words of its microengines and what the
@@ -28,9 +28,9 @@ fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
     };
     let load = npsim_project::load::resolved(load, &project);
     let frames = npsim_project::load::generator(&load, &project).unwrap();
-    let settings = Settings {
+    let settings = RunSettings {
         drain: Some(60_000),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let plan = Plan::one(project, programs.as_slice(), settings);
     let ends = Endpoints {

@@ -8,8 +8,8 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_image::Direction;
-use npsim_inspect::{BufferHolder, Inspect, Location, Memory, Source, Why};
+use npsim_image::TransferDirection;
+use npsim_inspect::{BufferHolder, CommandLocation, Inspect, Memory, SignalOrigin, Why};
 use npsim_isa::{CommandOp, Operand, csr};
 
 use crate::systems::System;
@@ -34,23 +34,22 @@ fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
                     look.why_text(me.index(), context, &Why::Asleep(asleep.clone()))
                 );
                 let due = missing.sources.iter().filter_map(|source| match *source {
-                    Source::OnTheWay { due, .. } | Source::Timer { due } => Some(due),
-                    Source::Command(slot) => {
+                    SignalOrigin::OnTheWay { due, .. } | SignalOrigin::Timer { due } => Some(due),
+                    SignalOrigin::Command(slot) => {
                         let flight = look.flight(slot).unwrap();
                         if !flight.raises(me.index(), context, missing.signal) {
                             // It sends it.
                             return match flight.location {
-                                Location::Served { until, .. } | Location::Data { until } => {
-                                    Some(until)
-                                }
+                                CommandLocation::Served { until, .. }
+                                | CommandLocation::Data { until } => Some(until),
                                 _ => None,
                             };
                         }
                         let pulls = flight.command.pull_signals >> missing.signal & 1 == 1;
                         match flight.location {
-                            Location::Result { until } if !pulls => Some(until),
-                            Location::Data { until } if pulls => Some(until),
-                            Location::Queue { data, .. } if pulls => data,
+                            CommandLocation::Result { until } if !pulls => Some(until),
+                            CommandLocation::Data { until } if pulls => Some(until),
+                            CommandLocation::Queue { data, .. } if pulls => data,
                             _ => None,
                         }
                     }
@@ -91,7 +90,7 @@ fn queued(look: &Inspect<'_>) -> BTreeMap<Key, Vec<Key>> {
         .flights()
         .iter()
         .filter_map(|flight| match &flight.location {
-            Location::Queue { before, .. } => {
+            CommandLocation::Queue { before, .. } => {
                 let before = before.iter().map(|slot| key(*slot)).collect();
                 Some((key(flight.slot), before))
             }
@@ -113,7 +112,7 @@ fn holds(look: &Inspect<'_>) -> usize {
             );
             for number in 0..me.registers_each() {
                 for register in [Operand::STransfer(number), Operand::DTransfer(number)] {
-                    for side in [Direction::Read, Direction::Write] {
+                    for side in [TransferDirection::Read, TransferDirection::Write] {
                         let seen = me.register(register, side, context).unwrap();
                         let Some(owner) = seen.owner.filter(|it| it.op.is_some()) else {
                             continue;

@@ -6,17 +6,17 @@ use std::ops::ControlFlow;
 use npsim_chip::Cycle;
 use npsim_engine::ENGINE;
 use npsim_session::report::Report;
-use npsim_session::simulation::Settings;
+use npsim_session::simulation::RunSettings;
 
 use crate::systems::System;
 
 /// What the chip skipped, the counts and the state after each of the pauses and at the
 /// end. At each pause the session goes on from its snapshot.
 fn run(system: &System, no_skip: bool, pauses: &[Cycle]) -> (Cycle, Vec<Report>, Vec<u8>) {
-    let settings = Settings {
+    let settings = RunSettings {
         drain: Some(60_000),
         no_skip,
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let begin = || system.session_with(settings.clone());
     let mut session = begin();

@@ -8,7 +8,7 @@ use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::session::{Endpoints, Plan, Session};
-use npsim_session::simulation::Settings;
+use npsim_session::simulation::RunSettings;
 
 /// A project with what arrives.
 pub struct System {
@@ -45,11 +45,11 @@ impl System {
 
     /// A session at cycle 0.
     pub fn session(&self) -> Session {
-        self.session_with(Settings::new(ENGINE))
+        self.session_with(RunSettings::new(ENGINE))
     }
 
     /// A session with such settings.
-    pub fn session_with(&self, settings: Settings) -> Session {
+    pub fn session_with(&self, settings: RunSettings) -> Session {
         let plan = Plan::one(self.project.clone(), self.programs.as_slice(), settings);
         let ends = Endpoints {
             frames: Some(Box::new(self.frames.clone().into_iter().map(Ok))),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 
@@ -104,9 +104,9 @@ fn run_over(
     };
     let project = load(&path, &overrides);
     let programs = assembled_without_remark(&project);
-    let settings = Settings {
+    let settings = RunSettings {
         until: Some(LATEST),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);

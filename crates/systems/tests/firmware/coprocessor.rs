@@ -9,7 +9,7 @@ use std::path::Path;
 use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::Project;
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
@@ -112,7 +112,7 @@ impl Run {
             project.boot.devices.clear();
         }
         let programs = assembled_without_remark(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+        let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
         Self {
             project,
             simulation,

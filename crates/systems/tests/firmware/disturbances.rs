@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::{Overrides, Setting};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
@@ -93,7 +93,7 @@ fn times(settings: &[&str]) -> BTreeMap<String, Vec<Cycle>> {
     };
     let project = load(&path, &overrides);
     let programs = assembled(&project);
-    let mut simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+    let mut simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
     let mut links = Links::idle(project.capacity.hertz);
     let mut times = Times::default();
     let ending =

@@ -8,7 +8,7 @@ use npsim::engine::ENGINE;
 use npsim::links::{Links, Traffic};
 use npsim::project::{Overrides, Project};
 use npsim::report::{NodeReport, Report};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim::summary::summary;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::TraceEvent;
@@ -31,7 +31,7 @@ fn project(microengines: u8) -> Project {
 }
 
 fn simulation(project: &Project) -> Simulation {
-    Simulation::new(project, &assembled(project), Settings::new(ENGINE)).unwrap()
+    Simulation::new(project, &assembled(project), RunSettings::new(ENGINE)).unwrap()
 }
 
 /// Test-and-set and test-and-clear of one longword, and when each was done.

@@ -9,7 +9,7 @@ use npsim::links::{Links, Traffic};
 use npsim::observe::series::Series;
 use npsim::project::{Overrides, Project};
 use npsim::report::{NodeReport, Report};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
 use npsim_chip::kernel::observer::NoObserver;
@@ -31,9 +31,9 @@ fn project() -> Project {
 }
 
 fn simulation(project: &Project, until: Option<u64>) -> Simulation {
-    let settings = Settings {
+    let settings = RunSettings {
         until,
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     Simulation::new(project, &assembled(project), settings).unwrap()
 }

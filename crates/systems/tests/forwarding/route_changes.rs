@@ -8,11 +8,11 @@ use std::net::Ipv4Addr;
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project, Setting};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::routes::Routes;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_inspect::stats::Stats;
 use npsim_net::LineFrame;
 
@@ -163,7 +163,7 @@ struct Begun(Vec<Cycle>);
 
 impl Observer for Begun {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[Kind::Gpp])
+        Kinds::of(&[TraceEventKind::Gpp])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -227,7 +227,7 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path(), case.project, &text);
     let programs = assembled(&project);
-    let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+    let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
     let mut chip = simulation.chip().clone();
 
     let destinations: Vec<u32> = (0..600).map(|_| random.address()).collect();

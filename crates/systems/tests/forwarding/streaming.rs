@@ -9,7 +9,7 @@ use npsim::engine::ENGINE;
 use npsim::histogram::Histogram;
 use npsim::links::{Frames, Links, Tap};
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop};
 use npsim_net::capture::CaptureError;
@@ -23,9 +23,9 @@ const HERTZ: u64 = 600_000_000;
 fn forwarder() -> (Project, Simulation) {
     let project = loaded(&shipped().join("forward"), &Overrides::default());
     let programs = assembled(&project);
-    let settings = Settings {
+    let settings = RunSettings {
         drain: Some(60_000),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let simulation = Simulation::new(&project, &programs, settings).unwrap();
     (project, simulation)

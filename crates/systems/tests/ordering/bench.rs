@@ -6,7 +6,7 @@ use npsim::assemble::Program;
 use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_net::load::Load;
 
@@ -72,10 +72,10 @@ impl Bench {
 
     /// A chip at cycle 0, which runs until `until` at the latest.
     pub fn simulation(&self, until: Cycle) -> Simulation {
-        let settings = Settings {
+        let settings = RunSettings {
             until: Some(until),
             drain: Some(DRAIN),
-            ..Settings::new(ENGINE)
+            ..RunSettings::new(ENGINE)
         };
         Simulation::new(&self.project, &self.programs, settings).unwrap()
     }

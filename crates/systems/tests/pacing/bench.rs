@@ -5,7 +5,7 @@ use std::path::Path;
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::Observer;
@@ -128,7 +128,7 @@ impl Bench {
         };
         let project = load(file, &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+        let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
         let chip = simulation.chip().clone();
         let records = names::value(&project, "FLOW_RECORDS");
         let size = names::value(&project, "FLOW_RECORDS_SIZE");

@@ -3,7 +3,7 @@
 use crate::theme::Theme;
 use npsim_chip::core::ContextPhase;
 use npsim_debug::names::{NamedRegister, live_at, owner_text};
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 use npsim_inspect::Inspect;
 use ratatui::text::{Line, Span};
 
@@ -56,7 +56,11 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
                 if width >= NARROW {
                     spans.push(Span::raw(format!(" {:<10}", it.value)));
                 }
-                let out = if side == Direction::Write { " out" } else { "" };
+                let out = if side == TransferDirection::Write {
+                    " out"
+                } else {
+                    ""
+                };
                 spans.push(Span::styled(
                     format!(" {}{out}", symbol.operand),
                     Theme::FAINT,

@@ -1,7 +1,7 @@
 //! Commands on their way, unit by unit.
 
+use npsim_inspect::CommandLocation;
 use npsim_inspect::Inspect;
-use npsim_inspect::Location;
 use ratatui::text::{Line, Span};
 
 use super::{Item, ItemAction, PaneContext, cut};
@@ -32,13 +32,13 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
             };
             let ahead = flight.before().len();
             let place = match &flight.location {
-                Location::Fifo { .. } => format!("FIFO, {ahead} ahead"),
-                Location::CommandBus { .. } => "bus".to_owned(),
-                Location::Queue { .. } => format!("queue, {ahead} ahead"),
-                Location::Data { .. } => "takes data".to_owned(),
-                Location::Served { .. } => "served".to_owned(),
-                Location::Result { .. } => "coming back".to_owned(),
-                Location::Unit => "at the unit".to_owned(),
+                CommandLocation::Fifo { .. } => format!("FIFO, {ahead} ahead"),
+                CommandLocation::CommandBus { .. } => "bus".to_owned(),
+                CommandLocation::Queue { .. } => format!("queue, {ahead} ahead"),
+                CommandLocation::Data { .. } => "takes data".to_owned(),
+                CommandLocation::Served { .. } => "served".to_owned(),
+                CommandLocation::Result { .. } => "coming back".to_owned(),
+                CommandLocation::Unit => "at the unit".to_owned(),
             };
             let due = flight.due().map(|due| {
                 let in_cycles = due.saturating_sub(now);

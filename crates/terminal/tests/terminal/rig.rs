@@ -10,7 +10,7 @@ use npsim_engine::ENGINE;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
-use npsim_session::simulation::{Settings, Simulation};
+use npsim_session::simulation::{RunSettings, Simulation};
 use npsim_terminal::{Interface, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -73,9 +73,9 @@ impl System {
     }
 
     pub fn debugger(&self) -> Debugger {
-        let settings = Settings {
+        let settings = RunSettings {
             drain: self.load.is_some().then_some(60_000),
-            ..Settings::new(ENGINE)
+            ..RunSettings::new(ENGINE)
         };
         let frames = self.load.as_ref().map(|load| {
             let frames = npsim_project::load::generator(load, &self.project).unwrap();

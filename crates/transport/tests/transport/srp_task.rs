@@ -1,7 +1,7 @@
 //! The task of a network processor that paces, against the controller of a host: the same rates, bit for
 //! bit, from the same acknowledgements and losses.
 
-use npsim_chip::gpp::Place;
+use npsim_chip::gpp::LongwordAddress;
 use npsim_chip::gpp::boot::{BootPlan, Space};
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::srp::gap;
@@ -11,7 +11,7 @@ use npsim_transport::control::{ControlInputs, Controller, SendLimit, SrpControl,
 use npsim_transport::{HostParameters, RtoParameters};
 use proptest::prelude::*;
 
-const RECORDS: Place = Place {
+const RECORDS: LongwordAddress = LongwordAddress {
     space: Space::Sram(1),
     address: 0x4000,
 };

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 
 use npsim_isa::{Bank, Operand};
 
-use super::{Problem, bank_name};
+use super::{AllocationProblem, bank_name};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::middle::program::{Item, Side, Value, VariableId, cell};
-use crate::middle::scope::Space;
+use crate::middle::program::{Item, OperandValue, Side, VariableId, cell};
+use crate::middle::scope::RegisterFile;
 
 /// Two nodes that must be in different banks, and the item that says so.
 #[derive(Clone, Copy, Debug)]
@@ -27,15 +27,15 @@ fn anchor(variables: usize, bank: Bank) -> usize {
 }
 
 /// A tree over the graph, and the constraints that it cannot keep.
-struct Search {
+struct BankSearch {
     polarity: Vec<Option<bool>>,
     parent: Vec<Option<(usize, Option<usize>)>>,
     components: Vec<Vec<usize>>,
     failed: Vec<(usize, Constraint)>,
 }
 
-fn search(count: usize, graph: &[Vec<Constraint>]) -> Search {
-    let mut found = Search {
+fn search(count: usize, graph: &[Vec<Constraint>]) -> BankSearch {
+    let mut found = BankSearch {
         polarity: vec![None; count + 2],
         parent: vec![None; count + 2],
         components: Vec::new(),
@@ -70,7 +70,7 @@ fn search(count: usize, graph: &[Vec<Constraint>]) -> Search {
 }
 
 /// The bank of every variable; only those of general-purpose registers mean anything.
-pub fn assign(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Bank> {
+pub fn assign(problem: &AllocationProblem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Bank> {
     let graph = constraints(problem, |diagnostic, _| diagnostics.push(diagnostic));
     let found = search(problem.symbols.variables.len(), &graph);
     for &(node, constraint) in &found.failed {
@@ -81,7 +81,7 @@ pub fn assign(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<B
 
 /// For each conflict the items that disagree: it is gone when one of them reads
 /// a copy.
-pub fn disagreements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+pub fn disagreements(problem: &AllocationProblem<'_>) -> Vec<Vec<usize>> {
     let mut all = Vec::new();
     let graph = constraints(problem, |_, item| all.push(vec![item]));
     let found = search(problem.symbols.variables.len(), &graph);
@@ -97,7 +97,7 @@ pub fn disagreements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
 }
 
 fn constraints(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     mut twice: impl FnMut(Diagnostic, usize),
 ) -> Vec<Vec<Constraint>> {
     let count = problem.symbols.variables.len();
@@ -121,18 +121,18 @@ fn constraints(
     }
     for (i, item) in problem.items.iter().enumerate() {
         let Some(micro) = item.micro() else { continue };
-        let nodes: Vec<(usize, crate::front::statement::Place)> = micro
+        let nodes: Vec<(usize, crate::front::statement::SourcePlace)> = micro
             .ports()
             .filter_map(|slot| {
                 let node = match slot.value {
-                    Value::Register(id) => matches!(
+                    OperandValue::Register(id) => matches!(
                         problem.symbols.variables[id].space,
-                        Space::Gpr | Space::Absolute
+                        RegisterFile::Gpr | RegisterFile::Absolute
                     )
                     .then_some(id)?,
-                    Value::Physical(Operand::Gpr(bank, _) | Operand::GprAbsolute(bank, _)) => {
-                        anchor(count, bank)
-                    }
+                    OperandValue::Physical(
+                        Operand::Gpr(bank, _) | Operand::GprAbsolute(bank, _),
+                    ) => anchor(count, bank),
                     _ => return None,
                 };
                 Some((node, slot.place))
@@ -203,7 +203,7 @@ fn cycle(
 }
 
 fn conflict(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     parent: &[Option<(usize, Option<usize>)>],
     node: usize,
     failed: Constraint,
@@ -277,7 +277,7 @@ fn conflict(
 
 /// Turns each component so that both banks are evenly filled everywhere.
 fn orient(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     components: &[Vec<usize>],
     polarity: &[Option<bool>],
 ) -> Vec<Bank> {
@@ -289,7 +289,7 @@ fn orient(
                 .iter()
                 .filter(|cell| cell % 2 == 0)
                 .map(|cell| cell / 2)
-                .filter(|&id| problem.symbols.variables[id].space == Space::Gpr)
+                .filter(|&id| problem.symbols.variables[id].space == RegisterFile::Gpr)
                 .collect()
         })
         .collect();
@@ -326,7 +326,7 @@ fn orient(
         for &member in &components[i] {
             if member < count {
                 let variable = &problem.symbols.variables[member];
-                let relevant = matches!(variable.space, Space::Gpr | Space::Absolute);
+                let relevant = matches!(variable.space, RegisterFile::Gpr | RegisterFile::Absolute);
                 if relevant && variable.used && variable.private {
                     privates[usize::from(polarity[member] == Some(true))] += 1;
                 }
@@ -364,14 +364,14 @@ fn orient(
 
 /// Names occupied at the worst point of a bank and how many they are.
 pub fn worst_point(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     banks: &[Bank],
     bank: Bank,
 ) -> Option<(usize, Vec<VariableId>)> {
     let mut worst: Option<(usize, Vec<VariableId>)> = None;
     for (p, point) in problem.points().enumerate() {
         let mut names: Vec<VariableId> = problem
-            .variables(Space::Gpr)
+            .variables(RegisterFile::Gpr)
             .filter(|&id| {
                 banks[id] == bank
                     && (problem.symbols.variables[id].private || point.contains(cell(id, Side::In)))
@@ -390,7 +390,7 @@ pub fn worst_point(
 
 /// The message for a bank with too few registers.
 pub fn too_many(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     banks: &[Bank],
     bank: Bank,
     available: usize,
@@ -403,7 +403,7 @@ pub fn too_many(
         .and_then(|(p, _)| {
             problem
                 .items
-                .get(Problem::item_of_point(*p))
+                .get(AllocationProblem::item_of_point(*p))
                 .and_then(Item::micro)
         })
         .map_or(variable.place, |micro| micro.place);

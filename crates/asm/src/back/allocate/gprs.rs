@@ -19,15 +19,15 @@
 use npsim_isa::{Bank, Operand};
 
 use super::colouring::Graph;
-use super::{Assignment, Interference, Problem, bank_name, banks};
+use super::{AllocationProblem, Assignment, Interference, bank_name, banks};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::program::VariableId;
-use crate::middle::scope::Space;
+use crate::middle::scope::RegisterFile;
 
 /// Gives numbers to absolute and context-relative registers.
 pub fn allocate(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     interference: &Interference,
     banks: &[Bank],
     assignment: &mut Assignment,
@@ -49,7 +49,7 @@ pub fn allocate(
 
 /// Relative numbers that a bank's physical names and, as rows, its absolute
 /// names occupy.
-fn physical_rows(problem: &Problem<'_>, bank: Bank) -> (u32, u32) {
+fn physical_rows(problem: &AllocationProblem<'_>, bank: Bank) -> (u32, u32) {
     let budget = problem.budget();
     let mut relative = 0;
     let mut absolute = 0;
@@ -65,7 +65,7 @@ fn physical_rows(problem: &Problem<'_>, bank: Bank) -> (u32, u32) {
 
 /// Numbers for absolute registers; gives the rows that no relative register may use.
 fn absolutes(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     banks: &[Bank],
     bank: Bank,
     assignment: &mut Assignment,
@@ -82,12 +82,12 @@ fn absolutes(
         }
     }
     let wanted: Vec<VariableId> = problem
-        .variables(Space::Absolute)
+        .variables(RegisterFile::Absolute)
         .filter(|&id| banks[id] == bank)
         .collect();
     // Relative registers with a given number keep their row.
     let mut fixed_rows = relative;
-    for id in problem.variables(Space::Gpr) {
+    for id in problem.variables(RegisterFile::Gpr) {
         if let (true, Some((_, n))) = (banks[id] == bank, problem.symbols.variables[id].fixed) {
             fixed_rows |= 1u32.checked_shl(u32::from(n)).unwrap_or(0);
         }
@@ -156,7 +156,7 @@ fn absolutes(
 /// Nodes of the graph are positions in `nodes`, not variables. A private register shares its
 /// number with no other, whatever the data flow says: it interferes with every node.
 fn relatives(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     interference: &Interference,
     banks: &[Bank],
     bank: Bank,
@@ -169,7 +169,7 @@ fn relatives(
     let all = u32::MAX >> (u32::BITS - u32::from(budget));
     let usable = all & !relative & !rows;
     let nodes: Vec<VariableId> = problem
-        .variables(Space::Gpr)
+        .variables(RegisterFile::Gpr)
         .filter(|&id| banks[id] == bank)
         .collect();
     let mut allowed = Vec::with_capacity(nodes.len());

@@ -15,7 +15,7 @@ use crate::middle::bit_set::BitSet;
 use crate::middle::groups::Groups;
 use crate::middle::liveness::Liveness;
 use crate::middle::program::{Item, Side, SignalId, VariableId, cell};
-use crate::middle::scope::{Space, Symbols};
+use crate::middle::scope::{RegisterFile, Symbols};
 use npsim_image::ContextMode;
 
 /// The numbers that were given out.
@@ -49,7 +49,7 @@ impl Assignment {
 }
 
 /// All that allocation looks at.
-pub struct Problem<'a> {
+pub struct AllocationProblem<'a> {
     /// Instructions and hints.
     pub items: &'a [Item],
     /// Variables and signals.
@@ -66,7 +66,7 @@ pub struct Problem<'a> {
     pub physical_signals: &'a [u8],
 }
 
-impl Problem<'_> {
+impl AllocationProblem<'_> {
     /// Registers of one kind that a context has.
     #[must_use]
     pub fn budget(&self) -> u8 {
@@ -89,7 +89,7 @@ impl Problem<'_> {
     }
 
     /// Used variables of a register file.
-    pub fn variables(&self, space: Space) -> impl Iterator<Item = VariableId> + '_ {
+    pub fn variables(&self, space: RegisterFile) -> impl Iterator<Item = VariableId> + '_ {
         self.symbols
             .variables
             .iter()
@@ -146,7 +146,7 @@ impl Interference {
 }
 
 /// Gives numbers to all variables and signals.
-pub fn allocate(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Assignment {
+pub fn allocate(problem: &AllocationProblem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Assignment {
     let mut assignment = Assignment {
         registers: vec![None; problem.symbols.variables.len()],
         signals: vec![None; problem.symbols.signals.len()],
@@ -156,7 +156,11 @@ pub fn allocate(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Ass
     };
     let banks = banks::assign(problem, diagnostics);
     gprs::allocate(problem, &interference, &banks, &mut assignment, diagnostics);
-    for space in [Space::S, Space::D, Space::NextNeighbour] {
+    for space in [
+        RegisterFile::S,
+        RegisterFile::D,
+        RegisterFile::NextNeighbour,
+    ] {
         transfers::allocate(problem, &interference, space, &mut assignment, diagnostics);
     }
     signals::allocate(problem, &mut assignment, diagnostics);

@@ -1,6 +1,6 @@
 //! Numbers of signals.
 
-use super::{Assignment, Problem, list};
+use super::{AllocationProblem, Assignment, list};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::bit_set::BitSet;
@@ -11,7 +11,7 @@ const ALL: u32 = 0xfffe;
 
 /// Gives numbers to the used signals.
 pub fn allocate(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     assignment: &mut Assignment,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -77,7 +77,7 @@ pub fn allocate(
     diagnostics.push(failure(problem, &used, withheld));
 }
 
-fn failure(problem: &Problem<'_>, used: &[SignalId], withheld: u32) -> Diagnostic {
+fn failure(problem: &AllocationProblem<'_>, used: &[SignalId], withheld: u32) -> Diagnostic {
     let signals = &problem.symbols.signals;
     let size = |ids: &[SignalId]| -> usize {
         ids.iter()

@@ -12,17 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use npsim_isa::{Bank, Operand};
 use proptest::prelude::*;
 
-use crate::Level;
 use crate::Options;
-use crate::assemble::{Placed, place};
+use crate::Severity;
+use crate::assemble::{AllocatedProgram, place};
 use crate::diagnostic::Diagnostic;
-use crate::middle::program::{Item, Side, SignalRef, Value, VariableId};
+use crate::middle::program::{Item, OperandValue, Side, SignalRef, VariableId};
 use crate::middle::program::{signal_rule, words};
-use crate::middle::scope::Space;
+use crate::middle::scope::RegisterFile;
 use crate::one_text::One;
 use crate::source::SourceMap;
 
-fn placed(text: &str) -> Result<Placed, Vec<Diagnostic>> {
+fn placed(text: &str) -> Result<AllocatedProgram, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let mut sources = SourceMap::default();
     place(
@@ -43,7 +43,7 @@ struct Flight {
 }
 
 struct Walk<'a> {
-    program: &'a Placed,
+    program: &'a AllocatedProgram,
     holds: BTreeMap<(Operand, Side), VariableId>,
     written: BTreeSet<(VariableId, Side)>,
     flights: Vec<Flight>,
@@ -51,7 +51,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(program: &'a Placed) -> Self {
+    fn new(program: &'a AllocatedProgram) -> Self {
         Self {
             program,
             holds: BTreeMap::new(),
@@ -135,9 +135,9 @@ impl<'a> Walk<'a> {
                 let banks: Vec<Bank> = micro
                     .ports()
                     .filter_map(|slot| match slot.value {
-                        Value::Register(id) => self.register(id).bank(),
-                        Value::Physical(operand) => operand.bank(),
-                        Value::Constant(_) => None,
+                        OperandValue::Register(id) => self.register(id).bank(),
+                        OperandValue::Physical(operand) => operand.bank(),
+                        OperandValue::Constant(_) => None,
                     })
                     .collect();
                 assert!(
@@ -145,14 +145,14 @@ impl<'a> Walk<'a> {
                     "banks of item {item}"
                 );
                 for slot in micro.slots.iter().filter(|slot| slot.reads) {
-                    if let Value::Register(id) = slot.value {
+                    if let OperandValue::Register(id) = slot.value {
                         self.read(id, Side::In, item);
                     }
                 }
                 for slot in micro.slots.iter().filter(|slot| slot.writes) {
-                    if let Value::Register(id) = slot.value {
+                    if let OperandValue::Register(id) = slot.value {
                         let space = self.program.symbols.variables[id].space;
-                        let out = matches!(space, Space::S | Space::D);
+                        let out = matches!(space, RegisterFile::S | RegisterFile::D);
                         self.write(id, if out { Side::Out } else { Side::In });
                     }
                 }
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Runs along a way that `choices` picks.
-fn walk(program: &Placed, choices: &[u8]) {
+fn walk(program: &AllocatedProgram, choices: &[u8]) {
     let mut walk = Walk::new(program);
     let mut item = 0;
     for &choice in choices {
@@ -231,7 +231,7 @@ fn walk(program: &Placed, choices: &[u8]) {
 }
 
 /// Rules that hold at all times.
-fn fixed_rules(program: &Placed) {
+fn fixed_rules(program: &AllocatedProgram) {
     let symbols = &program.symbols;
     let mut absolutes = BTreeSet::new();
     for (id, variable) in symbols.variables.iter().enumerate() {
@@ -240,16 +240,16 @@ fn fixed_rules(program: &Placed) {
             continue;
         };
         match (variable.space, register) {
-            (Space::Absolute, Operand::GprAbsolute(_, n)) => {
+            (RegisterFile::Absolute, Operand::GprAbsolute(_, n)) => {
                 assert!(
                     n < 128 && absolutes.insert(register),
                     "absolutes are never shared"
                 );
             }
-            (Space::Gpr, Operand::Gpr(_, n))
-            | (Space::S, Operand::STransfer(n))
-            | (Space::D, Operand::DTransfer(n)) => assert!(n < 16, "{}", variable.name),
-            (Space::NextNeighbour, Operand::Nn(_)) => {}
+            (RegisterFile::Gpr, Operand::Gpr(_, n))
+            | (RegisterFile::S, Operand::STransfer(n))
+            | (RegisterFile::D, Operand::DTransfer(n)) => assert!(n < 16, "{}", variable.name),
+            (RegisterFile::NextNeighbour, Operand::Nn(_)) => {}
             other => panic!("{} got {other:?}", variable.name),
         }
     }
@@ -274,7 +274,7 @@ fn fixed_rules(program: &Placed) {
     }
 }
 
-fn check(program: &Placed, choices: &[u8]) {
+fn check(program: &AllocatedProgram, choices: &[u8]) {
     fixed_rules(program);
     walk(program, choices);
 }
@@ -442,7 +442,7 @@ proptest! {
         match placed(&text) {
             Ok(program) => check(&program, &choices),
             Err(diagnostics) => {
-                for diagnostic in diagnostics.iter().filter(|d| d.level == Level::Error) {
+                for diagnostic in diagnostics.iter().filter(|d| d.level == Severity::Error) {
                     prop_assert!(diagnostic.code.starts_with("too-many"), "{:?}\n{}", diagnostic, text);
                 }
             }

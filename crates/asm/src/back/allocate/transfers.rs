@@ -2,19 +2,19 @@
 
 use npsim_isa::{Instruction, Operand, TransferRegister};
 
-use super::{Assignment, Interference, Problem, list};
+use super::{AllocationProblem, Assignment, Interference, list};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::program::words;
 use crate::middle::program::{Item, Side, VariableId, cell};
-use crate::middle::scope::Space;
-use npsim_image::Direction;
+use crate::middle::scope::RegisterFile;
+use npsim_image::TransferDirection;
 
 /// Placements that are tried before giving up.
 const TRIES: usize = 20_000;
 
-struct Search<'a> {
-    problem: &'a Problem<'a>,
+struct TransferSearch<'a> {
+    problem: &'a AllocationProblem<'a>,
     interference: &'a Interference,
     blocks: Vec<Vec<VariableId>>,
     withheld: u32,
@@ -30,9 +30,9 @@ struct Search<'a> {
 /// tries. So those with the least choice come first: blocks with a given number, then the
 /// longest. Ties go by the order of declaration, so that equal sources give equal words.
 pub fn allocate(
-    problem: &Problem<'_>,
+    problem: &AllocationProblem<'_>,
     interference: &Interference,
-    space: Space,
+    space: RegisterFile,
     assignment: &mut Assignment,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -53,7 +53,7 @@ pub fn allocate(
             .any(|&id| problem.symbols.variables[id].fixed.is_some())
     };
     blocks.sort_by_key(|block| (!fixed(block), std::cmp::Reverse(block.len()), block[0]));
-    let mut search = Search {
+    let mut search = TransferSearch {
         problem,
         interference,
         blocks,
@@ -69,21 +69,21 @@ pub fn allocate(
     for (id, number) in search.numbers.iter().enumerate() {
         let Some(n) = *number else { continue };
         assignment.registers[id] = Some(match space {
-            Space::S => Operand::STransfer(n),
-            Space::D => Operand::DTransfer(n),
+            RegisterFile::S => Operand::STransfer(n),
+            RegisterFile::D => Operand::DTransfer(n),
             _ => Operand::Nn(n),
         });
     }
 }
 
 /// Numbers that the program uses by name, and those that commands reach from them.
-fn withheld(problem: &Problem<'_>, space: Space) -> u32 {
+fn withheld(problem: &AllocationProblem<'_>, space: RegisterFile) -> u32 {
     let mut mask = 0u32;
     for operand in problem.physical {
         match (*operand, space) {
-            (Operand::STransfer(n), Space::S)
-            | (Operand::DTransfer(n), Space::D)
-            | (Operand::Nn(n), Space::NextNeighbour) => mask |= 1 << n,
+            (Operand::STransfer(n), RegisterFile::S)
+            | (Operand::DTransfer(n), RegisterFile::D)
+            | (Operand::Nn(n), RegisterFile::NextNeighbour) => mask |= 1 << n,
             _ => {}
         }
     }
@@ -93,8 +93,8 @@ fn withheld(problem: &Problem<'_>, space: Space) -> u32 {
             Instruction::CapCsr(access) => access.transfer,
             _ => continue,
         };
-        let ((TransferRegister::S(first), Space::S) | (TransferRegister::D(first), Space::D)) =
-            (transfer, space)
+        let ((TransferRegister::S(first), RegisterFile::S)
+        | (TransferRegister::D(first), RegisterFile::D)) = (transfer, space)
         else {
             continue;
         };
@@ -107,7 +107,7 @@ fn withheld(problem: &Problem<'_>, space: Space) -> u32 {
     mask
 }
 
-impl Search<'_> {
+impl TransferSearch<'_> {
     /// Places the blocks from `index` on, taking back what does not fit.
     fn place(&mut self, index: usize) -> bool {
         let Some(block) = self.blocks.get(index).cloned() else {
@@ -159,9 +159,9 @@ impl Search<'_> {
     fn clash(&self, left: VariableId, right: VariableId) -> bool {
         let variables = &self.problem.symbols.variables;
         let sides = |id: VariableId| match variables[id].direction {
-            Direction::Read => (true, false),
-            Direction::Write => (false, true),
-            Direction::Both => (true, true),
+            TransferDirection::Read => (true, false),
+            TransferDirection::Write => (false, true),
+            TransferDirection::Both => (true, true),
         };
         let (l, r) = (sides(left), sides(right));
         let meet = l.0 && r.0 || l.1 && r.1;
@@ -170,13 +170,13 @@ impl Search<'_> {
             || self.interference.between(left, right))
     }
 
-    fn failure(&self, space: Space) -> Diagnostic {
+    fn failure(&self, space: RegisterFile) -> Diagnostic {
         let variables = &self.problem.symbols.variables;
         let block = &self.blocks[self.deepest.min(self.blocks.len() - 1)];
         let place = variables[block[0]].place;
         let what = match space {
-            Space::S => "S transfer",
-            Space::D => "D transfer",
+            RegisterFile::S => "S transfer",
+            RegisterFile::D => "D transfer",
             _ => "next-neighbour",
         };
         let budget = self.problem.budget();
@@ -188,8 +188,8 @@ impl Search<'_> {
                     .variables(space)
                     .filter(|&id| {
                         let has_side = match side {
-                            Side::In => variables[id].direction != Direction::Write,
-                            Side::Out => variables[id].direction != Direction::Read,
+                            Side::In => variables[id].direction != TransferDirection::Write,
+                            Side::Out => variables[id].direction != TransferDirection::Read,
                         };
                         has_side && (variables[id].private || point.contains(cell(id, side)))
                     })
@@ -222,7 +222,7 @@ impl Search<'_> {
         if let Some(micro) = self
             .problem
             .items
-            .get(Problem::item_of_point(point))
+            .get(AllocationProblem::item_of_point(point))
             .and_then(Item::micro)
         {
             diagnostic = diagnostic.also(

@@ -8,7 +8,7 @@ use nom::{
     sequence::{delimited, preceded},
 };
 
-use super::{BinaryOperator, Expression, Failure, Kind, UnaryOperator, fail};
+use super::{BinaryOperator, Expression, ExpressionKind, Failure, UnaryOperator, fail};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::token::{Token, TokenKind, Tokens, arguments, each, spell};
@@ -156,9 +156,9 @@ impl<'a> ParseError<Tokens<'a>> for Wrong<'a> {
     }
 }
 
-type Parsed<'a, T> = IResult<Tokens<'a>, T, Wrong<'a>>;
+type ExpressionResult<'a, T> = IResult<Tokens<'a>, T, Wrong<'a>>;
 
-fn any(input: Tokens<'_>) -> Parsed<'_, &Token> {
+fn any(input: Tokens<'_>) -> ExpressionResult<'_, &Token> {
     match input.0.split_first() {
         Some((token, rest)) => Ok((Tokens(rest), token)),
         None => Err(Err::Error(Wrong::from_error_kind(input, ErrorKind::Eof))),
@@ -173,7 +173,7 @@ fn punct<'a>(text: &'static str) -> impl Parser<Tokens<'a>, Output = &'a Token, 
 fn required<'a>(
     text: &'static str,
     what: &'static str,
-) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a Token> {
+) -> impl Fn(Tokens<'a>) -> ExpressionResult<'a, &'a Token> {
     move |input| {
         punct(text)
             .parse(input)
@@ -181,7 +181,7 @@ fn required<'a>(
     }
 }
 
-fn identifier(input: Tokens<'_>) -> Parsed<'_, &Token> {
+fn identifier(input: Tokens<'_>) -> ExpressionResult<'_, &Token> {
     verify(any, |token: &&Token| token.kind == TokenKind::Ident).parse(input)
 }
 
@@ -195,7 +195,7 @@ fn deeper(input: Tokens<'_>, depth: usize) -> Result<usize, Err<Wrong<'_>>> {
     Ok(depth + 1)
 }
 
-fn around(first: &Expression, last: &Expression, kind: Kind) -> Expression {
+fn around(first: &Expression, last: &Expression, kind: ExpressionKind) -> Expression {
     let span = if first.expansion == last.expansion {
         first.span.to(last.span)
     } else {
@@ -208,7 +208,7 @@ fn around(first: &Expression, last: &Expression, kind: Kind) -> Expression {
     }
 }
 
-fn at(token: &Token, kind: Kind) -> Expression {
+fn at(token: &Token, kind: ExpressionKind) -> Expression {
     Expression {
         kind,
         span: token.span,
@@ -216,7 +216,7 @@ fn at(token: &Token, kind: Kind) -> Expression {
     }
 }
 
-fn conditional(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+fn conditional(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     let depth = deeper(input, depth)?;
     let (rest, condition) = binary(input, depth, 1)?;
     let Ok((rest, _)) = punct("?").parse(rest) else {
@@ -225,27 +225,27 @@ fn conditional(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
     let (rest, yes) = conditional(rest, depth)?;
     let (rest, _) = required(":", "`:` and the other value")(rest)?;
     let (rest, no) = conditional(rest, depth)?;
-    let whole = around(&condition, &no, Kind::Number(0));
-    let kind = Kind::Conditional(Box::new([condition, yes, no]));
+    let whole = around(&condition, &no, ExpressionKind::Number(0));
+    let kind = ExpressionKind::Conditional(Box::new([condition, yes, no]));
     Ok((rest, Expression { kind, ..whole }))
 }
 
 /// Operators that bind at least as strongly as `least`.
-fn binary(input: Tokens<'_>, depth: usize, least: u8) -> Parsed<'_, Expression> {
+fn binary(input: Tokens<'_>, depth: usize, least: u8) -> ExpressionResult<'_, Expression> {
     let (mut rest, mut left) = unary(input, depth)?;
     while let Some((operator, strength)) = rest.0.first().and_then(BinaryOperator::of)
         && strength >= least
     {
         let (after, right) = binary(rest.take_from(1), depth, strength + 1)?;
-        let whole = around(&left, &right, Kind::Number(0));
-        let kind = Kind::Binary(operator, Box::new(left), Box::new(right));
+        let whole = around(&left, &right, ExpressionKind::Number(0));
+        let kind = ExpressionKind::Binary(operator, Box::new(left), Box::new(right));
         left = Expression { kind, ..whole };
         rest = after;
     }
     Ok((rest, left))
 }
 
-fn unary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+fn unary(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     let operator = |token: &Token| {
         Some(match &*token.text {
             "+" => UnaryOperator::Plus,
@@ -265,15 +265,19 @@ fn unary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
     let (rest, mut operand) = primary(rest, depth)?;
     for token in prefixes.into_iter().rev() {
         if let Some(operator) = operator(token) {
-            let whole = around(&at(token, Kind::Number(0)), &operand, Kind::Number(0));
-            let kind = Kind::Unary(operator, Box::new(operand));
+            let whole = around(
+                &at(token, ExpressionKind::Number(0)),
+                &operand,
+                ExpressionKind::Number(0),
+            );
+            let kind = ExpressionKind::Unary(operator, Box::new(operand));
             operand = Expression { kind, ..whole };
         }
     }
     Ok((rest, operand))
 }
 
-fn primary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+fn primary(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     alt((
         literal,
         |input| parenthesized(input, depth),
@@ -284,11 +288,11 @@ fn primary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
     .parse(input)
 }
 
-fn literal(input: Tokens<'_>) -> Parsed<'_, Expression> {
+fn literal(input: Tokens<'_>) -> ExpressionResult<'_, Expression> {
     let (rest, token) = any(input)?;
     let kind = match token.kind {
-        TokenKind::Number(n) => Kind::Number(n.into()),
-        TokenKind::Quoted | TokenKind::Str => Kind::Text(token.text.clone()),
+        TokenKind::Number(n) => ExpressionKind::Number(n.into()),
+        TokenKind::Quoted | TokenKind::Str => ExpressionKind::Text(token.text.clone()),
         _ => {
             return Err(Err::Error(Wrong::from_error_kind(input, ErrorKind::Tag)));
         }
@@ -296,7 +300,7 @@ fn literal(input: Tokens<'_>) -> Parsed<'_, Expression> {
     Ok((rest, at(token, kind)))
 }
 
-fn parenthesized(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+fn parenthesized(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     delimited(
         punct("("),
         |input| conditional(input, depth),
@@ -305,7 +309,7 @@ fn parenthesized(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
     .parse(input)
 }
 
-fn element(input: Tokens<'_>, depth: usize) -> Parsed<'_, Option<Box<Expression>>> {
+fn element(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Option<Box<Expression>>> {
     if input.0.first().is_some_and(|token| token.is("[")) {
         let index = |input| conditional(input, depth);
         let (rest, index) = delimited(punct("["), index, required("]", "`]`")).parse(input)?;
@@ -315,23 +319,29 @@ fn element(input: Tokens<'_>, depth: usize) -> Parsed<'_, Option<Box<Expression>
     }
 }
 
-fn address(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+fn address(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     let (rest, name) = preceded(punct("&"), identifier).parse(input)?;
     let (rest, index) = element(rest, depth)?;
     let name = name.clone();
-    Ok((rest, at(&name.clone(), Kind::Address { name, index })))
+    Ok((
+        rest,
+        at(&name.clone(), ExpressionKind::Address { name, index }),
+    ))
 }
 
-fn name(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+fn name(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     let (rest, name) = identifier(input)?;
     let (rest, index) = element(rest, depth)?;
     let name = name.clone();
-    Ok((rest, at(&name.clone(), Kind::Name { name, index })))
+    Ok((
+        rest,
+        at(&name.clone(), ExpressionKind::Name { name, index }),
+    ))
 }
 
 /// `function(a, b)`; the arguments stay tokens, for some functions ask what
 /// kind of text they are.
-fn call(input: Tokens<'_>) -> Parsed<'_, Expression> {
+fn call(input: Tokens<'_>) -> ExpressionResult<'_, Expression> {
     let (open, function) = identifier(input)?;
     punct("(").parse(open)?;
     let Some((list, used)) = arguments(open.0) else {
@@ -342,9 +352,9 @@ fn call(input: Tokens<'_>) -> Parsed<'_, Expression> {
     };
     let close = &open.0[used - 1];
     let whole = around(
-        &at(function, Kind::Number(0)),
-        &at(close, Kind::Number(0)),
-        Kind::Call {
+        &at(function, ExpressionKind::Number(0)),
+        &at(close, ExpressionKind::Number(0)),
+        ExpressionKind::Call {
             function: function.clone(),
             arguments: list.into_iter().map(<[Token]>::to_vec).collect(),
         },

@@ -1,10 +1,10 @@
 //! `.if` and its arms.
 
-use super::condition::Node;
-use super::{Kind, Lowering, Open};
+use super::condition::ConditionNode;
+use super::{ConstructKind, Lowering, OpenConstruct};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::{Directive, Place};
+use crate::front::statement::{Directive, SourcePlace};
 use crate::front::token::Token;
 
 impl Lowering<'_, '_> {
@@ -19,7 +19,7 @@ impl Lowering<'_, '_> {
         let dead = self.is_dropped();
         self.push(
             directive,
-            Kind::If {
+            ConstructKind::If {
                 next: None,
                 end,
                 end_used: false,
@@ -37,17 +37,17 @@ impl Lowering<'_, '_> {
     /// The test in front of an arm of the innermost `.if`.
     pub(super) fn arm(
         &mut self,
-        node: &Node,
+        node: &ConditionNode,
         unsigned: bool,
         next: Token,
-        place: Place,
+        place: SourcePlace,
         labelled: bool,
     ) -> Result<(), Diagnostic> {
         let decided_now = self.test(node, unsigned, false, &next, place)?;
         let Some(open) = self.open.last_mut() else {
             return Ok(());
         };
-        let Kind::If {
+        let ConstructKind::If {
             next: next_arm,
             decided,
             ..
@@ -76,8 +76,8 @@ impl Lowering<'_, '_> {
     ) -> Result<(), Diagnostic> {
         let place = directive.place;
         match self.open.last_mut() {
-            Some(Open {
-                kind: Kind::If { otherwise, .. },
+            Some(OpenConstruct {
+                kind: ConstructKind::If { otherwise, .. },
                 ..
             }) => {
                 if let Some(at) = *otherwise {
@@ -103,7 +103,7 @@ impl Lowering<'_, '_> {
             return Ok(());
         };
         let was_dropped = std::mem::take(&mut open.dropped);
-        let Kind::If {
+        let ConstructKind::If {
             next,
             end,
             end_used,
@@ -147,16 +147,16 @@ impl Lowering<'_, '_> {
     pub(super) fn end_if(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         if !matches!(
             self.open.last(),
-            Some(Open {
-                kind: Kind::If { .. },
+            Some(OpenConstruct {
+                kind: ConstructKind::If { .. },
                 ..
             })
         ) {
             return Err(self.misplaced(directive, ".if"));
         }
-        let Some(Open {
+        let Some(OpenConstruct {
             kind:
-                Kind::If {
+                ConstructKind::If {
                     next,
                     end,
                     end_used,

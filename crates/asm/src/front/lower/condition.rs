@@ -2,7 +2,7 @@
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind, arguments};
 use crate::spelling::closest;
 use crate::vocabulary::{ConditionFunction, Function};
@@ -12,7 +12,7 @@ const DEEPEST: usize = 64;
 
 /// How soon the value of a part is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Known {
+pub enum BindingTime {
     /// Only when the program runs.
     Running,
     /// After allocation or at load time.
@@ -88,32 +88,32 @@ impl Operator {
 
 /// A part of a condition.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ConditionNode {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ConditionKind,
     /// Its tokens, with its parentheses.
     pub tokens: Vec<Token>,
     /// How soon it is known.
-    pub known: Known,
+    pub known: BindingTime,
 }
 
 /// What a part is.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum ConditionKind {
     /// A constant or register as it stands.
     Leaf,
     /// `!x`
-    Not(Box<Node>),
+    Not(Box<ConditionNode>),
     /// `~x`
-    Complement(Box<Node>),
+    Complement(Box<ConditionNode>),
     /// `-x`
-    Minus(Box<Node>),
+    Minus(Box<ConditionNode>),
     /// `x op y`
-    Binary(Operator, Box<Node>, Box<Node>),
+    Binary(Operator, Box<ConditionNode>, Box<ConditionNode>),
     /// `BIT(x, n)`
-    Bit(Box<Node>, Box<Node>),
+    Bit(Box<ConditionNode>, Box<ConditionNode>),
     /// `BYTE(x, n)`
-    Byte(Box<Node>, Box<Node>),
+    Byte(Box<ConditionNode>, Box<ConditionNode>),
     /// Nothing before a comparison, as in `(==0)`: the condition codes as they are.
     Codes,
     /// `COUT`
@@ -126,16 +126,16 @@ pub enum Kind {
     Input(Vec<Token>),
 }
 
-impl Node {
+impl ConditionNode {
     /// Where it stands.
     #[must_use]
-    pub fn place(&self, otherwise: Place) -> Place {
-        Place::of_all(&self.tokens).unwrap_or(otherwise)
+    pub fn place(&self, otherwise: SourcePlace) -> SourcePlace {
+        SourcePlace::of_all(&self.tokens).unwrap_or(otherwise)
     }
 }
 
 /// What is known of names while conditions are read.
-pub trait Names {
+pub trait NameFacts {
     /// Whether a name is an import variable.
     fn is_import(&self, name: &str) -> bool;
     /// Whether a name is that of a constant.
@@ -146,8 +146,12 @@ pub trait Names {
 ///
 /// # Errors
 /// `condition` or `syntax` at the token that does not fit.
-pub fn parse(tokens: &[Token], place: Place, names: &dyn Names) -> Result<Node, Diagnostic> {
-    let mut parser = Parser {
+pub fn parse(
+    tokens: &[Token],
+    place: SourcePlace,
+    names: &dyn NameFacts,
+) -> Result<ConditionNode, Diagnostic> {
+    let mut parser = ConditionParser {
         tokens,
         at: 0,
         depth: 0,
@@ -157,25 +161,25 @@ pub fn parse(tokens: &[Token], place: Place, names: &dyn Names) -> Result<Node, 
     let node = parser.binary(1)?;
     match parser.tokens.get(parser.at) {
         None => Ok(node),
-        Some(extra) => Err(Parser::unexpected(extra)),
+        Some(extra) => Err(ConditionParser::unexpected(extra)),
     }
 }
 
-struct Parser<'a> {
+struct ConditionParser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
-    place: Place,
-    names: &'a dyn Names,
+    place: SourcePlace,
+    names: &'a dyn NameFacts,
 }
 
-impl Parser<'_> {
+impl ConditionParser<'_> {
     fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at)
     }
 
     fn unexpected(token: &Token) -> Diagnostic {
-        Place::of(token)
+        SourcePlace::of(token)
             .error(
                 codes::CONDITION,
                 format!("`{}` does not belong in a condition here", token.text),
@@ -185,7 +189,7 @@ impl Parser<'_> {
     }
 
     fn missing(&self) -> Diagnostic {
-        let mut place = self.tokens.last().map_or(self.place, Place::of);
+        let mut place = self.tokens.last().map_or(self.place, SourcePlace::of);
         place.span.lo = place.span.hi;
         place
             .error(codes::CONDITION, "a part of the condition is missing")
@@ -197,7 +201,7 @@ impl Parser<'_> {
         self.tokens[start..self.at].to_vec()
     }
 
-    fn binary(&mut self, least: u8) -> Result<Node, Diagnostic> {
+    fn binary(&mut self, least: u8) -> Result<ConditionNode, Diagnostic> {
         let start = self.at;
         let mut left = self.unary()?;
         while let Some((operator, strength)) = self.peek().and_then(Operator::of) {
@@ -208,8 +212,8 @@ impl Parser<'_> {
             self.at += 1;
             let right = self.binary(strength + 1)?;
             // The codes are no value that could be computed with.
-            let misplaced = matches!(right.kind, Kind::Codes)
-                || matches!(left.kind, Kind::Codes) && !operator.compares();
+            let misplaced = matches!(right.kind, ConditionKind::Codes)
+                || matches!(left.kind, ConditionKind::Codes) && !operator.compares();
             if misplaced {
                 return Err(self
                     .tokens
@@ -217,8 +221,8 @@ impl Parser<'_> {
                     .map_or_else(|| self.missing(), Self::unexpected));
             }
             let known = left.known.min(right.known);
-            left = Node {
-                kind: Kind::Binary(operator, Box::new(left), Box::new(right)),
+            left = ConditionNode {
+                kind: ConditionKind::Binary(operator, Box::new(left), Box::new(right)),
                 tokens: self.since(start),
                 known,
             };
@@ -226,7 +230,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Node, Diagnostic> {
+    fn unary(&mut self) -> Result<ConditionNode, Diagnostic> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self
@@ -242,7 +246,7 @@ impl Parser<'_> {
         node
     }
 
-    fn operand(&mut self) -> Result<Node, Diagnostic> {
+    fn operand(&mut self) -> Result<ConditionNode, Diagnostic> {
         let start = self.at;
         let Some(first) = self.peek().cloned() else {
             return Err(self.missing());
@@ -250,11 +254,11 @@ impl Parser<'_> {
         match first.kind {
             TokenKind::Number(_) | TokenKind::Quoted | TokenKind::Str => {
                 self.at += 1;
-                Ok(self.leaf(start, Known::Now))
+                Ok(self.leaf(start, BindingTime::Now))
             }
             TokenKind::Label => {
                 self.at += 1;
-                Ok(self.leaf(start, Known::Late))
+                Ok(self.leaf(start, BindingTime::Late))
             }
             TokenKind::Ident => self.name(start, &first),
             TokenKind::Punct => match &*first.text {
@@ -267,16 +271,17 @@ impl Parser<'_> {
                         None => return Err(self.missing()),
                     }
                     // A register in parentheses must not carry them into an operand.
-                    let bare = matches!(inner.kind, Kind::Leaf) && inner.known != Known::Now;
+                    let bare = matches!(inner.kind, ConditionKind::Leaf)
+                        && inner.known != BindingTime::Now;
                     if !bare {
                         inner.tokens = self.since(start);
                     }
                     Ok(inner)
                 }
-                "==" | "!=" | "<" | "<=" | ">" | ">=" => Ok(Node {
-                    kind: Kind::Codes,
+                "==" | "!=" | "<" | "<=" | ">" | ">=" => Ok(ConditionNode {
+                    kind: ConditionKind::Codes,
                     tokens: Vec::new(),
-                    known: Known::Running,
+                    known: BindingTime::Running,
                 }),
                 "!" | "~" | "-" | "+" => {
                     self.at += 1;
@@ -284,12 +289,12 @@ impl Parser<'_> {
                     let known = inner.known;
                     let inner = Box::new(inner);
                     let kind = match &*first.text {
-                        "!" => Kind::Not(inner),
-                        "~" => Kind::Complement(inner),
-                        "-" => Kind::Minus(inner),
+                        "!" => ConditionKind::Not(inner),
+                        "~" => ConditionKind::Complement(inner),
+                        "-" => ConditionKind::Minus(inner),
                         _ => return Ok(*inner),
                     };
-                    Ok(Node {
+                    Ok(ConditionNode {
                         kind,
                         tokens: self.since(start),
                         known,
@@ -303,7 +308,7 @@ impl Parser<'_> {
                         None => return Err(self.missing()),
                     }
                     self.element()?;
-                    Ok(self.leaf(start, Known::Late))
+                    Ok(self.leaf(start, BindingTime::Late))
                 }
                 "*" => {
                     self.at += 1;
@@ -320,16 +325,16 @@ impl Parser<'_> {
                     if self.peek().is_some_and(|t| t.is("++") || t.is("--")) {
                         self.at += 1;
                     }
-                    Ok(self.leaf(start, Known::Running))
+                    Ok(self.leaf(start, BindingTime::Running))
                 }
                 _ => Err(Self::unexpected(&first)),
             },
         }
     }
 
-    fn leaf(&self, start: usize, known: Known) -> Node {
-        Node {
-            kind: Kind::Leaf,
+    fn leaf(&self, start: usize, known: BindingTime) -> ConditionNode {
+        ConditionNode {
+            kind: ConditionKind::Leaf,
             tokens: self.since(start),
             known,
         }
@@ -350,44 +355,46 @@ impl Parser<'_> {
         }
     }
 
-    fn name(&mut self, start: usize, first: &Token) -> Result<Node, Diagnostic> {
+    fn name(&mut self, start: usize, first: &Token) -> Result<ConditionNode, Diagnostic> {
         self.at += 1;
         if self.peek().is_some_and(|token| token.is("(")) {
             return self.call(start, first);
         }
         if ConditionFunction::by_name(&first.text) == Some(ConditionFunction::Cout) {
-            return Ok(Node {
-                kind: Kind::Carry,
+            return Ok(ConditionNode {
+                kind: ConditionKind::Carry,
                 tokens: self.since(start),
-                known: Known::Running,
+                known: BindingTime::Running,
             });
         }
         self.element()?;
         let known = if self.names.is_import(&first.text) || self.names.is_constant(&first.text) {
-            Known::Late
+            BindingTime::Late
         } else {
-            Known::Running
+            BindingTime::Running
         };
         Ok(self.leaf(start, known))
     }
 
-    fn call(&mut self, start: usize, function: &Token) -> Result<Node, Diagnostic> {
+    fn call(&mut self, start: usize, function: &Token) -> Result<ConditionNode, Diagnostic> {
         let tokens = self.tokens;
         let Some((list, used)) = arguments(&tokens[self.at..]) else {
             return Err(self.missing());
         };
         self.at += used;
-        let place = Place::of(function);
+        let place = SourcePlace::of(function);
         let known = ConditionFunction::by_name(&function.text);
         let constant = Function::by_name(&function.text);
         let (wanted, soon) = match (known, constant) {
-            (Some(ConditionFunction::Bit | ConditionFunction::Byte), _) => (2, Known::Running),
-            (Some(ConditionFunction::Signal | ConditionFunction::InpState), _) => {
-                (1, Known::Running)
+            (Some(ConditionFunction::Bit | ConditionFunction::Byte), _) => {
+                (2, BindingTime::Running)
             }
-            (Some(ConditionFunction::Ctx), _) => (0, Known::Running),
-            (None, Some(Function::Mask)) => (1, Known::Late),
-            (None, Some(name)) if CONSTANTS.contains(&name) => (list.len(), Known::Now),
+            (Some(ConditionFunction::Signal | ConditionFunction::InpState), _) => {
+                (1, BindingTime::Running)
+            }
+            (Some(ConditionFunction::Ctx), _) => (0, BindingTime::Running),
+            (None, Some(Function::Mask)) => (1, BindingTime::Late),
+            (None, Some(name)) if CONSTANTS.contains(&name) => (list.len(), BindingTime::Now),
             // The carry is a name and no function.
             (Some(ConditionFunction::Cout) | None, _) => return Err(unknown(function)),
         };
@@ -404,15 +411,15 @@ impl Parser<'_> {
         }
         let part = |index: usize| parse(list[index], place, self.names).map(Box::new);
         let kind = match known {
-            Some(ConditionFunction::Bit) => Kind::Bit(part(0)?, part(1)?),
-            Some(ConditionFunction::Byte) => Kind::Byte(part(0)?, part(1)?),
-            Some(ConditionFunction::Signal) => Kind::Signal(list[0].to_vec()),
-            Some(ConditionFunction::InpState) => Kind::Input(list[0].to_vec()),
-            Some(ConditionFunction::Ctx) => Kind::Context,
-            Some(ConditionFunction::Cout) => Kind::Carry,
-            None => Kind::Leaf,
+            Some(ConditionFunction::Bit) => ConditionKind::Bit(part(0)?, part(1)?),
+            Some(ConditionFunction::Byte) => ConditionKind::Byte(part(0)?, part(1)?),
+            Some(ConditionFunction::Signal) => ConditionKind::Signal(list[0].to_vec()),
+            Some(ConditionFunction::InpState) => ConditionKind::Input(list[0].to_vec()),
+            Some(ConditionFunction::Ctx) => ConditionKind::Context,
+            Some(ConditionFunction::Cout) => ConditionKind::Carry,
+            None => ConditionKind::Leaf,
         };
-        Ok(Node {
+        Ok(ConditionNode {
             kind,
             tokens: self.since(start),
             known: soon,
@@ -429,7 +436,7 @@ const CONSTANTS: [Function; 4] = [
 ];
 
 fn unknown(function: &Token) -> Diagnostic {
-    let error = Place::of(function).error(
+    let error = SourcePlace::of(function).error(
         codes::UNKNOWN_FUNCTION,
         format!("conditions have no function `{}`", function.text),
     );

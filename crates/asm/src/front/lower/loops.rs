@@ -1,6 +1,6 @@
 //! `.while`, `.repeat`, and what leaves them.
 
-use super::{Kind, Lowering, Open};
+use super::{ConstructKind, Lowering, OpenConstruct};
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::Directive;
 
@@ -16,7 +16,7 @@ impl Lowering<'_, '_> {
         let dead = self.is_dropped();
         self.push(
             directive,
-            Kind::While {
+            ConstructKind::While {
                 top: top.clone(),
                 end: end.clone(),
                 end_used: false,
@@ -31,7 +31,7 @@ impl Lowering<'_, '_> {
         let Some(open) = self.open.last_mut() else {
             return Ok(());
         };
-        let Kind::While { end_used, .. } = &mut open.kind else {
+        let ConstructKind::While { end_used, .. } = &mut open.kind else {
             return Ok(());
         };
         match decided {
@@ -53,15 +53,15 @@ impl Lowering<'_, '_> {
     pub(super) fn end_while(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         if !matches!(
             self.open.last(),
-            Some(Open {
-                kind: Kind::While { .. },
+            Some(OpenConstruct {
+                kind: ConstructKind::While { .. },
                 ..
             })
         ) {
             return Err(self.misplaced(directive, ".while"));
         }
-        let Some(Open {
-            kind: Kind::While { top, end, end_used },
+        let Some(OpenConstruct {
+            kind: ConstructKind::While { top, end, end_used },
             dropped,
             ..
         }) = self.open.pop()
@@ -87,16 +87,16 @@ impl Lowering<'_, '_> {
     ) -> Result<(), Diagnostic> {
         if !matches!(
             self.open.last(),
-            Some(Open {
-                kind: Kind::Repeat { .. },
+            Some(OpenConstruct {
+                kind: ConstructKind::Repeat { .. },
                 ..
             })
         ) {
             return Err(self.misplaced(directive, ".repeat"));
         }
-        let Some(Open {
+        let Some(OpenConstruct {
             kind:
-                Kind::Repeat {
+                ConstructKind::Repeat {
                     top,
                     test,
                     test_used,
@@ -135,28 +135,28 @@ impl Lowering<'_, '_> {
             .open
             .iter_mut()
             .rev()
-            .find(|open| !matches!(open.kind, Kind::If { .. }));
+            .find(|open| !matches!(open.kind, ConstructKind::If { .. }));
         let Some(open) = innermost else {
             return Err(self.misplaced(directive, ".while` or `.repeat"));
         };
         let target = match &mut open.kind {
-            Kind::While { end, end_used, .. } if breaks => {
+            ConstructKind::While { end, end_used, .. } if breaks => {
                 *end_used = true;
                 end
             }
-            Kind::Repeat { end, end_used, .. } if breaks => {
+            ConstructKind::Repeat { end, end_used, .. } if breaks => {
                 *end_used = true;
                 end
             }
-            Kind::While { top, .. } => top,
-            Kind::Repeat {
+            ConstructKind::While { top, .. } => top,
+            ConstructKind::Repeat {
                 test, test_used, ..
             } => {
                 *test_used = true;
                 test
             }
             // Excluded by the search above; the compiler cannot see it.
-            Kind::If { end, .. } => end,
+            ConstructKind::If { end, .. } => end,
         };
         if !dead {
             let target = target.clone();

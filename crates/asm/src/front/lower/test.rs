@@ -1,28 +1,28 @@
 //! Conditions become tests and branches.
 
-use super::condition::{Kind, Known, Node, Operator};
-use super::writer::Writer;
+use super::condition::{BindingTime, ConditionKind, ConditionNode, Operator};
+use super::writer::StatementWriter;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
 use crate::middle::select::forms::immed_form;
 
 /// Turns one condition into instructions.
 pub struct Tester<'w, 'a> {
     /// Where they go.
-    pub writer: &'w mut Writer<'a>,
+    pub writer: &'w mut StatementWriter<'a>,
     /// What is found besides.
     pub diagnostics: &'w mut Vec<Diagnostic>,
     /// Compares are unsigned.
     pub unsigned: bool,
     /// The directive.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// The value of a part that is known now, as 32 bits.
-fn number(node: &Node, place: Place) -> Result<u32, Diagnostic> {
+fn number(node: &ConditionNode, place: SourcePlace) -> Result<u32, Diagnostic> {
     let place = node.place(place);
     let value = constant::evaluate(&node.tokens, place)?;
     u32::try_from(value)
@@ -74,23 +74,23 @@ impl Tester<'_, '_> {
     ///
     /// # Errors
     /// If a constant in it has no value.
-    pub fn decided(&self, node: &Node) -> Result<Option<bool>, Diagnostic> {
+    pub fn decided(&self, node: &ConditionNode) -> Result<Option<bool>, Diagnostic> {
         match &node.kind {
-            Kind::Not(inner) => Ok(self.decided(inner)?.map(|value| !value)),
-            Kind::Binary(Operator::AndAlso, left, right) => match self.decided(left)? {
+            ConditionKind::Not(inner) => Ok(self.decided(inner)?.map(|value| !value)),
+            ConditionKind::Binary(Operator::AndAlso, left, right) => match self.decided(left)? {
                 Some(true) => self.decided(right),
                 other => Ok(other),
             },
-            Kind::Binary(Operator::OrElse, left, right) => match self.decided(left)? {
+            ConditionKind::Binary(Operator::OrElse, left, right) => match self.decided(left)? {
                 Some(false) => self.decided(right),
                 other => Ok(other),
             },
-            Kind::Binary(operator, left, right)
-                if operator.is_test() && node.known == Known::Now =>
+            ConditionKind::Binary(operator, left, right)
+                if operator.is_test() && node.known == BindingTime::Now =>
             {
-                let truth = |node: &Node| -> Result<u32, Diagnostic> {
+                let truth = |node: &ConditionNode| -> Result<u32, Diagnostic> {
                     match &node.kind {
-                        Kind::Binary(operator, ..) if operator.is_test() => {
+                        ConditionKind::Binary(operator, ..) if operator.is_test() => {
                             Ok(u32::from(self.decided(node)? == Some(true)))
                         }
                         _ => number(node, self.place),
@@ -99,7 +99,7 @@ impl Tester<'_, '_> {
                 let (left, right) = (truth(left)?, truth(right)?);
                 Ok(Some(compare(*operator, left, right, self.unsigned)))
             }
-            _ if node.known == Known::Now => Ok(Some(number(node, self.place)? != 0)),
+            _ if node.known == BindingTime::Now => Ok(Some(number(node, self.place)? != 0)),
             _ => Ok(None),
         }
     }
@@ -108,7 +108,12 @@ impl Tester<'_, '_> {
     ///
     /// # Errors
     /// What cannot be tested.
-    pub fn branch(&mut self, node: &Node, sense: bool, target: &Token) -> Result<(), Diagnostic> {
+    pub fn branch(
+        &mut self,
+        node: &ConditionNode,
+        sense: bool,
+        target: &Token,
+    ) -> Result<(), Diagnostic> {
         if let Some(value) = self.decided(node)? {
             if value == sense {
                 self.writer.branch("br", Vec::new(), target);
@@ -116,8 +121,12 @@ impl Tester<'_, '_> {
             return Ok(());
         }
         match &node.kind {
-            Kind::Not(inner) => self.branch(inner, !sense, target),
-            Kind::Binary(operator @ (Operator::AndAlso | Operator::OrElse), left, right) => {
+            ConditionKind::Not(inner) => self.branch(inner, !sense, target),
+            ConditionKind::Binary(
+                operator @ (Operator::AndAlso | Operator::OrElse),
+                left,
+                right,
+            ) => {
                 // One side that decides the whole is enough.
                 let deciding = *operator == Operator::OrElse;
                 if self.decided(left)? == Some(!deciding) {
@@ -133,21 +142,21 @@ impl Tester<'_, '_> {
                 self.writer.define(past);
                 Ok(())
             }
-            Kind::Binary(operator, left, right) if operator.is_test() => {
+            ConditionKind::Binary(operator, left, right) if operator.is_test() => {
                 self.relation(*operator, left, right, sense, target)
             }
-            Kind::Bit(value, bit) => self.bit(value, bit, sense, target),
-            Kind::Carry => {
+            ConditionKind::Bit(value, bit) => self.bit(value, bit, sense, target),
+            ConditionKind::Carry => {
                 let name = if sense { "bcs" } else { "bcc" };
                 self.writer.branch(name, Vec::new(), target);
                 Ok(())
             }
-            Kind::Signal(signal) => {
+            ConditionKind::Signal(signal) => {
                 let name = if sense { "br_signal" } else { "br_!signal" };
                 self.writer.branch(name, vec![signal.clone()], target);
                 Ok(())
             }
-            Kind::Input(state) => {
+            ConditionKind::Input(state) => {
                 let name = if sense {
                     "br_inp_state"
                 } else {
@@ -165,9 +174,9 @@ impl Tester<'_, '_> {
         }
     }
 
-    fn index(&self, node: &Node, most: u32, what: &str) -> Result<u32, Diagnostic> {
+    fn index(&self, node: &ConditionNode, most: u32, what: &str) -> Result<u32, Diagnostic> {
         let place = node.place(self.place);
-        if node.known != Known::Now {
+        if node.known != BindingTime::Now {
             return Err(place
                 .error(codes::NOT_CONSTANT, format!("{what} must be a constant"))
                 .help(
@@ -188,8 +197,8 @@ impl Tester<'_, '_> {
 
     fn bit(
         &mut self,
-        value: &Node,
-        bit: &Node,
+        value: &ConditionNode,
+        bit: &ConditionNode,
         sense: bool,
         target: &Token,
     ) -> Result<(), Diagnostic> {
@@ -204,27 +213,27 @@ impl Tester<'_, '_> {
     fn relation(
         &mut self,
         operator: Operator,
-        left: &Node,
-        right: &Node,
+        left: &ConditionNode,
+        right: &ConditionNode,
         sense: bool,
         target: &Token,
     ) -> Result<(), Diagnostic> {
-        if matches!(left.kind, Kind::Codes) {
+        if matches!(left.kind, ConditionKind::Codes) {
             return self.codes(operator, right, sense, target);
         }
         let equality = matches!(operator, Operator::Equal | Operator::NotEqual);
         let equal = sense == (operator == Operator::Equal);
         if equality {
             for (part, other) in [(left, right), (right, left)] {
-                if other.known != Known::Now {
+                if other.known != BindingTime::Now {
                     continue;
                 }
                 let value = number(other, self.place)?;
                 match &part.kind {
-                    Kind::Bit(register, bit) if value <= 1 => {
+                    ConditionKind::Bit(register, bit) if value <= 1 => {
                         return self.bit(register, bit, equal == (value == 1), target);
                     }
-                    Kind::Byte(register, byte) if value <= 255 => {
+                    ConditionKind::Byte(register, byte) if value <= 255 => {
                         let byte = self.index(byte, 3, "a byte number")?;
                         let operand = self.narrow(register)?;
                         let rest = [byte, value].map(|n| vec![self.writer.number(u64::from(n))]);
@@ -233,7 +242,7 @@ impl Tester<'_, '_> {
                         self.writer.branch(name, operands, target);
                         return Ok(());
                     }
-                    Kind::Context => {
+                    ConditionKind::Context => {
                         let n = self.index(other, 7, "a context number")?;
                         let name = if equal { "br=ctx" } else { "br!=ctx" };
                         let number = vec![self.writer.number(u64::from(n))];
@@ -269,12 +278,12 @@ impl Tester<'_, '_> {
     fn codes(
         &mut self,
         operator: Operator,
-        right: &Node,
+        right: &ConditionNode,
         sense: bool,
         target: &Token,
     ) -> Result<(), Diagnostic> {
         let place = right.place(self.place);
-        if right.known != Known::Now || number(right, self.place)? != 0 {
+        if right.known != BindingTime::Now || number(right, self.place)? != 0 {
             return Err(place
                 .error(
                     codes::CONDITION,
@@ -301,8 +310,8 @@ impl Tester<'_, '_> {
 
     /// Warns of a constant that a signed compare takes for a negative number
     /// though it is not written as one.
-    fn warn_of_negative(&mut self, part: &Node) -> Result<(), Diagnostic> {
-        if part.known != Known::Now {
+    fn warn_of_negative(&mut self, part: &ConditionNode) -> Result<(), Diagnostic> {
+        if part.known != BindingTime::Now {
             return Ok(());
         }
         let place = part.place(self.place);
@@ -328,7 +337,11 @@ impl Tester<'_, '_> {
     }
 
     /// Two parts as operands of one instruction.
-    fn pair(&mut self, left: &Node, right: &Node) -> Result<(Vec<Token>, Vec<Token>), Diagnostic> {
+    fn pair(
+        &mut self,
+        left: &ConditionNode,
+        right: &ConditionNode,
+    ) -> Result<(Vec<Token>, Vec<Token>), Diagnostic> {
         let a = self.value(left)?;
         let b = self.value(right)?;
         let text = |tokens: &[Token]| -> String { tokens.iter().map(|t| &*t.text).collect() };
@@ -364,7 +377,7 @@ impl Tester<'_, '_> {
     }
 
     /// A part as an operand of the shifter, which reaches fewer registers.
-    fn narrow(&mut self, node: &Node) -> Result<Vec<Token>, Diagnostic> {
+    fn narrow(&mut self, node: &ConditionNode) -> Result<Vec<Token>, Diagnostic> {
         let operand = self.value(node)?;
         let wide = operand.first().is_some_and(|t| {
             t.is("*")
@@ -377,9 +390,9 @@ impl Tester<'_, '_> {
     }
 
     /// A part as an operand of `alu`.
-    fn value(&mut self, node: &Node) -> Result<Vec<Token>, Diagnostic> {
+    fn value(&mut self, node: &ConditionNode) -> Result<Vec<Token>, Diagnostic> {
         match node.known {
-            Known::Now => {
+            BindingTime::Now => {
                 let value = number(node, self.place)?;
                 if value <= 255 {
                     return Ok(vec![self.writer.number(u64::from(value))]);
@@ -397,14 +410,16 @@ impl Tester<'_, '_> {
                 }
                 Ok(temporary)
             }
-            Known::Late if node.tokens.first().is_some_and(|t| t.is("&")) && is_leaf(node) => {
+            BindingTime::Late
+                if node.tokens.first().is_some_and(|t| t.is("&")) && is_leaf(node) =>
+            {
                 Ok(node.tokens.clone())
             }
-            Known::Late => {
+            BindingTime::Late => {
                 let temporary = vec![self.writer.temporary()];
                 let open = self.writer.punct("(");
                 let close = self.writer.punct(")");
-                let half = |writer: &Writer<'_>, operator: &str, by: u64| {
+                let half = |writer: &StatementWriter<'_>, operator: &str, by: u64| {
                     let mut tokens = vec![open.clone(), open.clone()];
                     tokens.extend(node.tokens.iter().cloned());
                     tokens.push(close.clone());
@@ -419,8 +434,8 @@ impl Tester<'_, '_> {
                 self.writer.emit("immed_w1", vec![temporary.clone(), high]);
                 Ok(temporary)
             }
-            Known::Running if is_leaf(node) => Ok(node.tokens.clone()),
-            Known::Running => {
+            BindingTime::Running if is_leaf(node) => Ok(node.tokens.clone()),
+            BindingTime::Running => {
                 let temporary = vec![self.writer.temporary()];
                 self.compute(node, temporary.clone())?;
                 Ok(temporary)
@@ -429,27 +444,27 @@ impl Tester<'_, '_> {
     }
 
     /// Computes a part into `dest`; the condition codes N and Z tell of the result.
-    fn compute(&mut self, node: &Node, dest: Vec<Token>) -> Result<(), Diagnostic> {
+    fn compute(&mut self, node: &ConditionNode, dest: Vec<Token>) -> Result<(), Diagnostic> {
         let none = vec![self.writer.punct("--")];
-        if node.known != Known::Running || is_leaf(node) {
+        if node.known != BindingTime::Running || is_leaf(node) {
             let operand = self.value(node)?;
             let b = vec![self.writer.ident("B")];
             self.writer.emit("alu", vec![dest, none, b, operand]);
             return Ok(());
         }
         match &node.kind {
-            Kind::Complement(inner) => {
+            ConditionKind::Complement(inner) => {
                 let operand = self.value(inner)?;
                 let op = vec![self.writer.punct("~"), self.writer.joined("B")];
                 self.writer.emit("alu", vec![dest, none, op, operand]);
             }
-            Kind::Minus(inner) => {
+            ConditionKind::Minus(inner) => {
                 let operand = self.value(inner)?;
                 let zero = vec![self.writer.number(0)];
                 let minus = vec![self.writer.punct("-")];
                 self.writer.emit("alu", vec![dest, zero, minus, operand]);
             }
-            Kind::Binary(Operator::Alu(op), left, right) => {
+            ConditionKind::Binary(Operator::Alu(op), left, right) => {
                 let (a, b) = self.pair(left, right)?;
                 let op = if op.len() == 1 {
                     self.writer.punct(op)
@@ -458,12 +473,12 @@ impl Tester<'_, '_> {
                 };
                 self.writer.emit("alu", vec![dest, a, vec![op], b]);
             }
-            Kind::Binary(Operator::Shift(way), left, right) => {
+            ConditionKind::Binary(Operator::Shift(way), left, right) => {
                 self.shift(way, left, right, dest)?;
             }
-            Kind::Bit(value, index) => self.field(value, index, dest, 1)?,
-            Kind::Byte(value, index) => self.field(value, index, dest, 8)?,
-            Kind::Binary(Operator::Constant, ..) => {
+            ConditionKind::Bit(value, index) => self.field(value, index, dest, 1)?,
+            ConditionKind::Byte(value, index) => self.field(value, index, dest, 8)?,
+            ConditionKind::Binary(Operator::Constant, ..) => {
                 return Err(node
                     .place(self.place)
                     .error(
@@ -489,13 +504,13 @@ impl Tester<'_, '_> {
     fn shift(
         &mut self,
         way: &str,
-        left: &Node,
-        right: &Node,
+        left: &ConditionNode,
+        right: &ConditionNode,
         dest: Vec<Token>,
     ) -> Result<(), Diagnostic> {
         let none = vec![self.writer.punct("--")];
         let b = vec![self.writer.ident("B")];
-        if right.known == Known::Now {
+        if right.known == BindingTime::Now {
             let by = self.index(right, 31, "a shift count")?;
             let operand = self.narrow(left)?;
             let by = vec![
@@ -521,8 +536,8 @@ impl Tester<'_, '_> {
     /// A field of `bits` bits, 1 or 8.
     fn field(
         &mut self,
-        value: &Node,
-        index: &Node,
+        value: &ConditionNode,
+        index: &ConditionNode,
         dest: Vec<Token>,
         bits: u32,
     ) -> Result<(), Diagnostic> {
@@ -545,6 +560,6 @@ impl Tester<'_, '_> {
     }
 }
 
-fn is_leaf(node: &Node) -> bool {
-    matches!(node.kind, Kind::Leaf)
+fn is_leaf(node: &ConditionNode) -> bool {
+    matches!(node.kind, ConditionKind::Leaf)
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::directives::{DeclarationDirective, DirectiveName};
-use crate::front::statement::{Body, Directive, Instruction, Place, Statement};
+use crate::front::statement::{Body, Directive, Instruction, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind};
 
 /// Makes statements for one construct after the other.
-pub struct Writer<'n> {
+pub struct StatementWriter<'n> {
     /// What was made, with what stood in the source.
     pub out: Vec<Statement>,
     /// The construct that stands for the next statements.
-    pub place: Place,
+    pub place: SourcePlace,
     /// Number of the statement that stands for them.
     pub statement: usize,
     /// Names that the source uses.
@@ -19,10 +19,10 @@ pub struct Writer<'n> {
     count: usize,
 }
 
-impl<'n> Writer<'n> {
+impl<'n> StatementWriter<'n> {
     /// Nothing yet.
     #[must_use]
-    pub fn new(names: &'n BTreeSet<String>, place: Place) -> Self {
+    pub fn new(names: &'n BTreeSet<String>, place: SourcePlace) -> Self {
         Self {
             out: Vec::new(),
             place,

@@ -8,7 +8,7 @@ use nom::sequence::{delimited, preceded, terminated};
 use super::stream::{Parsed, Tokens, end, fail, punct, token};
 use crate::directives::DirectiveName;
 use crate::front::statement::{
-    Body, Choice, Directive, Instruction, Place, Statement, UnknownDirective,
+    Body, Directive, Instruction, OptionalToken, SourcePlace, Statement, UnknownDirective,
 };
 use crate::front::token::{Token, TokenKind, each};
 
@@ -51,7 +51,7 @@ fn bracketed(input: Tokens<'_>) -> Parsed<'_, Vec<Vec<Token>>> {
 
 /// A name that may contain operator characters (`br!=ctx`, `16x16_start`):
 /// tokens that stand together without white space.
-fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (String, Place)> {
+fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (String, SourcePlace)> {
     move |input| {
         let length = input
             .0
@@ -69,7 +69,7 @@ fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (Str
         let starts_well = name
             .first()
             .is_some_and(|first| matches!(first.kind, TokenKind::Ident | TokenKind::Number(_)));
-        match Place::of_all(name) {
+        match SourcePlace::of_all(name) {
             Some(place) if starts_well => {
                 let text: String = name.iter().map(|token| &*token.text).collect();
                 Ok((Tokens(rest), (text.to_ascii_lowercase(), place)))
@@ -87,10 +87,10 @@ fn label_definition(input: Tokens<'_>) -> Parsed<'_, &Token> {
     .parse(input)
 }
 
-fn choice(input: Tokens<'_>) -> Parsed<'_, Choice> {
+fn choice(input: Tokens<'_>) -> Parsed<'_, OptionalToken> {
     map(
         (joined_name("an optional token"), opt(bracketed)),
-        |((name, place), arguments)| Choice {
+        |((name, place), arguments)| OptionalToken {
             name,
             place,
             arguments: arguments.unwrap_or_default(),
@@ -111,7 +111,7 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
     if rest.0.first().is_some_and(|token| token.is(",")) {
         return fail(Tokens(&rest.0[1..]), "an optional token such as `defer[1]`");
     }
-    let place = Place::of_all(input.0).unwrap_or(mnemonic_place);
+    let place = SourcePlace::of_all(input.0).unwrap_or(mnemonic_place);
     Ok((
         rest,
         Body::Instruction(Instruction {
@@ -129,9 +129,9 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
 }
 
 /// A line that is read as a statement, or whose directive there is not.
-type Line<'a> = Result<Statement, UnknownDirective<'a>>;
+type LineResult<'a> = Result<Statement, UnknownDirective<'a>>;
 
-fn directive<'a>(labels: Vec<Token>, word: &'a Token, arguments: &'a [Token]) -> Line<'a> {
+fn directive<'a>(labels: Vec<Token>, word: &'a Token, arguments: &'a [Token]) -> LineResult<'a> {
     let Some((name, spelling)) = DirectiveName::parse(&word.text) else {
         return Err(UnknownDirective {
             labels,
@@ -144,14 +144,14 @@ fn directive<'a>(labels: Vec<Token>, word: &'a Token, arguments: &'a [Token]) ->
         body: Body::Directive(Directive {
             name,
             spelling,
-            place: Place::of(word),
+            place: SourcePlace::of(word),
             arguments: arguments.to_vec(),
         }),
     })
 }
 
 /// A whole line.
-pub fn statement(input: Tokens<'_>) -> Parsed<'_, Line<'_>> {
+pub fn statement(input: Tokens<'_>) -> Parsed<'_, LineResult<'_>> {
     let (rest, labels) = each(label_definition).parse(input)?;
     let labels: Vec<Token> = labels.into_iter().cloned().collect();
     if let Some((first, arguments)) = rest.0.split_first()

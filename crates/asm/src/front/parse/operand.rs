@@ -4,7 +4,7 @@ use nom::Parser;
 use nom::branch::alt;
 use nom::combinator::{all_consuming, map, opt, rest, value, verify};
 use nom::sequence::{pair, preceded, terminated};
-use npsim_isa::{AluOp, Operand as Physical, Step};
+use npsim_isa::{AluOp, IndexStep, Operand as Physical};
 
 use super::line::balanced_until;
 use super::stream::{Parsed, Tokens, fail, ident, punct, token};
@@ -12,7 +12,7 @@ use crate::front::token::{Token, TokenKind};
 
 /// The form of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form<'a> {
+pub enum OperandForm<'a> {
     /// `--`
     None,
     /// An indexed register or the next-neighbour ring.
@@ -29,7 +29,7 @@ pub enum Form<'a> {
 
 /// The count of a shift.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Count<'a> {
+pub enum ShiftAmount<'a> {
     /// `indirect`
     Indirect,
     /// A constant expression.
@@ -46,20 +46,20 @@ pub struct ShiftText<'a> {
     /// `<<` rather than `>>`.
     pub left: bool,
     /// By how much.
-    pub count: Count<'a>,
+    pub count: ShiftAmount<'a>,
 }
 
-fn none(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
-    value(Form::None, punct("--")).parse(input)
+fn none(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
+    value(OperandForm::None, punct("--")).parse(input)
 }
 
-fn step(input: Tokens<'_>) -> Parsed<'_, Step> {
+fn step(input: Tokens<'_>) -> Parsed<'_, IndexStep> {
     map(
         opt(alt((
-            value(Step::Increment, punct("++")),
-            value(Step::Decrement, punct("--")),
+            value(IndexStep::Increment, punct("++")),
+            value(IndexStep::Decrement, punct("--")),
         ))),
-        |step| step.unwrap_or(Step::Keep),
+        |step| step.unwrap_or(IndexStep::Keep),
     )
     .parse(input)
 }
@@ -68,28 +68,28 @@ fn element(input: Tokens<'_>) -> Parsed<'_, &[Token]> {
     terminated(preceded(punct("["), balanced_until(&["]"])), punct("]")).parse(input)
 }
 
-fn indexed(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+fn indexed(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     let (after, name) = preceded(punct("*"), ident).parse(input)?;
     match &*name.text.to_ascii_lowercase() {
         index @ ("l$index0" | "l$index1") => {
             let pointer = u8::from(index.ends_with('1'));
             let (after, offset) = opt(element).parse(after)?;
             if offset.is_some() {
-                return Ok((after, Form::LocalMemory(pointer, offset)));
+                return Ok((after, OperandForm::LocalMemory(pointer, offset)));
             }
             let (after, step) = step(after)?;
             Ok((
                 after,
                 match step {
-                    Step::Keep => Form::LocalMemory(pointer, None),
-                    step => Form::Indexed(Physical::LocalMemoryStep { pointer, step }),
+                    IndexStep::Keep => OperandForm::LocalMemory(pointer, None),
+                    step => OperandForm::Indexed(Physical::LocalMemoryStep { pointer, step }),
                 },
             ))
         }
-        "$index" => map(step, |step| Form::Indexed(Physical::SIndexed(step))).parse(after),
-        "$$index" => map(step, |step| Form::Indexed(Physical::DIndexed(step))).parse(after),
+        "$index" => map(step, |step| OperandForm::Indexed(Physical::SIndexed(step))).parse(after),
+        "$$index" => map(step, |step| OperandForm::Indexed(Physical::DIndexed(step))).parse(after),
         "n$index" => map(opt(punct("++")), |put| {
-            Form::Indexed(if put.is_some() {
+            OperandForm::Indexed(if put.is_some() {
                 Physical::NnRing
             } else {
                 Physical::NnPeek
@@ -103,31 +103,31 @@ fn indexed(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
     }
 }
 
-fn name(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+fn name(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     map(pair(ident, opt(element)), |(name, element)| {
-        Form::Name(name, element)
+        OperandForm::Name(name, element)
     })
     .parse(input)
 }
 
-fn label(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+fn label(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     map(
         token("a label", |token| token.kind == TokenKind::Label),
-        Form::Label,
+        OperandForm::Label,
     )
     .parse(input)
 }
 
-fn expression(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+fn expression(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     map(
         verify(rest, |tokens: &Tokens<'_>| !tokens.0.is_empty()),
-        |tokens: Tokens<'_>| Form::Expression(tokens.0),
+        |tokens: Tokens<'_>| OperandForm::Expression(tokens.0),
     )
     .parse(input)
 }
 
 /// One operand.
-pub fn operand(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+pub fn operand(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     if input.0.first().is_some_and(|token| token.is("*")) {
         return all_consuming(indexed).parse(input);
     }
@@ -178,23 +178,23 @@ pub fn shift(input: Tokens<'_>) -> Parsed<'_, ShiftText<'_>> {
     .parse(input)
 }
 
-fn shift_count(input: Tokens<'_>) -> Parsed<'_, Count<'_>> {
+fn shift_count(input: Tokens<'_>) -> Parsed<'_, ShiftAmount<'_>> {
     let Some((first, after)) = input.0.split_first() else {
         return fail(input, "a shift count");
     };
     if first.kind == TokenKind::Ident {
         let folded = first.text.to_ascii_lowercase();
         if folded == "indirect" && after.is_empty() {
-            return Ok((Tokens(after), Count::Indirect));
+            return Ok((Tokens(after), ShiftAmount::Indirect));
         }
         if let Some(digits) = folded.strip_prefix("rot") {
             if digits.is_empty() && !after.is_empty() {
-                return Ok((Tokens(&[]), Count::RotateBy(after)));
+                return Ok((Tokens(&[]), ShiftAmount::RotateBy(after)));
             }
             if let (Ok(count), true) = (digits.parse(), after.is_empty()) {
-                return Ok((Tokens(after), Count::Rotate(count)));
+                return Ok((Tokens(after), ShiftAmount::Rotate(count)));
             }
         }
     }
-    Ok((Tokens(&[]), Count::By(input.0)))
+    Ok((Tokens(&[]), ShiftAmount::By(input.0)))
 }

@@ -1,7 +1,7 @@
 //! Blocks of lines between two directives.
 
 use crate::directives::PreprocessorDirective;
-use crate::front::lexer::{Hash, RawLine};
+use crate::front::lexer::{HashWord, RawLine};
 
 /// Finds the directive that closes the block opened before `from`.
 pub(super) fn block_end(
@@ -12,7 +12,7 @@ pub(super) fn block_end(
 ) -> Option<usize> {
     let mut depth = 0usize;
     for (at, line) in lines.iter().enumerate().skip(from) {
-        let Some((Hash::Directive(directive), _)) = line.directive else {
+        let Some((HashWord::Directive(directive), _)) = line.directive else {
             continue;
         };
         if opens(directive) {

@@ -175,7 +175,7 @@ impl Preprocessor<'_> {
         let tokens = self.answer_defined(tokens);
         let tokens = self.expand(tokens);
         let expression = Expression::parse(&tokens, near)?;
-        let mut names = Names {
+        let mut names = ConditionNames {
             imports: &self.imports,
             undefined,
             met: Vec::new(),
@@ -267,14 +267,14 @@ fn arm_of(value: Option<bool>) -> Arm {
 }
 
 /// The meaning of the names that macro expansion left over.
-struct Names<'a> {
+struct ConditionNames<'a> {
     imports: &'a FxHashSet<Rc<str>>,
     undefined: Undefined,
     /// Undefined names that were taken for 0.
     met: Vec<Token>,
 }
 
-impl Names<'_> {
+impl ConditionNames<'_> {
     fn later(name: &Token, what: &str) -> Failure {
         Box::new(
             Diagnostic::error(
@@ -314,7 +314,7 @@ impl Names<'_> {
     /// The value of an argument without names.
     fn constant(argument: &[Token], function: &Token) -> Option<i128> {
         let none = FxHashSet::default();
-        let mut names = Observer { imports: &none };
+        let mut names = ConstancyProbe { imports: &none };
         Expression::parse(argument, function)
             .ok()?
             .number(&mut names)
@@ -327,14 +327,14 @@ impl Names<'_> {
         let Ok(expression) = Expression::parse(argument, function) else {
             return false;
         };
-        let mut names = Observer {
+        let mut names = ConstancyProbe {
             imports: if at_load_time { self.imports } else { &none },
         };
         matches!(expression.evaluate(&mut names), Ok(Value::Number(_)))
     }
 }
 
-impl Resolver for Names<'_> {
+impl Resolver for ConditionNames<'_> {
     fn name(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure> {
         if self.imports.contains(&name.text) {
             return Err(Box::new(Diagnostic::error(
@@ -423,25 +423,25 @@ impl Resolver for Names<'_> {
 
 /// Decides whether an expression is constant: all imports are, other names are
 /// not.
-struct Observer<'a> {
+struct ConstancyProbe<'a> {
     imports: &'a FxHashSet<Rc<str>>,
 }
 
-impl Resolver for Observer<'_> {
+impl Resolver for ConstancyProbe<'_> {
     fn name(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
         if self.imports.contains(&name.text) {
             Ok(Value::Number(1))
         } else {
-            Err(Names::later(name, "a register"))
+            Err(ConditionNames::later(name, "a register"))
         }
     }
 
     fn address(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
-        Err(Names::later(name, "a register number"))
+        Err(ConditionNames::later(name, "a register number"))
     }
 
     fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure> {
         builtin(function, arguments, self)
-            .unwrap_or_else(|| Err(Names::later(function, "this function")))
+            .unwrap_or_else(|| Err(ConditionNames::later(function, "this function")))
     }
 }

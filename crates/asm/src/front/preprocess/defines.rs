@@ -30,20 +30,20 @@ pub(super) struct Define {
 
 /// A token on its way through expansion.
 #[derive(Clone, Debug)]
-pub(super) struct Piece {
+pub(super) struct ExpandedToken {
     pub token: Token,
     /// A name that was met within its own expansion; it stays as it is.
     fixed: bool,
 }
 
-pub(super) fn free(token: Token) -> Piece {
-    Piece {
+pub(super) fn free(token: Token) -> ExpandedToken {
+    ExpandedToken {
         token,
         fixed: false,
     }
 }
 
-pub(super) fn tokens_of(pieces: Vec<Piece>) -> Vec<Token> {
+pub(super) fn tokens_of(pieces: Vec<ExpandedToken>) -> Vec<Token> {
     pieces.into_iter().map(|piece| piece.token).collect()
 }
 
@@ -111,7 +111,7 @@ impl Preprocessor<'_> {
             let mut tokens = tokens.into_iter();
             return (tokens.next(), tokens.collect());
         }
-        let mut input: VecDeque<Piece> = tokens.into_iter().map(free).collect();
+        let mut input: VecDeque<ExpandedToken> = tokens.into_iter().map(free).collect();
         let mut name = Vec::new();
         self.chain(&mut name, &mut input, &mut Vec::new(), 0);
         let mut name = tokens_of(name).into_iter();
@@ -119,9 +119,14 @@ impl Preprocessor<'_> {
         (first, name.chain(tokens_of(input.into())).collect())
     }
 
-    fn rescan(&mut self, input: Vec<Piece>, active: &mut Vec<Rc<str>>, depth: usize) -> Vec<Piece> {
-        let mut input: VecDeque<Piece> = input.into();
-        let mut out: Vec<Piece> = Vec::with_capacity(input.len());
+    fn rescan(
+        &mut self,
+        input: Vec<ExpandedToken>,
+        active: &mut Vec<Rc<str>>,
+        depth: usize,
+    ) -> Vec<ExpandedToken> {
+        let mut input: VecDeque<ExpandedToken> = input.into();
+        let mut out: Vec<ExpandedToken> = Vec::with_capacity(input.len());
         while let Some(first) = input.front() {
             let near = first.token.clone();
             if !self.charge(1, out.len() + input.len(), &near) {
@@ -146,8 +151,8 @@ impl Preprocessor<'_> {
     /// Takes `a ## b ## c` from the input; what was glued may be expanded again.
     fn chain(
         &mut self,
-        chain: &mut Vec<Piece>,
-        input: &mut VecDeque<Piece>,
+        chain: &mut Vec<ExpandedToken>,
+        input: &mut VecDeque<ExpandedToken>,
         active: &mut Vec<Rc<str>>,
         depth: usize,
     ) {
@@ -168,10 +173,10 @@ impl Preprocessor<'_> {
     /// One side of a paste. The counter in `port/**/i#` is the name before `#`.
     fn operand(
         &mut self,
-        input: &mut VecDeque<Piece>,
+        input: &mut VecDeque<ExpandedToken>,
         active: &mut Vec<Rc<str>>,
         depth: usize,
-    ) -> Vec<Piece> {
+    ) -> Vec<ExpandedToken> {
         let stem = input.front().filter(|p| p.token.kind == TokenKind::Label);
         if let Some(label) = stem {
             let label = label.token.clone();
@@ -206,7 +211,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn glue(&mut self, chain: &mut Vec<Piece>, right: Vec<Piece>, paste: &Token) {
+    fn glue(&mut self, chain: &mut Vec<ExpandedToken>, right: Vec<ExpandedToken>, paste: &Token) {
         let mut right = right.into_iter();
         let Some(mut second) = right.next() else {
             return;
@@ -255,7 +260,7 @@ impl Preprocessor<'_> {
     }
 
     /// Whether a token stands for itself.
-    fn stands(&self, piece: &Piece) -> bool {
+    fn stands(&self, piece: &ExpandedToken) -> bool {
         match piece.token.kind {
             TokenKind::Quoted => !self.text_changes(&piece.token.text),
             TokenKind::Ident => piece.fixed || !self.defines.contains_key(&piece.token.text),
@@ -266,10 +271,10 @@ impl Preprocessor<'_> {
     /// Takes one token, or one use of a defined name, from the input.
     pub(super) fn item(
         &mut self,
-        input: &mut VecDeque<Piece>,
+        input: &mut VecDeque<ExpandedToken>,
         active: &mut Vec<Rc<str>>,
         depth: usize,
-    ) -> Vec<Piece> {
+    ) -> Vec<ExpandedToken> {
         match input.pop_front() {
             Some(piece) if self.stands(&piece) => vec![piece],
             Some(piece) => self.used(piece, input, active, depth),
@@ -281,11 +286,11 @@ impl Preprocessor<'_> {
     /// input behind it.
     fn used(
         &mut self,
-        mut piece: Piece,
-        input: &mut VecDeque<Piece>,
+        mut piece: ExpandedToken,
+        input: &mut VecDeque<ExpandedToken>,
         active: &mut Vec<Rc<str>>,
         depth: usize,
-    ) -> Vec<Piece> {
+    ) -> Vec<ExpandedToken> {
         if piece.token.kind == TokenKind::Quoted {
             piece.token.text = self.expanded_text(&piece.token, active, depth);
             return vec![piece];
@@ -353,7 +358,7 @@ impl Preprocessor<'_> {
             );
             return Vec::new();
         }
-        let mut bound: FxHashMap<Rc<str>, Vec<Piece>> = FxHashMap::default();
+        let mut bound: FxHashMap<Rc<str>, Vec<ExpandedToken>> = FxHashMap::default();
         for (name, argument) in parameters.iter().zip(given) {
             let argument = self.rescan(argument, active, depth + 1);
             bound.insert(name.clone(), argument);
@@ -376,11 +381,11 @@ impl Preprocessor<'_> {
     /// `#define F G` with a `G(x)` defined: `F(1)` is `G(1)`.
     fn name_before_list(
         &mut self,
-        mut out: Vec<Piece>,
-        input: &mut VecDeque<Piece>,
+        mut out: Vec<ExpandedToken>,
+        input: &mut VecDeque<ExpandedToken>,
         active: &mut Vec<Rc<str>>,
         depth: usize,
-    ) -> Vec<Piece> {
+    ) -> Vec<ExpandedToken> {
         let takes_list = out.last().is_some_and(|last| {
             !last.fixed
                 && last.token.kind == TokenKind::Ident
@@ -406,8 +411,8 @@ impl Preprocessor<'_> {
         define: &Define,
         token: &Token,
         call: Span,
-        bound: Option<&FxHashMap<Rc<str>, Vec<Piece>>>,
-    ) -> Vec<Piece> {
+        bound: Option<&FxHashMap<Rc<str>, Vec<ExpandedToken>>>,
+    ) -> Vec<ExpandedToken> {
         let arguments = match (&define.parameters, bound) {
             (Some(parameters), Some(bound)) => parameters
                 .iter()
@@ -506,7 +511,7 @@ fn is_list(tokens: &[Token]) -> bool {
 }
 
 /// The parts of an argument at the commas outside of all brackets.
-fn split_list(argument: Vec<Piece>) -> Vec<Vec<Piece>> {
+fn split_list(argument: Vec<ExpandedToken>) -> Vec<Vec<ExpandedToken>> {
     let mut nesting = Nesting::default();
     let mut list = vec![Vec::new()];
     for piece in argument {
@@ -522,7 +527,7 @@ fn split_list(argument: Vec<Piece>) -> Vec<Vec<Piece>> {
 }
 
 /// Takes `(a, b)` from the input; `None` if there is no whole list.
-fn take_arguments(input: &mut VecDeque<Piece>) -> Option<(Vec<Vec<Piece>>, Token)> {
+fn take_arguments(input: &mut VecDeque<ExpandedToken>) -> Option<(Vec<Vec<ExpandedToken>>, Token)> {
     if !input.front()?.token.is("(") {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::{Preprocessor, environment::Undefined};
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::directives::PreprocessorDirective;
 use crate::front::expression::Value;
 use crate::front::token::{Token, TokenKind, spell};
@@ -25,11 +25,11 @@ impl Preprocessor<'_> {
             text
         };
         let (level, code) = match directive {
-            PreprocessorDirective::Error => (Level::Error, codes::USER_ERROR),
+            PreprocessorDirective::Error => (Severity::Error, codes::USER_ERROR),
             PreprocessorDirective::Warning | PreprocessorDirective::Warn => {
-                (Level::Warning, codes::USER_WARNING)
+                (Severity::Warning, codes::USER_WARNING)
             }
-            _ => (Level::Note, codes::USER_NOTE),
+            _ => (Severity::Note, codes::USER_NOTE),
         };
         self.report(Diagnostic {
             level,

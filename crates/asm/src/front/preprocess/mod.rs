@@ -23,10 +23,10 @@ use crate::Includes;
 use crate::LintLevel;
 use crate::Options;
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::directives::{DeclarationDirective, DirectiveName};
-use crate::front::lexer::{Hash, Interner, RawLine, lex};
-use crate::front::token::{Line, Token, TokenKind, split_labels};
+use crate::front::lexer::{HashWord, Interner, RawLine, lex};
+use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
 use crate::lints::{Pragmas, Switched};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 
@@ -57,7 +57,7 @@ const MAX_ERRORS: usize = 100;
 #[derive(Clone, Debug, Default)]
 pub struct Preprocessed {
     /// The statements.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogicalLine>,
     /// Names of all `#macro`s, sorted: a statement with an unknown name may be a
     /// misspelt call.
     pub macros: Vec<String>,
@@ -126,7 +126,7 @@ struct Preprocessor<'a> {
     macros: FxHashMap<Rc<str>, Vec<Rc<Macro>>>,
     /// Names that `.import_var` declared so far.
     imports: FxHashSet<Rc<str>>,
-    lines: Vec<Line>,
+    lines: Vec<LogicalLine>,
     /// The files that are open, outermost first.
     paths: Vec<String>,
     depth: usize,
@@ -223,7 +223,7 @@ impl Preprocessor<'_> {
                 }
             }
             match &line.directive {
-                Some((Hash::Directive(directive), name)) if directive.is_conditional() => {
+                Some((HashWord::Directive(directive), name)) if directive.is_conditional() => {
                     self.conditional(*directive, name, line, environment, &mut conditionals);
                     at += 1;
                 }
@@ -233,14 +233,14 @@ impl Preprocessor<'_> {
                     }
                     at += 1;
                 }
-                Some((Hash::Unknown, name)) => {
+                Some((HashWord::Unknown, name)) => {
                     if !line.is_wrong() {
                         self.unknown_directive(name, environment);
                     }
                     at += 1;
                 }
-                Some((Hash::Nothing, _)) => at += 1,
-                Some((Hash::Directive(directive), name)) => {
+                Some((HashWord::Nothing, _)) => at += 1,
+                Some((HashWord::Directive(directive), name)) => {
                     at = self.directive(*directive, name, lines, at, environment);
                 }
                 None => {
@@ -353,10 +353,10 @@ impl Preprocessor<'_> {
             return;
         }
         let mut diagnostic = diagnostic;
-        if diagnostic.level == Level::Warning {
+        if diagnostic.level == Severity::Warning {
             match self.switched.level(diagnostic.code) {
                 Some(LintLevel::Allow) => return,
-                Some(LintLevel::Deny) => diagnostic.level = Level::Error,
+                Some(LintLevel::Deny) => diagnostic.level = Severity::Error,
                 Some(LintLevel::Warn) | None => {}
             }
         }
@@ -369,7 +369,7 @@ impl Preprocessor<'_> {
         }
         let (level, span, expansion) = (diagnostic.level, place.span, place.expansion);
         self.diagnostics.push(diagnostic);
-        if level == Level::Error {
+        if level == Severity::Error {
             self.errors += 1;
             if self.errors == MAX_ERRORS {
                 self.diagnostics.push(
@@ -458,7 +458,7 @@ impl Preprocessor<'_> {
         let first = first.clone();
         if self.charge(tokens.len(), tokens.len(), &first) {
             self.pragmas.note(&tokens, &self.switched);
-            self.lines.push(Line { tokens, expansion });
+            self.lines.push(LogicalLine { tokens, expansion });
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use crate::front::token::{Line, Token, TokenKind, spell, split_labels};
+use crate::front::token::{LogicalLine, Token, TokenKind, spell, split_labels};
 use crate::source::{ExpansionId, SourceMap, Span};
 
 /// Writes the lines, with `#line` wherever the place in the sources does not
@@ -16,7 +16,7 @@ use crate::source::{ExpansionId, SourceMap, Span};
 /// text all labels are in one place. Preprocessing the result and printing it
 /// again gives the same text.
 #[must_use]
-pub fn print_preprocessed(lines: &[Line], sources: &SourceMap) -> String {
+pub fn print_preprocessed(lines: &[LogicalLine], sources: &SourceMap) -> String {
     let names = unique_labels(lines);
     let mut text = String::new();
     let mut due: Option<(String, u32)> = None;
@@ -71,7 +71,7 @@ type Renamed = BTreeMap<(Rc<str>, ExpansionId), Option<Rc<str>>>;
 
 /// Finds labels that several expansions define, and gives new names to all of
 /// them but those outside of macros.
-fn unique_labels(lines: &[Line]) -> Renamed {
+fn unique_labels(lines: &[LogicalLine]) -> Renamed {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
     let mut defined: BTreeMap<&Rc<str>, BTreeSet<ExpansionId>> = BTreeMap::new();
     for line in lines {

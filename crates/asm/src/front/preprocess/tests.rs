@@ -8,7 +8,7 @@ use super::{Preprocessed, preprocess, print_preprocessed};
 use crate::Includes;
 use crate::Options;
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::token::{TokenKind, spell};
 use crate::source::{ExpansionId, SourceMap};
 
@@ -202,7 +202,7 @@ fn undefined_names_in_conditions_warn_and_are_zero() {
     let run = run("#define LIMIT 3\n#if LIMT > 2\na\n#else\nb\n#endif");
     assert_eq!(run.lines(), ["b"]);
     assert_eq!(run.said(), [("undefined-in-condition", "LIMT")]);
-    assert_eq!(run.diagnostics[0].level, Level::Warning);
+    assert_eq!(run.diagnostics[0].level, Severity::Warning);
     assert_eq!(
         run.diagnostics[0].help.as_deref(),
         Some("did you mean `LIMIT`?")
@@ -388,11 +388,11 @@ fn messages_concatenate() {
     assert_eq!(
         all,
         [
-            (Level::Error, "12x"),
-            (Level::Error, "a2b6q"),
-            (Level::Warning, "plain words"),
-            (Level::Note, "i"),
-            (Level::Warning, "wa"),
+            (Severity::Error, "12x"),
+            (Severity::Error, "a2b6q"),
+            (Severity::Warning, "plain words"),
+            (Severity::Note, "i"),
+            (Severity::Warning, "wa"),
         ]
     );
 }

@@ -1,20 +1,22 @@
 //! One instruction under construction.
 
 use npsim_isa::{
-    Access, Flow, Form, Instruction as Template, MnemonicInfo, Operand, OperandRole, Operands,
+    Access, FlowClass, Form, Instruction as Template, MnemonicInfo, Operand, OperandRole, Operands,
     Shift, ShiftCount,
 };
 
 use super::Selector;
-use super::values::Access as Use;
+use super::values::OperandAccess as Use;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
-use crate::front::parse::operand::{Count, ShiftText, shift};
+use crate::front::parse::operand::{ShiftAmount, ShiftText, shift};
 use crate::front::parse::run;
-use crate::front::statement::{Choice, Instruction, Place};
+use crate::front::statement::{Instruction, OptionalToken, SourcePlace};
 use crate::front::token::{Token, TokenKind};
-use crate::middle::program::{Late, LateKind, Micro, SignalRef, SignalUse, Slot, Transfer, Value};
+use crate::middle::program::{
+    Late, LateKind, Micro, OperandSlot, OperandValue, SignalRef, SignalUse, TransferOperand,
+};
 use crate::spelling::closest;
 use crate::vocabulary::OPTIONAL_TOKENS;
 
@@ -25,10 +27,10 @@ pub struct Builder<'s, 'a> {
     /// What is written.
     pub statement: &'s Instruction,
     taken: Vec<bool>,
-    slots: Vec<Slot>,
-    places: Vec<(OperandRole, Place)>,
+    slots: Vec<OperandSlot>,
+    places: Vec<(OperandRole, SourcePlace)>,
     /// The symbolic transfer operand.
-    pub transfer: Option<Transfer>,
+    pub transfer: Option<TransferOperand>,
     /// `sig_done` or `ctx_swap`.
     pub completion: Option<SignalUse>,
     /// Signals of `ctx_arb`.
@@ -128,14 +130,14 @@ impl<'s, 'a> Builder<'s, 'a> {
     /// or operands of its own kind.
     pub fn template(&mut self, row: &'static MnemonicInfo) -> Result<Template, Diagnostic> {
         let form = &row.forms[0];
-        if row.forms.iter().any(|form| form.flow == Flow::Command) {
+        if row.forms.iter().any(|form| form.flow == FlowClass::Command) {
             return self.command();
         }
         if let Some(make) = form.make {
             return Ok(make(&self.operands_of(form)?));
         }
         // The list of `ctx_arb` has any length.
-        if form.flow != Flow::Arbitration {
+        if form.flow != FlowClass::Arbitration {
             let (least, most) = form.arity();
             self.arity(least, most)?;
         }
@@ -170,7 +172,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         if form.max_defer > 0 {
             operands.defer = self.defer()?;
         }
-        if form.flow == Flow::Jump && form.operand(OperandRole::Target).is_some() {
+        if form.flow == FlowClass::Jump && form.operand(OperandRole::Target).is_some() {
             self.possible_targets()?;
         }
         Ok(operands)
@@ -182,7 +184,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             return Ok(());
         };
         for argument in &choice.arguments {
-            let place = Place::of_all(argument).unwrap_or(choice.place);
+            let place = SourcePlace::of_all(argument).unwrap_or(choice.place);
             self.targets.push(Selector::label(argument, place)?);
         }
         Ok(())
@@ -241,8 +243,8 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// Where an operand stands.
-    pub fn place(&self, index: usize) -> Place {
-        Place::of_all(self.operand(index)).unwrap_or(self.statement.place)
+    pub fn place(&self, index: usize) -> SourcePlace {
+        SourcePlace::of_all(self.operand(index)).unwrap_or(self.statement.place)
     }
 
     /// The text of an operand without white space, in lower case.
@@ -260,7 +262,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// Remembers the place of an optional token.
-    pub fn locate_at(&mut self, role: OperandRole, place: Place) {
+    pub fn locate_at(&mut self, role: OperandRole, place: SourcePlace) {
         self.places.push((role, place));
     }
 
@@ -288,10 +290,10 @@ impl<'s, 'a> Builder<'s, 'a> {
         let place = self.place(index);
         let value = self.selector.value(self.operand(index), access, place)?;
         let operand = match &value {
-            Value::Physical(operand) => *operand,
-            Value::Register(_) | Value::Constant(_) => Operand::None,
+            OperandValue::Physical(operand) => *operand,
+            OperandValue::Register(_) | OperandValue::Constant(_) => Operand::None,
         };
-        self.slots.push(Slot {
+        self.slots.push(OperandSlot {
             role,
             value,
             reads: access.reads(),
@@ -328,7 +330,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// Takes an optional token.
-    pub fn option(&mut self, name: &str) -> Option<&'s Choice> {
+    pub fn option(&mut self, name: &str) -> Option<&'s OptionalToken> {
         let index = self
             .statement
             .options
@@ -362,7 +364,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// The single argument of an optional token.
-    pub fn argument(choice: &Choice) -> Result<&[Token], Diagnostic> {
+    pub fn argument(choice: &OptionalToken) -> Result<&[Token], Diagnostic> {
         match choice.arguments.as_slice() {
             [argument] => Ok(argument),
             _ => Err(choice.place.error(
@@ -439,18 +441,18 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
         let text = self.shift_text(index)?;
         Ok(match text.count {
-            Count::Indirect if text.left => Shift::LeftIndirect,
-            Count::Indirect => Shift::RightIndirect,
-            Count::By(tokens) => match self.shift_count(index, tokens)? {
+            ShiftAmount::Indirect if text.left => Shift::LeftIndirect,
+            ShiftAmount::Indirect => Shift::RightIndirect,
+            ShiftAmount::By(tokens) => match self.shift_count(index, tokens)? {
                 0 => Shift::None,
                 n if text.left => Shift::Left(n),
                 n => Shift::Right(n),
             },
-            Count::Rotate(count) => {
+            ShiftAmount::Rotate(count) => {
                 let count = u8::try_from(count).ok().filter(|n| *n < 32);
                 rotation(text.left, count.ok_or_else(|| self.bad_rotation(index))?)
             }
-            Count::RotateBy(tokens) => rotation(text.left, self.shift_count(index, tokens)?),
+            ShiftAmount::RotateBy(tokens) => rotation(text.left, self.shift_count(index, tokens)?),
         })
     }
 
@@ -474,12 +476,12 @@ impl<'s, 'a> Builder<'s, 'a> {
                 .help("write `>>n` or `>>indirect`"));
         }
         match text.count {
-            Count::Indirect => Ok(ShiftCount::Indirect),
-            Count::By(tokens) => self
+            ShiftAmount::Indirect => Ok(ShiftCount::Indirect),
+            ShiftAmount::By(tokens) => self
                 .selector
                 .number(tokens, 1..=31, "a shift count", place)
                 .map(|count| ShiftCount::By(count as u8)),
-            Count::Rotate(_) | Count::RotateBy(_) => Err(place
+            ShiftAmount::Rotate(_) | ShiftAmount::RotateBy(_) => Err(place
                 .error(
                     codes::SYNTAX,
                     format!("`{}` does not rotate", self.statement.mnemonic),

@@ -9,15 +9,15 @@ use super::Selector;
 use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::parse::operand::Form;
-use crate::front::statement::Place;
+use crate::front::parse::operand::OperandForm;
+use crate::front::statement::SourcePlace;
 use crate::front::token::TokenKind;
-use crate::middle::program::{LateKind, Transfer};
+use crate::middle::program::{LateKind, TransferOperand};
 use crate::spelling::closest;
 use npsim_isa::physical_register;
 
 /// What the optional tokens of a command say.
-struct Tokens {
+struct CommandTokens {
     completion: Completion,
     indirect: bool,
     ignore_data_error: bool,
@@ -72,7 +72,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn plain(&mut self, op: CommandOp, tokens: &Tokens) -> Result<Template, Diagnostic> {
+    fn plain(&mut self, op: CommandOp, tokens: &CommandTokens) -> Result<Template, Diagnostic> {
         let info = op.info();
         let operands = 4 + usize::from(info.takes_count);
         self.arity(operands, operands)?;
@@ -94,7 +94,7 @@ impl Builder<'_, '_> {
         }))
     }
 
-    fn hash(&mut self, op: CommandOp, tokens: &Tokens) -> Result<Template, Diagnostic> {
+    fn hash(&mut self, op: CommandOp, tokens: &CommandTokens) -> Result<Template, Diagnostic> {
         self.arity(2, 2)?;
         let transfer = self.transfer_operand(0, true, true)?;
         Ok(Template::Command(Command {
@@ -110,7 +110,11 @@ impl Builder<'_, '_> {
     }
 
     /// `cap` with an enumerated CSR; `None` if the address is computed.
-    fn cap_csr(&mut self, word: &str, tokens: &Tokens) -> Result<Option<Template>, Diagnostic> {
+    fn cap_csr(
+        &mut self,
+        word: &str,
+        tokens: &CommandTokens,
+    ) -> Result<Option<Template>, Diagnostic> {
         match (word, self.statement.operands.len()) {
             ("fast_wr", _) => {
                 self.arity(3, 3)?;
@@ -214,8 +218,8 @@ impl Builder<'_, '_> {
         self.locate(Role::Transfer, index);
         let place = self.place(index);
         let (name, element) = match Selector::form(self.operand(index), place)? {
-            Form::None => return Ok(TransferRegister::None),
-            Form::Name(name, element) => (name, element),
+            OperandForm::None => return Ok(TransferRegister::None),
+            OperandForm::Name(name, element) => (name, element),
             _ => {
                 return Err(place
                     .error(
@@ -253,7 +257,7 @@ impl Builder<'_, '_> {
                     )
                     .help("declare it once, without `read` or `write`"));
             }
-            self.transfer = Some(Transfer { read, write, place });
+            self.transfer = Some(TransferOperand { read, write, place });
             return Ok(TransferRegister::None);
         }
         match physical_register(&name.text) {
@@ -307,7 +311,7 @@ impl Builder<'_, '_> {
             .map(|count| count as u8)
     }
 
-    fn command_tokens(&mut self) -> Result<Tokens, Diagnostic> {
+    fn command_tokens(&mut self) -> Result<CommandTokens, Diagnostic> {
         let done = self.option("sig_done");
         let swap = self.option("ctx_swap");
         let defer = self.defer()?;
@@ -324,7 +328,7 @@ impl Builder<'_, '_> {
         }
         if let Some(choice) = done.or(swap) {
             let tokens = Self::argument(choice)?;
-            let place = Place::of_all(tokens).unwrap_or(choice.place);
+            let place = SourcePlace::of_all(tokens).unwrap_or(choice.place);
             let used = self.selector.signal(tokens, place)?;
             self.locate_at(Role::Signal, place);
             self.completion = Some(used);
@@ -353,7 +357,7 @@ impl Builder<'_, '_> {
                 .note("A command that does not swap the context out has no defer slots.")
                 .help("remove `defer` or wait with `ctx_swap[signal]`"));
         }
-        Ok(Tokens {
+        Ok(CommandTokens {
             completion,
             indirect: self.flag("indirect_ref")?,
             ignore_data_error: self.flag("ignore_data_error")?,
@@ -362,7 +366,7 @@ impl Builder<'_, '_> {
 }
 
 /// The 14-bit immediate of `cap[fast_wr]`.
-pub fn cap_data(value: i64, place: Place) -> Result<u16, Diagnostic> {
+pub fn cap_data(value: i64, place: SourcePlace) -> Result<u16, Diagnostic> {
     u16::try_from(value)
         .ok()
         .filter(|data| *data < 1 << 14)

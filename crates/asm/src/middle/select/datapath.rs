@@ -9,9 +9,9 @@ use npsim_isa::{
 use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::parse::operand::{Count, operator, shift};
+use crate::front::parse::operand::{ShiftAmount, operator, shift};
 use crate::front::parse::run;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::middle::program::LateKind;
 use crate::spelling::closest;
 
@@ -163,7 +163,7 @@ impl Builder<'_, '_> {
         };
         let text = run(self.operand(2), shift).map_err(|_| wrong())?;
         let shift = match (text.left, text.count) {
-            (_, Count::By(tokens)) => match self.selector.constant(tokens, shift_place)? {
+            (_, ShiftAmount::By(tokens)) => match self.selector.constant(tokens, shift_place)? {
                 0 => ImmedShift::None,
                 8 if text.left => ImmedShift::By8,
                 16 if text.left => ImmedShift::By16,
@@ -193,24 +193,24 @@ impl Builder<'_, '_> {
                 _ => return None,
             };
             match step {
-                "start" => Some(Step::Operands(MulPhase::Start)),
-                "last" => Some(Step::Last(width, false)),
-                "last2" if width == MulWidth::W32x32 => Some(Step::Last(width, true)),
+                "start" => Some(MulStep::Operands(MulPhase::Start)),
+                "last" => Some(MulStep::Last(width, false)),
+                "last2" if width == MulWidth::W32x32 => Some(MulStep::Last(width, true)),
                 _ => {
                     let n = step.strip_prefix("step")?.parse().ok()?;
                     (1..=steps)
                         .contains(&n)
-                        .then_some(Step::Operands(MulPhase::Step(width, n)))
+                        .then_some(MulStep::Operands(MulPhase::Step(width, n)))
                 }
             }
         });
         match step {
-            Some(Step::Operands(phase)) => Ok(Template::MulStep {
+            Some(MulStep::Operands(phase)) => Ok(Template::MulStep {
                 phase,
                 a: self.source(0, Role::A)?,
                 b: self.source(1, Role::B)?,
             }),
-            Some(Step::Last(width, high)) => {
+            Some(MulStep::Last(width, high)) => {
                 if self.word(1) != "--" {
                     return Err(self
                         .place(1)
@@ -295,7 +295,7 @@ fn operator_meant(word: &str) -> Option<&'static str> {
     })
 }
 
-enum Step {
+enum MulStep {
     Operands(MulPhase),
     Last(MulWidth, bool),
 }
@@ -310,7 +310,7 @@ fn order(name: &str) -> ByteOrder {
 
 /// The 16-bit field, shift and inversion that make a 32-bit constant; of several
 /// ways the one without inversion, then the one with the smaller shift.
-pub fn immed_form(value: i64, place: Place) -> Result<(u16, ImmedShift, bool), Diagnostic> {
+pub fn immed_form(value: i64, place: SourcePlace) -> Result<(u16, ImmedShift, bool), Diagnostic> {
     let wide = u32::try_from(value)
         .or_else(|_| i32::try_from(value).map(|negative| negative as u32))
         .map_err(|_| {
@@ -341,7 +341,7 @@ pub fn immed_form(value: i64, place: Place) -> Result<(u16, ImmedShift, bool), D
 }
 
 /// A 16-bit field; a negative number means its low 16 bits.
-pub fn word_value(value: i64, place: Place) -> Result<u16, Diagnostic> {
+pub fn word_value(value: i64, place: SourcePlace) -> Result<u16, Diagnostic> {
     if (-0x8000..=0xffff).contains(&value) {
         return Ok(value as u16);
     }
@@ -354,7 +354,7 @@ pub fn word_value(value: i64, place: Place) -> Result<u16, Diagnostic> {
 }
 
 /// An 8-bit field; a negative number means its low 8 bits.
-pub fn byte_value(value: i64, place: Place) -> Result<u8, Diagnostic> {
+pub fn byte_value(value: i64, place: SourcePlace) -> Result<u8, Diagnostic> {
     if (-0x80..=0xff).contains(&value) {
         return Ok(value as u8);
     }

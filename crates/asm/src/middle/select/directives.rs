@@ -3,16 +3,16 @@
 use npsim_isa::Bank;
 
 use super::values::directed;
-use super::{Initial, Order, Selector};
+use super::{Initial, Selector, TransferOrder};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{DirectiveName, HintDirective, ProgramDirective};
 use crate::front::constant;
-use crate::front::statement::{Directive, Place};
+use crate::front::statement::{Directive, SourcePlace};
 use crate::front::token::{Token, TokenKind};
-use crate::middle::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell};
-use crate::middle::scope::{Element, Space, Wanted};
-use npsim_image::{ContextMode, Direction, InitialValue, NnMode};
+use crate::middle::program::{Hint, Item, Side, SignalRef, SubroutineMark, VariableId, cell};
+use crate::middle::scope::{Element, RegisterFile, Wanted};
+use npsim_image::{ContextMode, InitialValue, NnMode, TransferDirection};
 use npsim_isa::physical_register;
 
 /// What a directive that gives a number is about.
@@ -27,7 +27,7 @@ enum Numbered {
 }
 
 /// A name in a directive with its tokens.
-struct Named<'t> {
+struct NamedSymbol<'t> {
     name: &'t Token,
     index: Option<&'t [Token]>,
 }
@@ -52,16 +52,16 @@ impl Selector<'_> {
         name: HintDirective,
     ) -> Result<(), Diagnostic> {
         match name {
-            HintDirective::Set => self.hint(directive, Direction::Both, true),
-            HintDirective::SetRd => self.hint(directive, Direction::Read, true),
-            HintDirective::SetWr => self.hint(directive, Direction::Write, true),
-            HintDirective::Use => self.hint(directive, Direction::Both, false),
-            HintDirective::UseRd => self.hint(directive, Direction::Read, false),
-            HintDirective::UseWr => self.hint(directive, Direction::Write, false),
+            HintDirective::Set => self.hint(directive, TransferDirection::Both, true),
+            HintDirective::SetRd => self.hint(directive, TransferDirection::Read, true),
+            HintDirective::SetWr => self.hint(directive, TransferDirection::Write, true),
+            HintDirective::Use => self.hint(directive, TransferDirection::Both, false),
+            HintDirective::UseRd => self.hint(directive, TransferDirection::Read, false),
+            HintDirective::UseWr => self.hint(directive, TransferDirection::Write, false),
             HintDirective::SetSig => self.signal_hint(directive, true),
             HintDirective::IoCompleted => self.signal_hint(directive, false),
             HintDirective::Reentry => {
-                self.mark(Mark::Reentry);
+                self.mark(SubroutineMark::Reentry);
                 Ok(())
             }
         }
@@ -74,16 +74,16 @@ impl Selector<'_> {
     ) -> Result<(), Diagnostic> {
         match name {
             ProgramDirective::Subroutine => {
-                self.mark(Mark::Begin(directive.place));
+                self.mark(SubroutineMark::Begin(directive.place));
                 Ok(())
             }
             ProgramDirective::Endsub => {
-                self.mark(Mark::End(directive.place));
+                self.mark(SubroutineMark::End(directive.place));
                 Ok(())
             }
-            ProgramDirective::XferOrder => self.order(directive, Direction::Both),
-            ProgramDirective::XferOrderRd => self.order(directive, Direction::Read),
-            ProgramDirective::XferOrderWr => self.order(directive, Direction::Write),
+            ProgramDirective::XferOrder => self.order(directive, TransferDirection::Both),
+            ProgramDirective::XferOrderRd => self.order(directive, TransferDirection::Read),
+            ProgramDirective::XferOrderWr => self.order(directive, TransferDirection::Write),
             ProgramDirective::Addr => self.address(directive, Numbered::Any),
             ProgramDirective::Areg => self.address(directive, Numbered::In(Bank::A)),
             ProgramDirective::Breg => self.address(directive, Numbered::In(Bank::B)),
@@ -96,7 +96,7 @@ impl Selector<'_> {
         }
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: SubroutineMark) {
         self.out.items.push(Item::Hint(Hint {
             mark: Some(mark),
             ..Hint::default()
@@ -104,7 +104,7 @@ impl Selector<'_> {
     }
 
     /// The names of a directive, separated by spaces or commas.
-    fn items(directive: &Directive) -> Result<Vec<Named<'_>>, Diagnostic> {
+    fn items(directive: &Directive) -> Result<Vec<NamedSymbol<'_>>, Diagnostic> {
         let mut items = Vec::new();
         let mut rest = directive.arguments.as_slice();
         while let Some((first, after)) = rest.split_first() {
@@ -113,7 +113,7 @@ impl Selector<'_> {
                 continue;
             }
             if first.kind != TokenKind::Ident {
-                return Err(Place::of(first).error(
+                return Err(SourcePlace::of(first).error(
                     codes::SYNTAX,
                     format!("expected a name, found `{}`", first.text),
                 ));
@@ -121,12 +121,12 @@ impl Selector<'_> {
             let mut index = None;
             if rest.first().is_some_and(|token| token.is("[")) {
                 let Some(close) = rest.iter().position(|token| token.is("]")) else {
-                    return Err(Place::of(first).error(codes::SYNTAX, "expected `]`"));
+                    return Err(SourcePlace::of(first).error(codes::SYNTAX, "expected `]`"));
                 };
                 index = Some(&rest[1..close]);
                 rest = &rest[close + 1..];
             }
-            items.push(Named { name: first, index });
+            items.push(NamedSymbol { name: first, index });
         }
         if items.is_empty() {
             return Err(directive.place.error(
@@ -138,7 +138,11 @@ impl Selector<'_> {
     }
 
     /// The elements that an item means: one, or all of an array named as a whole.
-    fn elements(&mut self, item: &Named<'_>, wanted: Wanted) -> Result<Vec<Element>, Diagnostic> {
+    fn elements(
+        &mut self,
+        item: &NamedSymbol<'_>,
+        wanted: Wanted,
+    ) -> Result<Vec<Element>, Diagnostic> {
         if item.index.is_none()
             && let Some(entry) = self.symbols.lookup(self.scope, &item.name.text, wanted)
         {
@@ -154,10 +158,14 @@ impl Selector<'_> {
         }
     }
 
-    fn order(&mut self, directive: &Directive, direction: Direction) -> Result<(), Diagnostic> {
+    fn order(
+        &mut self,
+        directive: &Directive,
+        direction: TransferDirection,
+    ) -> Result<(), Diagnostic> {
         let mut sides: [Vec<VariableId>; 2] = [Vec::new(), Vec::new()];
         for item in Self::items(directive)? {
-            let place = Place::of(item.name);
+            let place = SourcePlace::of(item.name);
             for element in self.elements(&item, Wanted::Register)? {
                 let Element::Register { read, write } = element else {
                     return Err(place.error(
@@ -176,9 +184,9 @@ impl Selector<'_> {
                             .help("only transfer registers have an order"));
                     }
                     let wanted = match direction {
-                        Direction::Both => true,
-                        Direction::Read => side == 0,
-                        Direction::Write => side == 1,
+                        TransferDirection::Both => true,
+                        TransferDirection::Read => side == 0,
+                        TransferDirection::Write => side == 1,
                     };
                     if wanted {
                         sides[side].push(id);
@@ -212,7 +220,7 @@ impl Selector<'_> {
                     .help("order `$` and `$$` registers in separate directives"));
             }
             if variables.len() > 1 {
-                self.out.orders.push(Order {
+                self.out.orders.push(TransferOrder {
                     variables,
                     place: directive.place,
                 });
@@ -224,7 +232,7 @@ impl Selector<'_> {
     fn hint(
         &mut self,
         directive: &Directive,
-        direction: Direction,
+        direction: TransferDirection,
         set: bool,
     ) -> Result<(), Diagnostic> {
         let mut hint = Hint::default();
@@ -236,7 +244,7 @@ impl Selector<'_> {
             }
             for element in self.elements(&item, Wanted::Register)? {
                 if let Element::Signal(id) = element {
-                    return Err(Place::of(item.name)
+                    return Err(SourcePlace::of(item.name)
                         .error(
                             codes::SIGNAL_AS_REGISTER,
                             format!("`{}` is a signal", self.symbols.signals[id].name),
@@ -252,14 +260,22 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn hint_cells(&mut self, hint: &mut Hint, id: VariableId, direction: Direction, set: bool) {
+    fn hint_cells(
+        &mut self,
+        hint: &mut Hint,
+        id: VariableId,
+        direction: TransferDirection,
+        set: bool,
+    ) {
         let variable = &mut self.symbols.variables[id];
-        let both = variable.direction == Direction::Both;
+        let both = variable.direction == TransferDirection::Both;
         let transfer = variable.space.is_transfer();
-        let input =
-            !transfer || direction != Direction::Write && variable.direction != Direction::Write;
-        let output =
-            transfer && direction != Direction::Read && variable.direction != Direction::Read;
+        let input = !transfer
+            || direction != TransferDirection::Write
+                && variable.direction != TransferDirection::Write;
+        let output = transfer
+            && direction != TransferDirection::Read
+            && variable.direction != TransferDirection::Read;
         if !set {
             if input {
                 hint.uses.push(cell(id, Side::In));
@@ -277,7 +293,7 @@ impl Selector<'_> {
         if input {
             hint.sets.push(cell(id, Side::In));
         }
-        if output && !(both && direction == Direction::Both) {
+        if output && !(both && direction == TransferDirection::Both) {
             hint.sets.push(cell(id, Side::Out));
         }
     }
@@ -288,13 +304,13 @@ impl Selector<'_> {
         for item in Self::items(directive)? {
             if item.index.is_none() && !self.symbols.is_declared(self.scope, &item.name.text) {
                 let tokens = std::slice::from_ref(item.name);
-                let used = self.signal(tokens, Place::of(item.name))?;
+                let used = self.signal(tokens, SourcePlace::of(item.name))?;
                 self.push_signal(&mut hint, raised, used.signal);
                 continue;
             }
             for element in self.elements(&item, Wanted::Signal)? {
                 let Element::Signal(id) = element else {
-                    return Err(Place::of(item.name)
+                    return Err(SourcePlace::of(item.name)
                         .error(
                             codes::REGISTER_AS_SIGNAL,
                             format!("`{}` is a register, not a signal", item.name.text),
@@ -360,7 +376,7 @@ impl Selector<'_> {
             (Numbered::Any | Numbered::Register, None) => None,
             (_, Some(_)) => return Err(malformed()),
         };
-        let place = Place::of(number);
+        let place = SourcePlace::of(number);
         // Without a bank the number may be that of a signal.
         let wanted = if bank.is_none() && about != Numbered::Register {
             Wanted::Signal
@@ -377,10 +393,14 @@ impl Selector<'_> {
                 self.symbols.signals[id].fixed = Some(number as u8);
             }
             Element::Register { .. } => {
-                for id in directed(element, Direction::Both) {
+                for id in directed(element, TransferDirection::Both) {
                     let space = self.symbols.variables[id].space;
-                    let limit = if space == Space::Absolute { 127 } else { 31 };
-                    let gpr = matches!(space, Space::Gpr | Space::Absolute);
+                    let limit = if space == RegisterFile::Absolute {
+                        127
+                    } else {
+                        31
+                    };
+                    let gpr = matches!(space, RegisterFile::Gpr | RegisterFile::Absolute);
                     if gpr && bank.is_none() {
                         return Err(directive
                             .place
@@ -447,7 +467,7 @@ impl Selector<'_> {
         let mut context = None;
         if in_one_context && !arguments.is_empty() {
             let first = arguments.remove(0);
-            let place = Place::of(&first);
+            let place = SourcePlace::of(&first);
             let number = self.number(
                 std::slice::from_ref(&first),
                 0..=7,
@@ -472,7 +492,7 @@ impl Selector<'_> {
             index = Some(&rest[1..close]);
             rest = &rest[close + 1..];
         }
-        let place = Place::of_all(rest).unwrap_or(directive.place);
+        let place = SourcePlace::of_all(rest).unwrap_or(directive.place);
         let value = self.number(
             rest,
             i64::from(i32::MIN)..=i64::from(u32::MAX),
@@ -491,7 +511,7 @@ impl Selector<'_> {
                 }
                 Ok(())
             }
-            Some(Element::Signal(_)) => Err(Place::of(name)
+            Some(Element::Signal(_)) => Err(SourcePlace::of(name)
                 .error(
                     codes::SIGNAL_AS_REGISTER,
                     format!("`{}` is a signal", name.text),
@@ -525,7 +545,7 @@ impl Selector<'_> {
         if constant::evaluate(expression, directive.place)? != 0 {
             return Ok(());
         }
-        let place = Place::of_all(expression).unwrap_or(directive.place);
+        let place = SourcePlace::of_all(expression).unwrap_or(directive.place);
         Err(place
             .error(
                 codes::ASSERTION_FAILED,

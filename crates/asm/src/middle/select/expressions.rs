@@ -6,16 +6,16 @@ use super::Selector;
 use super::values::of_project;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind, arguments};
-use crate::middle::program::{Expression, Reference, SignalRef};
+use crate::middle::program::{BoundExpression, SignalRef, SymbolReference};
 use crate::middle::scope::{Element, Wanted, physical_signal};
 use crate::vocabulary::Function;
 
 impl Selector<'_> {
     /// Finds the references in a constant expression.
-    pub fn expression(&mut self, tokens: &[Token]) -> Result<Expression, Diagnostic> {
-        let mut expression = Expression::default();
+    pub fn expression(&mut self, tokens: &[Token]) -> Result<BoundExpression, Diagnostic> {
+        let mut expression = BoundExpression::default();
         let mut i = 0;
         while i < tokens.len() {
             let token = &tokens[i];
@@ -41,9 +41,10 @@ impl Selector<'_> {
             }
             match token.kind {
                 TokenKind::Label => {
-                    expression
-                        .references
-                        .push((expression.tokens.len(), Reference::Label(token.clone())));
+                    expression.references.push((
+                        expression.tokens.len(),
+                        SymbolReference::Label(token.clone()),
+                    ));
                     expression.tokens.push(token.clone());
                 }
                 TokenKind::Ident => {
@@ -55,7 +56,7 @@ impl Selector<'_> {
                     let import = self.symbols.imports.contains_key(&*token.text)
                         && !self.symbols.is_declared(self.scope, &token.text);
                     if import {
-                        let reference = Reference::Import(token.clone());
+                        let reference = SymbolReference::Import(token.clone());
                         let at = expression.tokens.len();
                         expression.references.push((at, reference));
                     }
@@ -76,7 +77,7 @@ impl Selector<'_> {
     /// number of tokens after the word.
     fn mask(
         &mut self,
-        expression: &mut Expression,
+        expression: &mut BoundExpression,
         word: &Token,
         rest: &[Token],
     ) -> Result<usize, Diagnostic> {
@@ -86,7 +87,7 @@ impl Selector<'_> {
         });
         let Some((name, index, used)) = argument.filter(|(n, ..)| n.kind == TokenKind::Ident)
         else {
-            return Err(Place::of(word)
+            return Err(SourcePlace::of(word)
                 .error(
                     codes::FUNCTION_ARGUMENT,
                     "mask takes one signal or register",
@@ -114,14 +115,14 @@ impl Selector<'_> {
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
-    ) -> Result<Reference, Diagnostic> {
+    ) -> Result<SymbolReference, Diagnostic> {
         // Of a signal and a register of one name the signal's number is what
         // programs ask for.
         match self.find(name, index, Wanted::Signal)? {
             Some(Element::Signal(id)) => {
                 // Its number leaves the program's sight: others may raise it.
                 self.symbols.signals[id].private = true;
-                return Ok(Reference::Signal(SignalRef::Symbol(id)));
+                return Ok(SymbolReference::Signal(SignalRef::Symbol(id)));
             }
             Some(Element::Register { read, write }) => {
                 for id in [read, write].into_iter().flatten() {
@@ -131,19 +132,19 @@ impl Selector<'_> {
                     read.or(write),
                     read.is_none() || write.is_none() || read == write,
                 ) else {
-                    return Err(Place::of(name)
+                    return Err(SourcePlace::of(name)
                         .error(
                             codes::AMBIGUOUS_ADDRESS,
                             format!("`&{}` could mean the IN or the OUT register", name.text),
                         )
                         .help("declare two names, one `read` and one `write`"));
                 };
-                return Ok(Reference::Register(id));
+                return Ok(SymbolReference::Register(id));
             }
             None => {}
         }
         if let Some(number) = physical_signal(&name.text) {
-            return Ok(Reference::Number(number));
+            return Ok(SymbolReference::Number(number));
         }
         match physical_register(&name.text) {
             Some(
@@ -152,7 +153,7 @@ impl Selector<'_> {
                 | Operand::Nn(n)
                 | Operand::Gpr(_, n)
                 | Operand::GprAbsolute(_, n),
-            ) => Ok(Reference::Number(n)),
+            ) => Ok(SymbolReference::Number(n)),
             _ => Err(self.undefined_register(name)),
         }
     }
@@ -162,7 +163,7 @@ impl Selector<'_> {
         if self.symbols.is_declared(self.scope, &name.text)
             || physical_register(&name.text).is_some()
         {
-            return Err(Place::of(name)
+            return Err(SourcePlace::of(name)
                 .error(
                     codes::NOT_CONSTANT,
                     format!("`{}` has no value before the program runs", name.text),
@@ -179,7 +180,7 @@ impl Selector<'_> {
                 ..name.clone()
             });
         }
-        let diagnostic = Place::of(name).error(
+        let diagnostic = SourcePlace::of(name).error(
             codes::NOT_CONSTANT,
             format!("`{}` is not defined", name.text),
         );

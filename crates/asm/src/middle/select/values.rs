@@ -6,18 +6,18 @@ use super::Selector;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
-use crate::front::parse::operand::{Form, operand};
+use crate::front::parse::operand::{OperandForm, operand};
 use crate::front::parse::run;
-use crate::front::statement::Place;
+use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
-use crate::middle::program::{Reference, SignalRef, SignalUse, Value, VariableId};
+use crate::middle::program::{OperandValue, SignalRef, SignalUse, SymbolReference, VariableId};
 use crate::middle::scope::{Element, Wanted, physical_label, physical_signal};
-use npsim_image::Direction;
+use npsim_image::TransferDirection;
 use npsim_isa::physical_register;
 
 /// How an operand is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum OperandAccess {
     /// Only read.
     Read,
     /// Only written.
@@ -26,7 +26,7 @@ pub enum Access {
     Modify,
 }
 
-impl Access {
+impl OperandAccess {
     /// Whether the old value matters.
     pub const fn reads(self) -> bool {
         !matches!(self, Self::Write)
@@ -43,7 +43,7 @@ pub type Sides = (Option<VariableId>, Option<VariableId>);
 
 impl Selector<'_> {
     /// Parses the form of an operand.
-    pub fn form(tokens: &[Token], place: Place) -> Result<Form<'_>, Diagnostic> {
+    pub fn form(tokens: &[Token], place: SourcePlace) -> Result<OperandForm<'_>, Diagnostic> {
         run(tokens, operand).map_err(|diagnostic| {
             diagnostic.unwrap_or_else(|| place.error(codes::SYNTAX, "an operand is missing"))
         })
@@ -53,27 +53,27 @@ impl Selector<'_> {
     pub fn value(
         &mut self,
         tokens: &[Token],
-        access: Access,
-        place: Place,
-    ) -> Result<Value, Diagnostic> {
+        access: OperandAccess,
+        place: SourcePlace,
+    ) -> Result<OperandValue, Diagnostic> {
         let constant = match Self::form(tokens, place)? {
-            Form::None => return Ok(Value::Physical(Operand::None)),
-            Form::Indexed(operand) => return Ok(Value::Physical(operand)),
-            Form::LocalMemory(pointer, offset) => {
+            OperandForm::None => return Ok(OperandValue::Physical(Operand::None)),
+            OperandForm::Indexed(operand) => return Ok(OperandValue::Physical(operand)),
+            OperandForm::LocalMemory(pointer, offset) => {
                 let offset = match offset {
                     None => 0,
                     Some(tokens) => self.number(tokens, 0..=15, "a local memory offset", place)?,
                 };
-                return Ok(Value::Physical(Operand::LocalMemory {
+                return Ok(OperandValue::Physical(Operand::LocalMemory {
                     pointer,
                     offset: offset as u8,
                 }));
             }
-            Form::Name(name, index) => match self.named(name, index, access)? {
+            OperandForm::Name(name, index) => match self.named(name, index, access)? {
                 Some(value) => return Ok(value),
                 None => tokens,
             },
-            Form::Label(_) | Form::Expression(_) => tokens,
+            OperandForm::Label(_) | OperandForm::Expression(_) => tokens,
         };
         if access.writes() {
             return Err(place
@@ -86,7 +86,7 @@ impl Selector<'_> {
         let expression = self.expression(constant)?;
         if !expression.references.is_empty() {
             let import = expression.references.iter().find_map(|(_, r)| match r {
-                Reference::Import(name) => Some(name),
+                SymbolReference::Import(name) => Some(name),
                 _ => None,
             });
             if let Some(name) = import {
@@ -98,10 +98,10 @@ impl Selector<'_> {
                     .note("The linker changes constants of `immed` and its relatives.")
                     .help("load it into a register with `immed` first"));
             }
-            return Ok(Value::Constant(expression));
+            return Ok(OperandValue::Constant(expression));
         }
         let value = constant::evaluate(&expression.tokens, place)?;
-        small_constant(value, place).map(Value::Physical)
+        small_constant(value, place).map(OperandValue::Physical)
     }
 
     /// A name as register or known constant. `None` for a name that is a constant.
@@ -109,9 +109,9 @@ impl Selector<'_> {
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
-        access: Access,
-    ) -> Result<Option<Value>, Diagnostic> {
-        let place = Place::of(name);
+        access: OperandAccess,
+    ) -> Result<Option<OperandValue>, Diagnostic> {
+        let place = SourcePlace::of(name);
         if let Some(element) = self.find(name, index, Wanted::Register)? {
             return match element {
                 Element::Signal(_) => Err(place
@@ -125,19 +125,19 @@ impl Selector<'_> {
                     ))),
                 Element::Register { read, write } => {
                     let id = self.side(name, read, write, access)?;
-                    Ok(Some(Value::Register(id)))
+                    Ok(Some(OperandValue::Register(id)))
                 }
             };
         }
         if index.is_none() {
             if let Some(operand) = physical_register(&name.text) {
                 self.out.physical.push(operand);
-                return Ok(Some(Value::Physical(operand)));
+                return Ok(Some(OperandValue::Physical(operand)));
             }
-            if access == Access::Read && self.symbols.imports.contains_key(&*name.text) {
+            if access == OperandAccess::Read && self.symbols.imports.contains_key(&*name.text) {
                 return Ok(None);
             }
-            if access == Access::Read && msf_csr::by_name(&name.text).is_some() {
+            if access == OperandAccess::Read && msf_csr::by_name(&name.text).is_some() {
                 return Ok(None);
             }
         }
@@ -146,7 +146,7 @@ impl Selector<'_> {
 
     /// The diagnostic for a register name that nothing declares.
     pub fn undefined_register(&self, name: &Token) -> Diagnostic {
-        let place = Place::of(name);
+        let place = SourcePlace::of(name);
         let diagnostic = place
             .error(
                 codes::UNDEFINED_REGISTER,
@@ -174,9 +174,9 @@ impl Selector<'_> {
         name: &Token,
         read: Option<VariableId>,
         write: Option<VariableId>,
-        access: Access,
+        access: OperandAccess,
     ) -> Result<VariableId, Diagnostic> {
-        let (wanted, other) = if access == Access::Write {
+        let (wanted, other) = if access == OperandAccess::Write {
             (write, read)
         } else {
             (read, write)
@@ -184,7 +184,7 @@ impl Selector<'_> {
         if let Some(id) = wanted {
             return Ok(id);
         }
-        let (declared, done, kind, help) = if access == Access::Write {
+        let (declared, done, kind, help) = if access == OperandAccess::Write {
             (
                 "read",
                 "written",
@@ -199,7 +199,7 @@ impl Selector<'_> {
                 "keep the value in a general-purpose register and read it there",
             )
         };
-        let mut diagnostic = Place::of(name)
+        let mut diagnostic = SourcePlace::of(name)
             .error(
                 codes::TRANSFER_DIRECTION,
                 format!(
@@ -230,7 +230,7 @@ impl Selector<'_> {
         }
         let index = match index {
             None => None,
-            Some(tokens) => Some(constant::evaluate(tokens, Place::of(name))?),
+            Some(tokens) => Some(constant::evaluate(tokens, SourcePlace::of(name))?),
         };
         let element = self.symbols.element(self.scope, name, index, wanted)?;
         if let Some(element) = element {
@@ -240,9 +240,13 @@ impl Selector<'_> {
     }
 
     /// A signal operand.
-    pub fn signal(&mut self, tokens: &[Token], place: Place) -> Result<SignalUse, Diagnostic> {
+    pub fn signal(
+        &mut self,
+        tokens: &[Token],
+        place: SourcePlace,
+    ) -> Result<SignalUse, Diagnostic> {
         let signal = match Self::form(tokens, place)? {
-            Form::Name(name, index) => match self.find(name, index, Wanted::Signal)? {
+            OperandForm::Name(name, index) => match self.find(name, index, Wanted::Signal)? {
                 Some(Element::Signal(id)) => SignalRef::Symbol(id),
                 Some(Element::Register { .. }) => {
                     return Err(place
@@ -270,7 +274,7 @@ impl Selector<'_> {
     }
 
     fn undefined_signal(&self, name: &Token) -> Diagnostic {
-        let place = Place::of(name);
+        let place = SourcePlace::of(name);
         let diagnostic = place
             .error(
                 codes::UNDEFINED_SIGNAL,
@@ -294,7 +298,7 @@ impl Selector<'_> {
         tokens: &[Token],
         range: std::ops::RangeInclusive<i64>,
         what: &str,
-        place: Place,
+        place: SourcePlace,
     ) -> Result<i64, Diagnostic> {
         let value = self.constant(tokens, place)?;
         if range.contains(&value) {
@@ -317,7 +321,7 @@ impl Selector<'_> {
     }
 
     /// A constant that must be known now.
-    pub fn constant(&mut self, tokens: &[Token], place: Place) -> Result<i64, Diagnostic> {
+    pub fn constant(&mut self, tokens: &[Token], place: SourcePlace) -> Result<i64, Diagnostic> {
         let expression = self.expression(tokens)?;
         if !expression.references.is_empty() {
             return Err(place.error(
@@ -330,7 +334,7 @@ impl Selector<'_> {
     }
 
     /// A label operand.
-    pub fn label(tokens: &[Token], place: Place) -> Result<Token, Diagnostic> {
+    pub fn label(tokens: &[Token], place: SourcePlace) -> Result<Token, Diagnostic> {
         match tokens {
             [token] if token.kind == TokenKind::Label => Ok(token.clone()),
             [token] if token.kind == TokenKind::Ident && physical_label(&token.text).is_some() => {
@@ -373,14 +377,14 @@ impl Selector<'_> {
 }
 
 /// The variables of a name in a directive, restricted to one direction.
-pub fn directed(element: Element, direction: Direction) -> Vec<VariableId> {
+pub fn directed(element: Element, direction: TransferDirection) -> Vec<VariableId> {
     let Element::Register { read, write } = element else {
         return Vec::new();
     };
     let mut variables: Vec<VariableId> = match direction {
-        Direction::Read => read.into_iter().collect(),
-        Direction::Write => write.into_iter().collect(),
-        Direction::Both => read.into_iter().chain(write).collect(),
+        TransferDirection::Read => read.into_iter().collect(),
+        TransferDirection::Write => write.into_iter().collect(),
+        TransferDirection::Both => read.into_iter().chain(write).collect(),
     };
     variables.dedup();
     variables
@@ -397,7 +401,7 @@ pub(super) fn of_project(diagnostic: Diagnostic, name: &str) -> Diagnostic {
 }
 
 fn not_transfer(name: &Token) -> Diagnostic {
-    Place::of(name)
+    SourcePlace::of(name)
         .error(
             codes::NOT_A_TRANSFER_REGISTER,
             format!("`{}` is not a transfer register", name.text),
@@ -410,7 +414,7 @@ fn not_transfer(name: &Token) -> Diagnostic {
 }
 
 /// A constant as a register operand.
-pub fn small_constant(value: i64, place: Place) -> Result<Operand, Diagnostic> {
+pub fn small_constant(value: i64, place: SourcePlace) -> Result<Operand, Diagnostic> {
     u8::try_from(value).map(Operand::Constant).map_err(|_| {
         place
             .error(

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use npsim_isa::{Bank, Operand};
 
-use crate::Level;
+use crate::Severity;
 use crate::one_text::run;
 
 fn registers(text: &str, name: &str) -> BTreeSet<Operand> {
@@ -36,7 +36,7 @@ fn a_range_that_branches_join_stays_whole() {
         assembly
             .diagnostics
             .iter()
-            .any(|d| d.level == Level::Error && d.code == "bank-conflict"),
+            .any(|d| d.level == Severity::Error && d.code == "bank-conflict"),
         "{:?}",
         assembly.diagnostics
     );

@@ -8,14 +8,14 @@ use crate::Cycle;
 
 /// What a route leads packets for: no two routes have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct RoutePrefix {
     /// Network address; bits below the prefix length must be zero.
     pub prefix: u32,
     /// Prefix length, 0-32.
     pub length: u8,
 }
 
-impl Network {
+impl RoutePrefix {
     /// Whether there can be a route to it.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for RoutePrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", Ipv4Addr::from_bits(self.prefix), self.length)
     }
@@ -45,13 +45,13 @@ pub enum Change {
     /// Another next hop for a route that is there.
     Redirect(Route),
     /// A route goes.
-    Remove(Network),
+    Remove(RoutePrefix),
 }
 
 impl Change {
     /// The route that it is about.
     #[must_use]
-    pub const fn network(&self) -> Network {
+    pub const fn network(&self) -> RoutePrefix {
         match self {
             Self::Add(route) | Self::Redirect(route) => route.network(),
             Self::Remove(network) => *network,
@@ -74,9 +74,9 @@ pub enum ChangeError {
     /// It is no route.
     Route(RouteError),
     /// A route that is to be added is there.
-    There(Network),
+    There(RoutePrefix),
     /// A route that is to be changed or removed is not there.
-    NotThere(Network),
+    NotThere(RoutePrefix),
     /// The change comes before the one in front of it.
     Early,
     /// So many blocks would be in use, and there is room for fewer.

@@ -20,8 +20,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::changes::{Change, ChangeError, Network};
-use super::rib::{Entered, Entry, ROOT_BITS, Rib, SECOND_BITS};
+use super::changes::{Change, ChangeError, RoutePrefix};
+use super::rib::{ROOT_BITS, Rib, RibChange, SECOND_BITS, TrieEntry};
 use super::{BLOCK_ENTRIES, MORE, NEXT_HOP_LONGWORDS, ROOT_ENTRIES, RouteError, mask};
 use crate::gpp::boot::RouterRoutes;
 
@@ -39,7 +39,7 @@ pub enum Table {
 
 /// One access of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Write {
+pub struct TableWrite {
     /// Where to.
     pub table: Table,
     /// The first of its longwords, from the start of the table.
@@ -48,7 +48,7 @@ pub struct Write {
     count: usize,
 }
 
-impl Write {
+impl TableWrite {
     fn new(table: Table, first: usize, words: &[u32]) -> Self {
         let mut all = [0; BURST];
         all[..words.len()].copy_from_slice(words);
@@ -114,7 +114,7 @@ impl FibWriter {
         for route in &sorted {
             let network = route.network();
             let hop = fib.rib.best(route.prefix, route.length).word as u16;
-            let (entry, entries) = (Entry::of(route.length, hop), fib.entries(network));
+            let (entry, entries) = (TrieEntry::of(route.length, hop), fib.entries(network));
             fib.cover(
                 entries,
                 |owner| owner <= entry.owner,
@@ -163,7 +163,7 @@ impl FibWriter {
     pub fn apply(
         &mut self,
         change: &Change,
-        writes: &mut Vec<Write>,
+        writes: &mut Vec<TableWrite>,
     ) -> Result<usize, ChangeError> {
         let takes = self.rib.takes(change);
         if takes > self.free.len() {
@@ -172,13 +172,13 @@ impl FibWriter {
                 room: self.blocks() + self.free.len(),
             });
         }
-        let Entered { hop, new_hop } = self.rib.enter(change)?;
+        let RibChange { hop, new_hop } = self.rib.enter(change)?;
         if let Some(next_hop) = new_hop {
             let first = usize::from(hop) * NEXT_HOP_LONGWORDS;
-            writes.push(Write::new(Table::NextHops, first, &next_hop.words()));
+            writes.push(TableWrite::new(Table::NextHops, first, &next_hop.words()));
         }
         let network = change.network();
-        let own = Entry::of(network.length, hop);
+        let own = TrieEntry::of(network.length, hop);
         match change {
             Change::Add(_) => {
                 self.add(network, own, writes);
@@ -193,7 +193,7 @@ impl FibWriter {
         }
     }
 
-    fn add(&mut self, network: Network, own: Entry, writes: &mut Vec<Write>) {
+    fn add(&mut self, network: RoutePrefix, own: TrieEntry, writes: &mut Vec<TableWrite>) {
         let (mut block, mut bits) = (0, ROOT_BITS);
         let mut new = Vec::new();
         let mut publish = None;
@@ -230,7 +230,7 @@ impl FibWriter {
         for below in new.into_iter().rev() {
             for first in (below..below + BLOCK_ENTRIES).step_by(BURST) {
                 let words = &self.trie[first..first + BURST];
-                writes.push(Write::new(Table::Trie, first, words));
+                writes.push(TableWrite::new(Table::Trie, first, words));
             }
         }
         self.set(at, leads, writes);
@@ -246,7 +246,7 @@ impl FibWriter {
     ///   block behind it, and the block behind that if there is one.
     /// - Blocks stay in use: in the block of its level each entry that was the route's gets
     ///   the next shorter route's.
-    fn remove(&mut self, network: Network, writes: &mut Vec<Write>) -> usize {
+    fn remove(&mut self, network: RoutePrefix, writes: &mut Vec<TableWrite>) -> usize {
         let (mut block, mut bits) = (0, ROOT_BITS);
         while network.length > bits {
             let at = block + place(network.prefix, bits);
@@ -271,7 +271,7 @@ impl FibWriter {
         }
         // Everything that the route had falls to the next shorter one.
         let heir = match network.length {
-            0 => Entry::default(),
+            0 => TrieEntry::default(),
             length => self.rib.best(network.prefix, length - 1),
         };
         let entries = covered(block, network, bits);
@@ -281,7 +281,7 @@ impl FibWriter {
     }
 
     /// The entries of a route in the block of its level.
-    fn entries(&self, network: Network) -> Range<usize> {
+    fn entries(&self, network: RoutePrefix) -> Range<usize> {
         let (mut block, mut bits) = (0, ROOT_BITS);
         while network.length > bits
             && let Some(below) = self.block_at(block + place(network.prefix, bits))
@@ -303,8 +303,8 @@ impl FibWriter {
         &mut self,
         entries: Range<usize>,
         which: impl Fn(u8) -> bool + Copy,
-        entry: Entry,
-        writes: &mut Vec<Write>,
+        entry: TrieEntry,
+        writes: &mut Vec<TableWrite>,
     ) {
         for at in entries {
             if let Some(below) = self.block_at(at) {
@@ -317,14 +317,14 @@ impl FibWriter {
     }
 
     /// Writes an entry, if that is another longword.
-    fn set(&mut self, at: usize, word: u32, writes: &mut Vec<Write>) {
+    fn set(&mut self, at: usize, word: u32, writes: &mut Vec<TableWrite>) {
         if self.trie[at] == word {
             return;
         }
         self.trie[at] = word;
         let grown = writes.last_mut().is_some_and(|last| last.grow(at, word));
         if !grown {
-            writes.push(Write::new(Table::Trie, at, &[word]));
+            writes.push(TableWrite::new(Table::Trie, at, &[word]));
         }
     }
 }
@@ -340,7 +340,7 @@ const fn place(address: u32, bits: u8) -> usize {
 }
 
 /// The entries that a route has in a block which decides bits up to `bits`.
-const fn covered(block: usize, network: Network, bits: u8) -> Range<usize> {
+const fn covered(block: usize, network: RoutePrefix, bits: u8) -> Range<usize> {
     let first = block + place(network.prefix, bits);
     first..first + (1 << (bits - network.length))
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::{Change, ChangeError, Network, RouteChange};
+use super::changes::{Change, ChangeError, RouteChange, RoutePrefix};
 use super::{NextHop, RouteError, RouteTable, mask};
 use crate::gpp::boot::RouterRoutes;
 
@@ -85,7 +85,7 @@ pub(super) struct Rib {
 }
 
 /// What entering a change came to.
-pub(super) struct Entered {
+pub(super) struct RibChange {
     /// Index of the next hop; 0 where a route went.
     pub(super) hop: u16,
     /// The next hop, if it is new.
@@ -121,14 +121,14 @@ impl Rib {
     }
 
     /// The networks whose blocks a route needs.
-    fn above(network: Network) -> impl Iterator<Item = (u8, u32)> {
+    fn above(network: RoutePrefix) -> impl Iterator<Item = (u8, u32)> {
         [ROOT_BITS, SECOND_BITS]
             .into_iter()
             .filter(move |bits| network.length > *bits)
             .map(move |bits| (bits, network.prefix & mask(bits)))
     }
 
-    fn count(&mut self, network: Network, more: bool) {
+    fn count(&mut self, network: RoutePrefix, more: bool) {
         for key in Self::above(network) {
             let count = self.deeper.entry(key).or_default();
             if more {
@@ -152,10 +152,10 @@ impl Rib {
         }
     }
 
-    fn hop(&mut self, next_hop: NextHop) -> Result<Entered, ChangeError> {
+    fn hop(&mut self, next_hop: NextHop) -> Result<RibChange, ChangeError> {
         let new = match self.hops.get(&next_hop) {
             Some(&hop) => {
-                return Ok(Entered { hop, new_hop: None });
+                return Ok(RibChange { hop, new_hop: None });
             }
             None => self.hops.len() + 1,
         };
@@ -163,10 +163,10 @@ impl Rib {
             u16::try_from(new).map_err(|_| ChangeError::Route(RouteError::TooManyNextHops))?;
         self.hops.insert(next_hop, hop);
         let new_hop = Some(next_hop);
-        Ok(Entered { hop, new_hop })
+        Ok(RibChange { hop, new_hop })
     }
 
-    pub(super) fn enter(&mut self, change: &Change) -> Result<Entered, ChangeError> {
+    pub(super) fn enter(&mut self, change: &Change) -> Result<RibChange, ChangeError> {
         let network = change.network();
         let key = (network.length, network.prefix);
         network.check().map_err(ChangeError::Route)?;
@@ -191,18 +191,18 @@ impl Rib {
                 self.routes.remove(&key);
                 self.count(network, false);
                 let (hop, new_hop) = (0, None);
-                Ok(Entered { hop, new_hop })
+                Ok(RibChange { hop, new_hop })
             }
         }
     }
 
     /// What an entry has that packets for this address find, of routes up to a length.
-    pub(super) fn best(&self, address: u32, most: u8) -> Entry {
+    pub(super) fn best(&self, address: u32, most: u8) -> TrieEntry {
         (0..=most)
             .rev()
             .find_map(|length| {
                 let hop = self.routes.get(&(length, address & mask(length)))?;
-                Some(Entry::of(length, *hop))
+                Some(TrieEntry::of(length, *hop))
             })
             .unwrap_or_default()
     }
@@ -210,13 +210,13 @@ impl Rib {
 
 /// What an entry of the trie that leads to no block has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct TrieEntry {
     pub(super) word: u32,
     /// 1 + the length of its route; 0 without one.
     pub(super) owner: u8,
 }
 
-impl Entry {
+impl TrieEntry {
     pub(super) const fn of(length: u8, hop: u16) -> Self {
         Self {
             word: hop as u32,

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::access::{Access, Memories, Place};
+use super::super::access::{Access, LongwordAddress, Memories};
 use super::super::boot::{RouteChangesSetup, RouterRoutes, RoutesSetup, Space};
 use super::super::load_error::LoadError;
-use super::super::task::{Next, Start, StoredTask, Task};
-use super::changes::{Change, ChangeError, Network, RouteChange};
-use super::fib_writer::{FibWriter, Table, Write};
+use super::super::task::{NextAction, Start, StoredTask, Task};
+use super::changes::{Change, ChangeError, RouteChange, RoutePrefix};
+use super::fib_writer::{FibWriter, Table, TableWrite};
 use super::rib::{Needs, needs};
 use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, NextHop, ROOT_ENTRIES};
 use crate::Cycle;
@@ -44,7 +44,7 @@ struct Changing {
     /// Follows from the setup and the number of changes that were begun.
     fib: FibWriter,
     /// The writes of the change in progress.
-    writes: Vec<Write>,
+    writes: Vec<TableWrite>,
     /// Blocks that are free when they are made.
     frees: usize,
     /// Changes that are in the fib.
@@ -161,7 +161,7 @@ fn digest(router: &RouterRoutes, setup: &RouteChangesSetup) -> u64 {
     });
     let reserved = router.reserved().iter().flat_map(words);
     let changes = setup.changes.iter().flat_map(|RouteChange { at, change }| {
-        let Network { prefix, length } = change.network();
+        let RoutePrefix { prefix, length } = change.network();
         let (kind, hop) = match change {
             Change::Add(route) => (0, Some(route.next_hop)),
             Change::Redirect(route) => (1, Some(route.next_hop)),
@@ -208,21 +208,21 @@ impl Routes {
         self.changing.as_ref().map_or(0, |it| it.progress.done)
     }
 
-    fn place(&self, table: Table, longword: usize) -> Place {
+    fn place(&self, table: Table, longword: usize) -> LongwordAddress {
         let first = match table {
             Table::Trie => self.setup.root,
             Table::NextHops => self.setup.next_hops,
         };
-        Place {
+        LongwordAddress {
             space: Space::Sram(self.setup.channel),
             address: first.wrapping_add(longword as u32 * 4),
         }
     }
 
     /// Begins the next change: finds out what to write.
-    fn begin(&mut self, now: Cycle, work: Cycle) -> (&'static str, Next) {
+    fn begin(&mut self, now: Cycle, work: Cycle) -> (&'static str, NextAction) {
         const DOING: &str = "work out a change";
-        let over = (DOING, Next::Exit(work));
+        let over = (DOING, NextAction::Exit(work));
         let Self {
             setup, changing, ..
         } = self;
@@ -250,18 +250,18 @@ impl Routes {
         if it.writes.is_empty() {
             return (DOING, self.end(now, work));
         }
-        (DOING, Next::After(work))
+        (DOING, NextAction::After(work))
     }
 
     /// Makes a write of the change in progress.
-    fn write(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn write(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let under_way = self.changing.as_ref().and_then(|it| {
             let current = it.progress.current?;
             it.writes.get(current.written).copied()
         });
         let Some(write) = under_way else {
-            return ("nothing", Next::Exit(0));
+            return ("nothing", NextAction::Exit(0));
         };
         let doing = match write.table {
             Table::Trie => "write entries",
@@ -281,18 +281,18 @@ impl Routes {
         let next = if last {
             self.end(now, cost)
         } else {
-            Next::After(cost)
+            NextAction::After(cost)
         };
         (doing, next)
     }
 
     /// The last access of a change has been made and lasts so long.
-    fn end(&mut self, now: Cycle, cost: Cycle) -> Next {
+    fn end(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         let Self {
             setup, changing, ..
         } = self;
         let (Some(it), Some(own)) = (changing, &setup.changes) else {
-            return Next::Exit(cost);
+            return NextAction::Exit(cost);
         };
         let free = now + cost;
         let progress = &mut it.progress;
@@ -305,14 +305,14 @@ impl Routes {
         let since = std::iter::repeat_n(now, it.frees);
         progress.free_since.extend(since);
         let Some(next) = own.changes.get(progress.done) else {
-            return Next::Exit(cost);
+            return NextAction::Exit(cost);
         };
         let (due, waits) = it.ready(next, free, own.grace);
         if waits > 0 {
             it.progress.tally.grace_waits += 1;
             it.progress.tally.grace_waited += waits;
         }
-        Next::Done { cost, due }
+        NextAction::Done { cost, due }
     }
 
     /// Checks the changes, and that there is memory for all that they need.
@@ -362,7 +362,7 @@ impl Task for Routes {
         }
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let under_way = self.changing.as_ref();
         if under_way.is_some_and(|it| it.progress.current.is_some()) {
             self.write(access)

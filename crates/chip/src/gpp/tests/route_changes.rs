@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gpp::boot::{RouteChangesSetup, RouterRoutes};
-use crate::gpp::routes::{Change, NEXT_HOP_LONGWORDS, Network, RouteChange};
+use crate::gpp::routes::{Change, NEXT_HOP_LONGWORDS, RouteChange, RoutePrefix};
 
 const ROOT: u32 = 0x10_0000;
 const NEXT_HOPS: u32 = 0x20_0000;
@@ -67,7 +67,7 @@ fn row(bench: &Bench, name: &str) -> i128 {
 }
 
 fn removed(prefix: u32, length: u8) -> Change {
-    Change::Remove(Network { prefix, length })
+    Change::Remove(RoutePrefix { prefix, length })
 }
 
 #[test]

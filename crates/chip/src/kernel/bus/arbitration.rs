@@ -10,12 +10,12 @@
 use std::num::NonZeroU16;
 
 use crate::Cycle;
-use crate::kernel::command::Slot;
-use crate::kernel::target::Target;
+use crate::kernel::command::CommandId;
+use crate::kernel::target::CommandTarget;
 use crate::kernel::trace_buffer::TraceBuffer;
 use crate::kernel::trace_event::Bus;
 
-use super::{Buses, CLUSTERS, Fifo, Held, note};
+use super::{Buses, CLUSTERS, Fifo, HeldCommand, note};
 
 /// What became of a command at its microengine's FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) enum Admission {
 /// A command that waited and now leaves its FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grant {
-    pub slot: Slot,
+    pub slot: CommandId,
     pub arrival: Cycle,
     /// Its microengine.
     pub me: usize,
@@ -80,7 +80,7 @@ impl Buses {
         &mut self,
         now: Cycle,
         me: u8,
-        target: Target,
+        target: CommandTarget,
         trace: &mut TraceBuffer,
     ) -> Admission {
         let cluster = self.cluster_of(me);
@@ -112,15 +112,15 @@ impl Buses {
         &mut self,
         now: Cycle,
         me: u8,
-        slot: Slot,
-        target: Target,
+        slot: CommandId,
+        target: CommandTarget,
     ) -> Option<(usize, Cycle)> {
         let cluster = self.cluster_of(me);
         // A unit that is full now is to blame for the wait, though both it and the bus may be
         // free at the arbitration.
         let refused = !self.has_room(target, cluster);
         let me = usize::from(me);
-        self.fifos[me].push(Held {
+        self.fifos[me].push(HeldCommand {
             slot,
             target,
             since: now,
@@ -145,7 +145,7 @@ impl Buses {
 
     /// A target has taken a command; whether some wait, whatever for.
     #[inline]
-    pub(crate) fn release(&mut self, target: Target) -> bool {
+    pub(crate) fn release(&mut self, target: CommandTarget) -> bool {
         let at = target.index();
         self.waiting[at] = self.waiting[at].saturating_sub(1);
         self.see_room(target);
@@ -155,7 +155,7 @@ impl Buses {
     /// Some wait while a target has taken a command: the cluster whose turn it is there,
     /// which is the first to arbitrate. None if no cluster can arbitrate now.
     #[inline]
-    pub(crate) fn promise(&mut self, target: Target) -> Option<usize> {
+    pub(crate) fn promise(&mut self, target: CommandTarget) -> Option<usize> {
         let at = target.index();
         let count = self.clusters();
         let next = usize::from(self.granted_last[at]) + 1;
@@ -179,7 +179,7 @@ impl Buses {
     }
 
     /// Whether a command for the target is the first in a FIFO of the cluster.
-    fn wants(&self, cluster: usize, target: Target) -> bool {
+    fn wants(&self, cluster: usize, target: CommandTarget) -> bool {
         let holds = self.clusters[cluster % CLUSTERS].holds;
         let mut firsts = self.firsts(cluster, holds);
         firsts.any(|(_, held)| held.target == target)
@@ -188,7 +188,11 @@ impl Buses {
     /// The first commands in the FIFOs of a cluster's microengines that have their bit in
     /// `holds`, with the microengines.
     #[inline]
-    fn firsts(&self, cluster: usize, mut holds: u16) -> impl Iterator<Item = (usize, &Held)> {
+    fn firsts(
+        &self,
+        cluster: usize,
+        mut holds: u16,
+    ) -> impl Iterator<Item = (usize, &HeldCommand)> {
         let first = cluster * usize::from(self.per_cluster);
         std::iter::from_fn(move || {
             let place = NonZeroU16::new(holds)?.trailing_zeros();
@@ -205,7 +209,7 @@ impl Buses {
 
     /// Computes the free places of a target that no cluster has been promised.
     #[inline]
-    pub(super) fn see_room(&mut self, target: Target) {
+    pub(super) fn see_room(&mut self, target: CommandTarget) {
         let at = target.index();
         let depth = self.inlets.depth(target);
         // A place that is promised is for one cluster alone.
@@ -227,14 +231,14 @@ impl Buses {
 
     /// Whether the target has room for a command of the cluster.
     #[inline]
-    fn has_room(&self, target: Target, cluster: usize) -> bool {
+    fn has_room(&self, target: CommandTarget, cluster: usize) -> bool {
         self.open[target.index()] != 0 || self.has_promised(target, cluster)
     }
 
     /// Whether a target without a free place for every cluster has promised one to this cluster. A
     /// place that is promised to the other cluster is as good as taken.
     #[inline(never)]
-    fn has_promised(&self, target: Target, cluster: usize) -> bool {
+    fn has_promised(&self, target: CommandTarget, cluster: usize) -> bool {
         let at = target.index();
         let depth = self.inlets.depth(target);
         match self.promised[at] {
@@ -245,7 +249,7 @@ impl Buses {
     }
 
     /// Whether the interface that some units share is the cluster's in a slot.
-    fn may_share(&self, target: Target, cluster: usize, slot: Cycle) -> bool {
+    fn may_share(&self, target: CommandTarget, cluster: usize, slot: Cycle) -> bool {
         !self.inlets.is_shared(target)
             || self.shared_free <= slot
                 && self
@@ -268,7 +272,7 @@ impl Buses {
     /// When a command may go to a target that has room for it, from a clock on in which the
     /// cluster's bus is free.
     #[inline]
-    pub(super) fn may_go(&self, target: Target, cluster: usize, soonest: Cycle) -> Cycle {
+    pub(super) fn may_go(&self, target: CommandTarget, cluster: usize, soonest: Cycle) -> Cycle {
         if self.may_share(target, cluster, soonest) {
             soonest
         } else {
@@ -348,7 +352,12 @@ impl Buses {
     }
 
     /// The first command of a microengine leaves its FIFO in a bus clock.
-    fn leave_fifo(&mut self, slot: Cycle, (cluster, me): (usize, usize), held: &Held) -> Grant {
+    fn leave_fifo(
+        &mut self,
+        slot: Cycle,
+        (cluster, me): (usize, usize),
+        held: &HeldCommand,
+    ) -> Grant {
         let place = me - cluster * usize::from(self.per_cluster);
         let fifo = &mut self.fifos[me];
         fifo.first = fifo.behind.pop_front();
@@ -386,7 +395,7 @@ impl Buses {
         &mut self,
         times: (Cycle, Cycle),
         cluster: usize,
-        target: Target,
+        target: CommandTarget,
         trace: &mut TraceBuffer,
     ) -> Cycle {
         let promised = &mut self.promised[target.index()];

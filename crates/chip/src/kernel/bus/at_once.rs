@@ -8,17 +8,22 @@
 
 use std::num::NonZeroU16;
 
-use super::{Buses, CLUSTERS, Held};
+use super::{Buses, CLUSTERS, HeldCommand};
 use crate::Cycle;
-use crate::kernel::command::Slot;
-use crate::kernel::target::Target;
+use crate::kernel::command::CommandId;
+use crate::kernel::target::CommandTarget;
 
 impl Buses {
     /// Sends a command to `target` if nothing at all is in its way; gives its arrival at
     /// the inlet.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn depart_at_once(&mut self, now: Cycle, me: u8, target: Target) -> Option<Cycle> {
+    pub(crate) fn depart_at_once(
+        &mut self,
+        now: Cycle,
+        me: u8,
+        target: CommandTarget,
+    ) -> Option<Cycle> {
         let cluster = self.cluster_of(me);
         // No cluster is open where a clock is no power of two.
         let slot = (now + self.rest_of_clock) & self.clocks;
@@ -35,7 +40,11 @@ impl Buses {
     /// if no arbitration is posted already.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn hold_at_once(&mut self, me: u8, held: &Held) -> Option<(usize, Option<Cycle>)> {
+    pub(crate) fn hold_at_once(
+        &mut self,
+        me: u8,
+        held: &HeldCommand,
+    ) -> Option<(usize, Option<Cycle>)> {
         let cluster = self.cluster_of(me);
         let state = &mut self.clusters[cluster % CLUSTERS];
         let slot = (held.since + self.rest_of_clock) & self.clocks;
@@ -67,7 +76,11 @@ impl Buses {
     /// it; gives its arrival at the inlet. No arbitration of the cluster is posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
-    pub(crate) fn grant_at_once(&mut self, now: Cycle, cluster: usize) -> Option<(Slot, Cycle)> {
+    pub(crate) fn grant_at_once(
+        &mut self,
+        now: Cycle,
+        cluster: usize,
+    ) -> Option<(CommandId, Cycle)> {
         let state = &self.clusters[cluster % CLUSTERS];
         let slot = (now + self.rest_of_clock) & self.clocks;
         if state.command_free > slot || self.is_uneven || self.is_watched {
@@ -127,7 +140,7 @@ impl Buses {
     /// from.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(super) fn is_open(&self, target: Target, slot: Cycle) -> bool {
+    pub(super) fn is_open(&self, target: CommandTarget, slot: Cycle) -> bool {
         self.open[target.index()] != 0
             && (!self.inlets.is_shared(target)
                 || self.shared_free <= slot && self.shared_promised.is_none())
@@ -141,7 +154,7 @@ impl Buses {
         &mut self,
         (slot, since): (Cycle, Cycle),
         cluster: usize,
-        target: Target,
+        target: CommandTarget,
     ) -> Cycle {
         let clocks = self.bus_cycle;
         let end = slot + clocks;

@@ -18,7 +18,7 @@ use super::{Buses, MICROENGINES, note};
 
 /// Where data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum BusDirection {
     /// To the registers.
     Push,
     /// To the unit.
@@ -33,14 +33,14 @@ impl Buses {
     fn carry(
         &mut self,
         now: Cycle,
-        (kind, way, me): (TransferKind, Way, u8),
+        (kind, way, me): (TransferKind, BusDirection, u8),
         clocks: u8,
         trace: Option<&mut TraceBuffer>,
     ) -> Cycle {
         let at = usize::from(self.data_bus[kind as usize][usize::from(me) % MICROENGINES]);
         let buses = match way {
-            Way::Push => &mut self.pushes,
-            Way::Pull => &mut self.pulls,
+            BusDirection::Push => &mut self.pushes,
+            BusDirection::Pull => &mut self.pulls,
         };
         let bus = &mut buses[at % DATA_BUSES];
         let cycles = Cycle::from(clocks) * self.bus_cycle;
@@ -48,16 +48,16 @@ impl Buses {
         // would leave a hole before it, which a later request could fill only by overtaking;
         // so requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
-        if way == Way::Push {
+        if way == BusDirection::Push {
             self.see_push(end);
         }
         if let Some(trace) = trace {
             let cluster = self.cluster_of(me);
             let name = match (kind, way) {
-                (TransferKind::S, Way::Push) => Bus::SPush(cluster as u8),
-                (TransferKind::S, Way::Pull) => Bus::SPull(cluster as u8),
-                (TransferKind::D, Way::Push) => Bus::DPush,
-                (TransferKind::D, Way::Pull) => Bus::DPull,
+                (TransferKind::S, BusDirection::Push) => Bus::SPush(cluster as u8),
+                (TransferKind::S, BusDirection::Pull) => Bus::SPull(cluster as u8),
+                (TransferKind::D, BusDirection::Push) => Bus::DPush,
+                (TransferKind::D, BusDirection::Pull) => Bus::DPull,
             };
             note(name, end, cycles, trace);
         }
@@ -81,7 +81,11 @@ impl Buses {
         words: u8,
         trace: &mut TraceBuffer,
     ) {
-        let way = if read { Way::Push } else { Way::Pull };
+        let way = if read {
+            BusDirection::Push
+        } else {
+            BusDirection::Pull
+        };
         self.carry(now, (kind, way, 0), words, Some(trace));
     }
 
@@ -119,7 +123,11 @@ impl Buses {
         words: u8,
         trace: Option<&mut TraceBuffer>,
     ) -> Cycle {
-        let bus = (command.transfer_kind, Way::Pull, command.transfer_me);
+        let bus = (
+            command.transfer_kind,
+            BusDirection::Pull,
+            command.transfer_me,
+        );
         self.carry(now, bus, words, trace) + lead + self.transfer_latency
     }
 
@@ -136,7 +144,11 @@ impl Buses {
         words: u8,
         trace: Option<&mut TraceBuffer>,
     ) -> Cycle {
-        let bus = (command.transfer_kind, Way::Push, command.transfer_me);
+        let bus = (
+            command.transfer_kind,
+            BusDirection::Push,
+            command.transfer_me,
+        );
         self.carry(now, bus, words, trace) + lead + self.transfer_latency
     }
 
@@ -149,7 +161,7 @@ impl Buses {
         quadwords: u8,
         trace: &mut TraceBuffer,
     ) -> Cycle {
-        let bus = (TransferKind::D, Way::Pull, 0);
+        let bus = (TransferKind::D, BusDirection::Pull, 0);
         self.carry(now, bus, quadwords, Some(trace)) + lead
     }
 
@@ -162,7 +174,7 @@ impl Buses {
         quadwords: u8,
         trace: &mut TraceBuffer,
     ) -> Cycle {
-        let bus = (TransferKind::D, Way::Push, 0);
+        let bus = (TransferKind::D, BusDirection::Push, 0);
         self.carry(now, bus, quadwords, Some(trace)) + lead
     }
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::command::Slot;
+use crate::kernel::command::CommandId;
 use crate::kernel::signal_source::SignalSource;
-use crate::kernel::target::Target;
+use crate::kernel::target::CommandTarget;
 
 /// Queues of a bucket: one for data, one for units, one for signals and what else reaches a
 /// microengine, one for the media interface and the general-purpose core.
@@ -23,9 +23,9 @@ pub(crate) const OTHERS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The last data word of a command is in the IN registers of a microengine (rank 0).
-    Push(Slot, u8),
+    Push(CommandId, u8),
     /// A command's data has been taken from the OUT registers of a microengine (rank 0).
-    Pull(Slot, u8),
+    Pull(CommandId, u8),
     /// A signal that no command brings reaches a context (rank 1).
     Signal {
         /// Index of the microengine, 0 to n - 1.
@@ -60,11 +60,11 @@ pub enum Event {
     /// The arbiter of a cluster's command bus looks at what waits (rank 2).
     CommandBus(u8),
     /// A command reaches its unit's inlet (rank 2).
-    Arrive(Slot),
+    Arrive(CommandId),
     /// A unit has served a command (rank 2).
-    Ready(Slot),
+    Ready(CommandId),
     /// A unit that was busy can start its next command (rank 2).
-    Turn(Target),
+    Turn(CommandTarget),
     /// The media interface has something to do: its own code (rank 3).
     Media(u32),
     /// The general-purpose core's task runs (rank 4).

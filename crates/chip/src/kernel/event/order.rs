@@ -11,7 +11,7 @@ const MOST: usize = 1 << 15;
 
 /// What a queue is made again from.
 #[derive(Serialize, Deserialize)]
-struct Pending {
+struct PendingEvents {
     base: Cycle,
     events: Vec<(Cycle, Event)>,
 }
@@ -41,7 +41,7 @@ impl EventQueue {
 
 impl Serialize for EventQueue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let pending = Pending {
+        let pending = PendingEvents {
             base: self.base,
             events: self.in_order(),
         };
@@ -51,7 +51,7 @@ impl Serialize for EventQueue {
 
 impl<'de> Deserialize<'de> for EventQueue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let pending = Pending::deserialize(deserializer)?;
+        let pending = PendingEvents::deserialize(deserializer)?;
         if pending.events.len() > MOST {
             return Err(de::Error::custom("more events than a chip has"));
         }
@@ -102,7 +102,7 @@ mod tests {
     fn more_events_than_a_chip_has_are_refused() {
         let saved = |count| {
             let events = vec![(10, Event::Gpp(0)); count];
-            let pending = super::Pending { base: 10, events };
+            let pending = super::PendingEvents { base: 10, events };
             postcard::from_bytes::<EventQueue>(&postcard::to_allocvec(&pending).unwrap())
         };
         assert_eq!(saved(super::MOST).map(|it| it.len()), Ok(super::MOST));
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_event_of_the_past_is_refused() {
-        let pending = super::Pending {
+        let pending = super::PendingEvents {
             base: 10,
             events: vec![(9, Event::Gpp(0))],
         };

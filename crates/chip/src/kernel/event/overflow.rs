@@ -1,6 +1,6 @@
 //! What stands behind the first event of a queue: two more in the bucket, and what is linked.
 
-use super::{Event, EventQueue, LINKED, MORE, NIL, Node, QUEUES, SPAN, THIRD, TRIPLES};
+use super::{Event, EventNode, EventQueue, LINKED, MORE, NIL, QUEUES, SPAN, THIRD, TRIPLES};
 
 impl EventQueue {
     /// Puts an event into a queue that is not empty.
@@ -82,14 +82,14 @@ impl EventQueue {
             next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
         }
         *pending |= 1 << (LINKED + queue as u32);
-        self.nodes[usize::from(index)] = Node { event, next };
+        self.nodes[usize::from(index)] = EventNode { event, next };
     }
 
     /// Takes the node behind one out of a queue; gives its event.
     #[inline]
     pub(super) fn unlink(&mut self, bucket: usize, queue: usize, before: u16) -> Event {
         let index = self.nodes[usize::from(before)].next;
-        let Node { event, next } = self.nodes[usize::from(index)];
+        let EventNode { event, next } = self.nodes[usize::from(index)];
         self.nodes[usize::from(before)].next = next;
         self.nodes[usize::from(index)].next = self.free;
         self.free = index;
@@ -161,7 +161,7 @@ impl EventQueue {
             "too many events in a cycle"
         );
         self.free = self.nodes.len() as u16;
-        self.nodes.push(Node {
+        self.nodes.push(EventNode {
             event: Event::Microengine(0),
             next: NIL,
         });

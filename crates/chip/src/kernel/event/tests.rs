@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::kernel::command::Slot;
+use crate::kernel::command::CommandId;
 use crate::kernel::signal_source::SignalSource;
 
 /// The definition: what is the first by (time, rank, place, sequence).
@@ -38,9 +38,9 @@ impl Plain {
 
 fn event(kind: u8, number: u32) -> Event {
     match kind % 9 {
-        0 => Event::Push(Slot(number), 1),
-        1 => Event::Arrive(Slot(number)),
-        2 => Event::Ready(Slot(number)),
+        0 => Event::Push(CommandId(number), 1),
+        1 => Event::Arrive(CommandId(number)),
+        2 => Event::Ready(CommandId(number)),
         3 => Event::Media(number),
         4 => Event::Gpp(number as u16),
         5 => Event::NnPut {
@@ -108,7 +108,7 @@ fn ranks_order_one_cycle() {
     queue.post(5, Event::Microengine(0));
     queue.post(5, Event::Gpp(0));
     queue.post(5, Event::Media(0));
-    queue.post(5, Event::Arrive(Slot(3)));
+    queue.post(5, Event::Arrive(CommandId(3)));
     queue.post(
         5,
         Event::Signal {
@@ -118,7 +118,7 @@ fn ranks_order_one_cycle() {
             by: SignalSource::UNKNOWN,
         },
     );
-    queue.post(5, Event::Push(Slot(4), 0));
+    queue.post(5, Event::Push(CommandId(4), 0));
     let order: Vec<_> = std::iter::from_fn(|| queue.pop())
         .map(|(_, event)| event.rank())
         .collect();
@@ -128,14 +128,14 @@ fn ranks_order_one_cycle() {
 #[test]
 fn a_far_event_keeps_its_place_beside_later_near_ones() {
     let mut queue = EventQueue::default();
-    queue.post(9000, Event::Arrive(Slot(1)));
-    queue.post(8500, Event::Arrive(Slot(0)));
-    assert_eq!(queue.pop(), Some((8500, Event::Arrive(Slot(0)))));
-    queue.post(9000, Event::Arrive(Slot(2)));
-    queue.post(9000, Event::Push(Slot(3), 2));
-    assert_eq!(queue.pop(), Some((9000, Event::Push(Slot(3), 2))));
-    assert_eq!(queue.pop(), Some((9000, Event::Arrive(Slot(1)))));
-    assert_eq!(queue.pop(), Some((9000, Event::Arrive(Slot(2)))));
+    queue.post(9000, Event::Arrive(CommandId(1)));
+    queue.post(8500, Event::Arrive(CommandId(0)));
+    assert_eq!(queue.pop(), Some((8500, Event::Arrive(CommandId(0)))));
+    queue.post(9000, Event::Arrive(CommandId(2)));
+    queue.post(9000, Event::Push(CommandId(3), 2));
+    assert_eq!(queue.pop(), Some((9000, Event::Push(CommandId(3), 2))));
+    assert_eq!(queue.pop(), Some((9000, Event::Arrive(CommandId(1)))));
+    assert_eq!(queue.pop(), Some((9000, Event::Arrive(CommandId(2)))));
     assert_eq!(queue.pop(), None);
 }
 
@@ -145,19 +145,19 @@ fn overflow_of_one_queue_does_not_touch_another() {
     let signal = |number| event(6, number);
     for number in 0..5 {
         queue.post(7, signal(number));
-        queue.post(7, Event::Arrive(Slot(number)));
+        queue.post(7, Event::Arrive(CommandId(number)));
     }
     queue.post(7, Event::Gpp(1));
     queue.post(7, Event::Media(2));
     assert_eq!(queue.len(), 12);
     queue.cancel(7, Event::Gpp(1));
     queue.cancel(7, signal(2));
-    queue.cancel(7, Event::Arrive(Slot(1)));
+    queue.cancel(7, Event::Arrive(CommandId(1)));
     queue.cancel(7, Event::Media(2));
     assert_eq!(queue.len(), 8);
     // By their receiver.
     let signals = [0, 3, 1, 4].map(|number| (7, signal(number)));
-    let arrivals = [0, 2, 3, 4].map(|number| (7, Event::Arrive(Slot(number))));
+    let arrivals = [0, 2, 3, 4].map(|number| (7, Event::Arrive(CommandId(number))));
     for taken in signals.into_iter().chain(arrivals) {
         assert_eq!(queue.pop(), Some(taken));
     }

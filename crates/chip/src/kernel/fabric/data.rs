@@ -1,7 +1,7 @@
 //! The data of commands: when a unit may read for one, and its way between registers
 //! and units.
 
-use super::{Fabric, Slot};
+use super::{CommandId, Fabric};
 use crate::Cycle;
 use crate::kernel::event::Event;
 
@@ -9,7 +9,7 @@ impl Fabric {
     /// From when on a unit may start to read for a command because of the bus that takes
     /// the data; 0 if it may now.
     #[inline]
-    pub(crate) fn push_ready(&self, slot: Slot) -> Cycle {
+    pub(crate) fn push_ready(&self, slot: CommandId) -> Cycle {
         if self.buses.push_is_free(self.now) {
             0
         } else {
@@ -18,14 +18,14 @@ impl Fabric {
     }
 
     #[inline(never)]
-    fn push_ready_on_bus(&self, slot: Slot) -> Cycle {
+    fn push_ready_on_bus(&self, slot: CommandId) -> Cycle {
         self.buses.push_ready(&self.flight(slot).command)
     }
 
     /// Asks for `words` longwords of the issuer's OUT registers, not before
     /// `not_before`; [`Event::Pull`] follows when the last has been taken.
     #[inline(never)]
-    pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    pub fn pull(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         // A function of its own, so that the common path saves no registers for observers.
         if self.special_data {
             self.pull_specially(slot, words, not_before);
@@ -36,13 +36,13 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn pull_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    fn pull_specially(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         self.pull_as::<true>(slot, words, not_before);
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is what both of its callers do.
-    fn pull_as<const SPECIAL: bool>(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    fn pull_as<const SPECIAL: bool>(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         let flight = &mut self.flights[slot];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
@@ -57,14 +57,14 @@ impl Fabric {
     /// Pushes the first `words` longwords of the slot's data, starting no
     /// earlier than now; [`Event::Push`] follows with the last of them. With
     /// `words` 0 only the push signals are delivered.
-    pub fn push(&mut self, slot: Slot, words: u8) {
+    pub fn push(&mut self, slot: CommandId, words: u8) {
         self.push_at(slot, words, self.now);
     }
 
     /// As [`Self::push`], but the data is ready only at `not_before`. The data
     /// must be in the slot now.
     #[inline(never)]
-    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    pub fn push_at(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         // Apart, so that nothing has to be kept for what few runs have.
         if self.special_data {
             self.push_specially(slot, words, not_before);
@@ -76,13 +76,13 @@ impl Fabric {
     /// Pushes data where an observer wants events of buses or completions may be delayed on purpose.
     #[cold]
     #[inline(never)]
-    fn push_specially(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    fn push_specially(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         self.push_as::<true>(slot, words, not_before);
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is what both of its callers do.
-    fn push_as<const SPECIAL: bool>(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    fn push_as<const SPECIAL: bool>(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         let flight = &mut self.flights[slot];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);

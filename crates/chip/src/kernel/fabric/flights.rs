@@ -9,7 +9,7 @@ use std::ops::{Index, IndexMut};
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{BusCommand, InFlight, Slot, TransferKind};
+use super::{BusCommand, CommandId, InFlight, TransferKind};
 use crate::kernel::port_io::PacketTag;
 
 /// Room, a power of two. FIFOs, inlets and queues of the largest chip hold less than half
@@ -55,29 +55,29 @@ impl Flights {
     }
 
     /// One more is needed; `None` if there is no room for it.
-    pub fn grow(&mut self) -> Option<Slot> {
+    pub fn grow(&mut self) -> Option<CommandId> {
         if self.is_full() {
             return None;
         }
         self.count += 1;
-        Some(Slot(self.count as u32 - 1))
+        Some(CommandId(self.count as u32 - 1))
     }
 }
 
-impl Index<Slot> for Flights {
+impl Index<CommandId> for Flights {
     type Output = InFlight;
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is an address.
-    fn index(&self, slot: Slot) -> &InFlight {
+    fn index(&self, slot: CommandId) -> &InFlight {
         &self.all[slot.0 as usize % MOST]
     }
 }
 
-impl IndexMut<Slot> for Flights {
+impl IndexMut<CommandId> for Flights {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is an address.
-    fn index_mut(&mut self, slot: Slot) -> &mut InFlight {
+    fn index_mut(&mut self, slot: CommandId) -> &mut InFlight {
         &mut self.all[slot.0 as usize % MOST]
     }
 }

@@ -1,14 +1,14 @@
 //! The way of commands from their issue until they set out for their unit.
 
 use super::flights::MOST;
-use super::{BusCommand, Fabric, Issue, Slot, UNASKED};
+use super::{BusCommand, CommandId, Fabric, Issue, UNASKED};
 use crate::Cycle;
-use crate::kernel::bus::{Admission, Held};
+use crate::kernel::bus::{Admission, HeldCommand};
 use crate::kernel::check::Fault;
 use crate::kernel::event::Event;
 use crate::kernel::free_slots::FreeSlots;
-use crate::kernel::target::Target;
-use crate::kernel::trace_event::{Kind, TraceEvent};
+use crate::kernel::target::CommandTarget;
+use crate::kernel::trace_event::{TraceEvent, TraceEventKind};
 
 impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
@@ -30,7 +30,7 @@ impl Fabric {
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
-    pub fn sends(&mut self, now: Cycle, command: &BusCommand, to: (Target, u32)) -> bool {
+    pub fn sends(&mut self, now: Cycle, command: &BusCommand, to: (CommandTarget, u32)) -> bool {
         self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
     }
 
@@ -42,7 +42,7 @@ impl Fabric {
         &mut self,
         now: Cycle,
         command: &BusCommand,
-        (target, address): (Target, u32),
+        (target, address): (CommandTarget, u32),
     ) -> bool {
         debug_assert_eq!(self.buses.is_watched(), self.trace.wants_commands());
         let Some(free) = self.free.first() else {
@@ -66,12 +66,12 @@ impl Fabric {
         &mut self,
         now: Cycle,
         command: &BusCommand,
-        (target, address): (Target, u32),
+        (target, address): (CommandTarget, u32),
     ) -> bool {
         let Some(free) = self.free.first() else {
             return self.sends_rarely(now, command, (target, address));
         };
-        let held = Held::new(FreeSlots::lowest(free), target, now);
+        let held = HeldCommand::new(FreeSlots::lowest(free), target, now);
         let Some((cluster, at)) = self.buses.hold_at_once(command.me, &held) else {
             return self.sends_rarely(now, command, (target, address));
         };
@@ -90,7 +90,7 @@ impl Fabric {
         &mut self,
         now: Cycle,
         command: &BusCommand,
-        (target, address): (Target, u32),
+        (target, address): (CommandTarget, u32),
     ) -> bool {
         let me = command.me;
         if self.buses.is_full(now, me) {
@@ -102,7 +102,7 @@ impl Fabric {
         }
         let admission = self.buses.admit(now, me, target, &mut self.trace);
         let slot = self.place(command, address, now);
-        if self.trace.wants(Kind::Command) {
+        if self.trace.wants(TraceEventKind::Command) {
             self.tell_command(now, slot);
         }
         match admission {
@@ -118,7 +118,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn tell_command(&mut self, now: Cycle, slot: Slot) {
+    fn tell_command(&mut self, now: Cycle, slot: CommandId) {
         let command = self.flight(slot).command;
         self.trace
             .record(now, || TraceEvent::Command { slot, command });
@@ -126,7 +126,7 @@ impl Fabric {
 
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
-    pub fn open(&mut self, command: BusCommand) -> Slot {
+    pub fn open(&mut self, command: BusCommand) -> CommandId {
         let slot = self.place(&command, command.address, self.now);
         self.flight_mut(slot).note = UNASKED;
         slot
@@ -134,7 +134,7 @@ impl Fabric {
 
     /// A command takes the lowest free place.
     #[inline]
-    fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> Slot {
+    fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> CommandId {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => self.grow(),
@@ -146,11 +146,11 @@ impl Fabric {
     /// Adds a place that is not free.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) -> Slot {
+    fn grow(&mut self) -> CommandId {
         self.flights.grow().unwrap_or_else(|| {
             // The run ends here, so it does not matter whose place the command has.
             self.no_room(self.now, None);
-            Slot(MOST as u32 - 1)
+            CommandId(MOST as u32 - 1)
         })
     }
 
@@ -177,7 +177,7 @@ impl Fabric {
     /// A unit has taken a command from its inlet. Commands that waited for
     /// room set out, and microengines that stalled on them go on.
     #[inline]
-    pub fn release(&mut self, target: Target) {
+    pub fn release(&mut self, target: CommandTarget) {
         if self.buses.release(target) {
             self.go_on(target);
         }
@@ -185,7 +185,7 @@ impl Fabric {
 
     /// Clusters arbitrate in turn, since a target has taken a command.
     #[inline(never)]
-    fn go_on(&mut self, target: Target) {
+    fn go_on(&mut self, target: CommandTarget) {
         // Apart, so that nothing has to be kept where no cluster can.
         if let Some(first) = self.buses.promise(target) {
             self.arbitrate_all(first);

@@ -1,7 +1,7 @@
 //! Whether a fabric that was read from a file has only what its chip has: no
 //! command, microengine, context or unit that is not there.
 
-use super::{BusCommand, Fabric, Slot};
+use super::{BusCommand, CommandId, Fabric};
 use crate::kernel::buffers::Buffers;
 use crate::kernel::event::Event;
 use npsim_isa::CONTEXTS;
@@ -36,7 +36,7 @@ impl Fabric {
                 .all(|event| self.can_happen(event, microengines))
     }
 
-    fn has(&self, slot: Slot) -> bool {
+    fn has(&self, slot: CommandId) -> bool {
         (slot.0 as usize) < self.flights.len()
     }
 
@@ -80,8 +80,8 @@ fn is_sound(command: &BusCommand, microengines: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::kernel::event::Event;
-    use crate::kernel::fabric::{Fabric, NnRing, Slot};
-    use crate::kernel::target::Target;
+    use crate::kernel::fabric::{CommandId, Fabric, NnRing};
+    use crate::kernel::target::CommandTarget;
     use crate::units::Units;
     use npsim_profile::Profile;
 
@@ -90,19 +90,19 @@ mod tests {
         let whole = Fabric::new(Profile::load("ixp2400").unwrap(), Units::inlets);
         assert!(whole.is_sound_beside(&whole));
         let wrong: [fn(&mut Fabric); 9] = [
-            |fabric| fabric.events.post(5, Event::Ready(Slot(0))),
+            |fabric| fabric.events.post(5, Event::Ready(CommandId(0))),
             |fabric| fabric.events.post(5000, Event::Microengine(8)),
             |fabric| fabric.events.post(5, Event::Timer { me: 0, context: 8 }),
             |fabric| fabric.events.post(5, Event::CommandBus(2)),
             |fabric| fabric.events.post(5, Event::StallOver(8)),
-            |fabric| fabric.free.push(Slot(0)),
+            |fabric| fabric.free.push(CommandId(0)),
             |fabric| fabric.nn_rings.push(NnRing::default()),
             |fabric| {
                 fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap(), Units::inlets).buses;
             },
             |fabric| {
-                let target = Target::new(1);
-                fabric.buses.hold(0, 0, Slot(3), target);
+                let target = CommandTarget::new(1);
+                fabric.buses.hold(0, 0, CommandId(3), target);
             },
         ];
         for (number, wrong) in wrong.into_iter().enumerate() {

@@ -6,13 +6,13 @@
 //! does not forget. What a number is comes from its type and from names that the
 //! types carry (`markers.rs`):
 //!
-//! - An unsigned number of 64 bits is a [time](Class::Time), except
+//! - An unsigned number of 64 bits is a [time](NumberClass::Time), except
 //! - in the structures of `COUNTERS` and in the newtype of [`count`], where it is a
-//!   [count](Class::Count),
+//!   [count](NumberClass::Count),
 //! - in the newtype of [`bits`], where it is a value, and
 //! - in the newtypes of [`stamp`], which hold what microcode may have made of the
 //!   timestamp.
-//! - Everything else is a [value](Class::Value), so that what this list does not
+//! - Everything else is a [value](NumberClass::Value), so that what this list does not
 //!   know can only keep a period from being found, and never make a wrong one.
 
 use std::fmt;
@@ -23,7 +23,7 @@ use super::markers::{COUNTERS, bits, count, stamp};
 
 /// How a number may differ between two states that are a period apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum NumberClass {
     /// Not at all.
     Value,
     /// Not at all, or by the period.
@@ -69,13 +69,13 @@ impl serde::de::Error for SnapshotError {
 
 /// In which of the newtypes of [`stamp`] a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stamp {
+enum StampKind {
     Registers,
     Datapath,
     Count,
 }
 
-impl Stamp {
+impl StampKind {
     fn of(name: &str) -> Option<Self> {
         match name {
             stamp::registers::NAME => Some(Self::Registers),
@@ -90,11 +90,11 @@ impl Stamp {
 #[derive(Debug, Default)]
 pub struct StateVector {
     pub(crate) row: Vec<u64>,
-    pub(crate) classes: Vec<Class>,
+    pub(crate) classes: Vec<NumberClass>,
     /// In how many structures of counters the writer is.
     counting: u32,
     bits: bool,
-    stamp: Option<Stamp>,
+    stamp: Option<StampKind>,
     #[cfg(test)]
     names: Vec<&'static str>,
     /// Where the register file began.
@@ -139,33 +139,33 @@ impl StateVector {
     }
 
     #[inline]
-    fn put(&mut self, number: u64, class: Class) {
+    fn put(&mut self, number: u64, class: NumberClass) {
         self.row.push(number);
         self.classes.push(class);
     }
 
     fn value(&mut self, number: u64) {
-        self.put(number, Class::Value);
+        self.put(number, NumberClass::Value);
     }
 
     #[inline]
     fn narrow(&mut self, number: u64, bits: u8) {
         let stamps = match self.stamp {
             None => false,
-            Some(Stamp::Registers) => {
+            Some(StampKind::Registers) => {
                 let at = self.row.len() - self.registers;
                 let word = self.timer_registers.get(at / 64).copied().unwrap_or(0);
                 word >> (at % 64) & 1 == 1
             }
-            Some(Stamp::Datapath) => self.timers,
-            Some(Stamp::Count) => true,
+            Some(StampKind::Datapath) => self.timers,
+            Some(StampKind::Count) => true,
         };
         self.put(
             number,
             if stamps {
-                Class::Stamp { bits }
+                NumberClass::Stamp { bits }
             } else {
-                Class::Value
+                NumberClass::Value
             },
         );
     }
@@ -221,9 +221,9 @@ impl ser::Serializer for &mut StateVector {
 
     fn serialize_u64(self, v: u64) -> Result<(), SnapshotError> {
         let class = match self.counting {
-            _ if self.bits => Class::Value,
-            0 => Class::Time,
-            _ => Class::Count,
+            _ if self.bits => NumberClass::Value,
+            0 => NumberClass::Time,
+            _ => NumberClass::Count,
         };
         self.put(v, class);
         Ok(())
@@ -313,7 +313,7 @@ impl ser::Serializer for &mut StateVector {
                 done
             }
             stamp::registers::NAME | stamp::datapath::NAME | stamp::count::NAME => {
-                self.stamp = Stamp::of(name);
+                self.stamp = StampKind::of(name);
                 self.registers = self.row.len();
                 let done = v.serialize(&mut *self);
                 self.stamp = None;

@@ -5,7 +5,7 @@ use super::TraceEvent;
 
 /// A kind of trace event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TraceEventKind {
     /// [`TraceEvent::Issued`]
     Issued,
     /// [`TraceEvent::Aborted`]
@@ -58,7 +58,7 @@ pub enum Kind {
     Exception,
 }
 
-/// A set of [`Kind`]s.
+/// A set of [`TraceEventKind`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(u32);
 
@@ -70,7 +70,7 @@ impl Kinds {
 
     /// These.
     #[must_use]
-    pub const fn of(kinds: &[Kind]) -> Self {
+    pub const fn of(kinds: &[TraceEventKind]) -> Self {
         let (mut all, mut at) = (0, 0);
         while at < kinds.len() {
             all |= 1 << kinds[at] as u32;
@@ -81,7 +81,7 @@ impl Kinds {
 
     /// All but these.
     #[must_use]
-    pub const fn all_but(kinds: &[Kind]) -> Self {
+    pub const fn all_but(kinds: &[TraceEventKind]) -> Self {
         Self(!Self::of(kinds).0)
     }
 
@@ -94,7 +94,7 @@ impl Kinds {
     /// Whether a kind is among them.
     #[must_use]
     #[inline]
-    pub const fn has(self, kind: Kind) -> bool {
+    pub const fn has(self, kind: TraceEventKind) -> bool {
         self.0 >> kind as u32 & 1 == 1
     }
 

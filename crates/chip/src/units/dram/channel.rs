@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::refresh::{Refresh, RefreshTiming};
-use super::rows::{Row, RowTiming};
+use super::rows::{OpenRow, RowTiming};
 use crate::Cycle;
-use crate::kernel::fabric::Slot;
+use crate::kernel::fabric::CommandId;
 use crate::kernel::queue::take_out;
 use crate::kernel::row::Row as CounterRow;
-use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::Profile;
 
 /// What addresses are divided by again and again: with a shift where it is a power of two,
@@ -63,7 +63,7 @@ impl Divisor {
 /// The part of a command that one channel serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BankRequest {
-    pub slot: Slot,
+    pub slot: CommandId,
     bank: u8,
     /// The row within the bank.
     row: u32,
@@ -83,7 +83,7 @@ pub(super) struct BankRequest {
 impl BankRequest {
     /// When it could start at a bank whose row is this.
     #[inline]
-    fn earliest(&self, row: &Row, ready_at: impl Fn(Slot) -> Cycle) -> Cycle {
+    fn earliest(&self, row: &OpenRow, ready_at: impl Fn(CommandId) -> Cycle) -> Cycle {
         let bank = row.earliest(self.row);
         if self.write {
             bank
@@ -95,7 +95,7 @@ impl BankRequest {
 
 /// What came of looking for the next command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextCommand {
     /// The first of this bank can start.
     Bank(usize),
     /// Nothing can start before this cycle.
@@ -118,7 +118,7 @@ pub(super) struct Started {
 struct Bank {
     /// Oldest first. Few stand in it, so a vector does.
     fifo: Vec<BankRequest>,
-    row: Row,
+    row: OpenRow,
     passed_over: u8,
 }
 
@@ -245,7 +245,7 @@ impl Channel {
     #[inline]
     pub fn part(
         &self,
-        slot: Slot,
+        slot: CommandId,
         address: u32,
         bytes: u32,
         write: bool,
@@ -303,7 +303,7 @@ impl Channel {
     /// Moves the inlet's first part to its bank, if that has room; gives its command, and
     /// whether it stands for the whole command.
     #[inline]
-    pub fn take(&mut self) -> Option<(Slot, bool)> {
+    pub fn take(&mut self) -> Option<(CommandId, bool)> {
         let part = *self.inlet.front()?;
         if !self.move_on(part) {
             return None;
@@ -326,10 +326,10 @@ impl Channel {
 
     /// The commands whose parts come before those of one that waits: in its bank's FIFO,
     /// and in the inlet; `None` where it does not wait here.
-    pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
+    pub fn ahead_of(&self, slot: CommandId) -> Option<Vec<CommandId>> {
         let slots =
             |parts: &mut dyn Iterator<Item = &BankRequest>| parts.map(|it| it.slot).collect();
-        let until = |mut all: Vec<Slot>| {
+        let until = |mut all: Vec<CommandId>| {
             let at = all.iter().position(|other| *other == slot)?;
             all.truncate(at);
             Some(all)
@@ -347,7 +347,7 @@ impl Channel {
     /// The data of a command has come that is at an address of this channel as a whole and
     /// has left the inlet.
     #[inline]
-    pub fn whole_data_is_there(&mut self, slot: Slot, address: u32, now: Cycle) {
+    pub fn whole_data_is_there(&mut self, slot: CommandId, address: u32, now: Cycle) {
         let bank = self.bank_of(address);
         let mut parts = self.banks[bank].fifo.iter_mut().enumerate();
         if let Some((at, part)) = parts.find(|(_, part)| part.slot == slot) {
@@ -358,7 +358,7 @@ impl Channel {
     }
 
     /// A command's data has come; true if a part of it is here.
-    pub(crate) fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
+    pub(crate) fn data_is_there(&mut self, slot: CommandId, now: Cycle) -> bool {
         let mut found = false;
         let mut set = |parts: &mut dyn Iterator<Item = &mut BankRequest>| {
             for part in parts.filter(|part| part.slot == slot) {
@@ -398,9 +398,9 @@ impl Channel {
     /// Looks for the next command to have the pins. `ready_at` says when a read's data
     /// could be carried away.
     #[inline]
-    pub fn next(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Next {
+    pub fn next(&mut self, now: Cycle, ready_at: impl Fn(CommandId) -> Cycle) -> NextCommand {
         if self.ready == 0 {
-            return Next::Nothing;
+            return NextCommand::Nothing;
         }
         self.refresh(now);
         let pins_free = self.pins_free / 2;
@@ -411,15 +411,15 @@ impl Channel {
             pins_free - self.timing.rows.access()
         } else {
             match self.choose(now, ready_at) {
-                Ok(bank) => return Next::Bank(bank),
+                Ok(bank) => return NextCommand::Bank(bank),
                 Err(earliest) => earliest,
             }
         };
         if at >= self.turn_at {
-            return Next::Nothing;
+            return NextCommand::Nothing;
         }
         self.turn_at = at;
-        Next::Later(at)
+        NextCommand::Later(at)
     }
 
     #[inline]
@@ -450,7 +450,11 @@ impl Channel {
 
     /// The bank to serve, or when the first could be.
     #[inline]
-    fn choose(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Result<usize, Cycle> {
+    fn choose(
+        &mut self,
+        now: Cycle,
+        ready_at: impl Fn(CommandId) -> Cycle,
+    ) -> Result<usize, Cycle> {
         let bank = if self.ready.is_power_of_two() {
             // Of one there is nothing to choose but whether it can start.
             let at = self.ready.trailing_zeros() as usize;
@@ -473,7 +477,7 @@ impl Channel {
     fn choose_of_several(
         &mut self,
         now: Cycle,
-        ready_at: impl Fn(Slot) -> Cycle,
+        ready_at: impl Fn(CommandId) -> Cycle,
     ) -> Result<usize, Cycle> {
         let mut earliest = Cycle::MAX;
         let mut turning = None;
@@ -559,7 +563,11 @@ impl Channel {
         // Counts are in whole cycles; the half that is over goes to the next burst of the same
         // direction, so that no burst is rounded away.
         *odd += half_cycles;
-        let way = if write { Way::Write } else { Way::Read };
+        let way = if write {
+            PathDirection::Write
+        } else {
+            PathDirection::Read
+        };
         self.counters.used(way, *odd / 2);
         *odd %= 2;
     }

@@ -59,7 +59,7 @@ impl RowTiming {
 
 /// The row of one bank.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Row {
+pub(super) struct OpenRow {
     /// The number of the open one. Rows that close after each access are never counted as open.
     open: u32,
     /// From when on an access may begin that closes no row.
@@ -70,7 +70,7 @@ pub(super) struct Row {
     opened: Cycle,
 }
 
-impl Default for Row {
+impl Default for OpenRow {
     fn default() -> Self {
         Self {
             open: NONE,
@@ -81,7 +81,7 @@ impl Default for Row {
     }
 }
 
-impl Row {
+impl OpenRow {
     /// From when on an access to any row may begin at the earliest.
     #[inline]
     pub fn free(&self) -> Cycle {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_open_row_is_hit_at_once_and_closed_for_another() {
-        let (timing, mut row) = (timing("open"), Row::default());
+        let (timing, mut row) = (timing("open"), OpenRow::default());
         assert_eq!(row.begin(5, 100, &timing), 100 + 12 + 10);
         row.end(false, 130, &timing);
         // A row cycle of 40 after it was opened the next can be open: 12 before, this is closed.
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_row_that_closes_is_hit_by_nothing() {
-        let (timing, mut row) = (timing("closed"), Row::default());
+        let (timing, mut row) = (timing("closed"), OpenRow::default());
         assert_eq!(row.begin(5, 100, &timing), 122);
         row.end(false, 130, &timing);
         assert!(!row.is_hit(5));

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 /// An exact clock ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
+pub struct ClockRatio {
     cycles: u64,
     edges: u64,
 }
 
-impl Clock {
+impl ClockRatio {
     /// The clock of `hz` beside microengines of `microengine_hz`; zero is taken
     /// as one hertz.
     #[must_use]
@@ -86,7 +86,7 @@ mod tests {
             (600, 1000),
             (7, 3),
         ] {
-            let clock = Clock::new(me, other);
+            let clock = ClockRatio::new(me, other);
             for now in 0..2000 {
                 let edge = clock.edge(now);
                 assert!(clock.cycle(edge) >= now);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn rounding_does_not_add_up() {
-        let clock = Clock::new(600, 104);
+        let clock = ClockRatio::new(600, 104);
         assert_eq!(clock.ratio(), (75, 13));
         assert_eq!(clock.cycle(13 * 1000), 75_000);
         assert_eq!(

@@ -3,7 +3,7 @@
 /// What an [`Event::Media`](crate::kernel::event::Event::Media) means: the code in the
 /// upper bits, an argument below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum MediaEventCode {
     Arrival,
     ReceiveBus,
     ReceiveDone,
@@ -13,7 +13,7 @@ pub(super) enum Code {
     LineEnd,
 }
 
-impl Code {
+impl MediaEventCode {
     const ALL: [Self; 7] = [
         Self::Arrival,
         Self::ReceiveBus,

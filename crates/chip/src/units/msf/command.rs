@@ -3,20 +3,20 @@
 use npsim_isa::{CommandOp, msf_csr};
 
 use super::calendar::ENTRIES;
-use super::rbuf::Holder;
+use super::rbuf::ElementHolder;
 use super::receive::FREELISTS;
 use super::{DATA_WINDOW, Msf};
 use crate::Cycle;
 use crate::kernel::check::Check;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::freelist_entry::{FreelistEntry, is_freelist};
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
-use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::{MediaBus, Profile};
 
 /// Remark of a write whose data has been pulled.
@@ -26,7 +26,7 @@ const CONTROL: u32 = msf_csr::TBUF_ELEMENT_CONTROL_0 as u32;
 const CONTROL_END: u32 = CONTROL + 128 * 8;
 
 impl Msf {
-    fn read(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn read(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = words_of(command.op, command.count);
         let address = command.media_address();
@@ -52,7 +52,7 @@ impl Msf {
 
     fn write(
         &mut self,
-        slot: Slot,
+        slot: CommandId,
         data: &[u32],
         fabric: &mut Fabric,
         registers: &mut dyn TransferRegisters,
@@ -78,7 +78,7 @@ impl Msf {
         }
     }
 
-    fn write_control(&mut self, slot: Slot, address: u32, data: &[u32], fabric: &mut Fabric) {
+    fn write_control(&mut self, slot: CommandId, address: u32, data: &[u32], fabric: &mut Fabric) {
         if !address.is_multiple_of(8) || !data.len().is_multiple_of(2) {
             let message = format!(
                 "{} longwords written at 0x{address:04x}: the control words of a TBUF element are two longwords at a multiple of 8",
@@ -153,7 +153,7 @@ impl Msf {
         msf_csr::name(address).filter(|_| !other).map(|_| address)
     }
 
-    fn unknown(&self, slot: Slot, what: &str, address: u32, fabric: &mut Fabric) {
+    fn unknown(&self, slot: CommandId, what: &str, address: u32, fabric: &mut Fabric) {
         let message = format!("msf[{what}]: no register is at 0x{address:04x}");
         let help = match self.parameters.bus {
             MediaBus::Spi3 if Status::at(address).is_some() => {
@@ -169,7 +169,7 @@ impl Msf {
 
     fn write_register(
         &mut self,
-        slot: Slot,
+        slot: CommandId,
         address: u32,
         data: u32,
         fabric: &mut Fabric,
@@ -252,7 +252,7 @@ impl Msf {
     /// threads merely enlist may be skipped (`periodic_skip.rs`).
     fn enlist(
         &mut self,
-        slot: Slot,
+        slot: CommandId,
         list: usize,
         data: u32,
         fabric: &mut Fabric,
@@ -293,7 +293,7 @@ impl Msf {
         }
     }
 
-    fn element_done(&mut self, slot: Slot, data: u32, fabric: &mut Fabric) {
+    fn element_done(&mut self, slot: CommandId, data: u32, fabric: &mut Fabric) {
         let rbuf = &self.receive.rbuf;
         let Some(element) = rbuf.element_of(data) else {
             let last = (rbuf.elements().len() - 1) as u8;
@@ -314,8 +314,8 @@ impl Msf {
             }
             Err(holder) => {
                 let state = match holder {
-                    Holder::Filling => "a frame is being received into it",
-                    Holder::Full => "it holds an mpacket that no thread has got yet",
+                    ElementHolder::Filling => "a frame is being received into it",
+                    ElementHolder::Full => "it holds an mpacket that no thread has got yet",
                     _ => "it is free",
                 };
                 let message = format!("RBUF element {data} is freed twice: {state}");
@@ -365,7 +365,7 @@ impl Unit for Msf {
         }
     }
 
-    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
         let (op, count, now) = (command.op, command.count, fabric.now);
         // Threads write registers for each mpacket, and nothing holds these writes up.
@@ -392,14 +392,14 @@ impl Unit for Msf {
                 self.write_free = start + occupied;
                 fabric.serves(slot, Self::FIRST, 1, start, self.write_free);
                 self.counters.started(op, words, start - now);
-                self.counters.used(Way::Write, occupied);
+                self.counters.used(PathDirection::Write, occupied);
                 fabric.pull(slot, words, start + self.parameters.write_lead);
             }
             CommandOp::MsfRead | CommandOp::MsfRead64 => {
                 self.read_free = start + occupied;
                 fabric.serves(slot, Self::FIRST, 0, start, self.read_free);
                 self.counters.started(op, words, start - now);
-                self.counters.used(Way::Read, occupied);
+                self.counters.used(PathDirection::Read, occupied);
                 fabric.ready_at(slot, start + self.parameters.read_lead);
             }
             other => {
@@ -412,13 +412,13 @@ impl Unit for Msf {
         self.counters.came(now);
     }
 
-    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         // The registers act in `ready`, where the microengines are at hand.
         fabric.flight_mut(slot).note = PULLED;
         fabric.ready_at(slot, fabric.now);
     }
 
-    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Sideband<'_>) {
+    fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, registers: Self::Sideband<'_>) {
         self.counters.went(fabric.now);
         let flight = fabric.flight(slot);
         let command = &flight.command;

@@ -4,7 +4,7 @@
 //! select and status. SPI-4.2 moves sixteen bits on both edges of the clock; a
 //! control word of sixteen bits stands between any two bursts.
 
-use super::clock::Clock;
+use super::clock::ClockRatio;
 use crate::Cycle;
 use npsim_profile::MediaBus;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ const CONTROL_WORD: u64 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Link {
     /// The times of transfers.
-    clock: Clock,
+    clock: ClockRatio,
     transfer_bytes: u64,
     /// Transfers beside data for one burst.
     overhead: u64,
@@ -46,7 +46,7 @@ impl Link {
         };
         let transfer_bytes = bus_bytes / per_clock;
         Self {
-            clock: Clock::new(microengine_hz, media_hz * per_clock),
+            clock: ClockRatio::new(microengine_hz, media_hz * per_clock),
             transfer_bytes: if transfer_bytes == 0 {
                 1
             } else {

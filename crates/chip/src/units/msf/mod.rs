@@ -31,7 +31,7 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::port_io::{PacketTag, PortIo};
 use crate::kernel::unit_counters::UnitCounters;
 use calendar::Calendar;
-use code::Code;
+use code::MediaEventCode;
 pub use command::may_list;
 use npsim_profile::{MediaBus, Profile};
 pub(crate) use parameters::MediaParameters;
@@ -281,21 +281,23 @@ impl Msf {
     /// Handles a media event; says whether it had to do with frames, and not with
     /// threads alone that wait for one.
     pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn PortIo) -> bool {
-        let (code, argument) = Code::of(code);
+        let (code, argument) = MediaEventCode::of(code);
         let Some(code) = code else { return false };
         match code {
-            Code::Arrival => self.receive.arrival(&mut self.ports, fabric, lines),
-            Code::ReceiveBus => self.receive.arbitrate(&self.ports, fabric),
-            Code::ReceiveDone => self.receive.transferred(&mut self.ports, fabric),
-            Code::Timeout => self.receive.timed_out(argument, fabric),
-            Code::TransmitBus => self.transmit.arbitrate(&mut self.ports, fabric, lines),
-            Code::TransmitDone => self.transmit.transferred(&mut self.ports, fabric, lines),
-            Code::LineEnd => {
+            MediaEventCode::Arrival => self.receive.arrival(&mut self.ports, fabric, lines),
+            MediaEventCode::ReceiveBus => self.receive.arbitrate(&self.ports, fabric),
+            MediaEventCode::ReceiveDone => self.receive.transferred(&mut self.ports, fabric),
+            MediaEventCode::Timeout => self.receive.timed_out(argument, fabric),
+            MediaEventCode::TransmitBus => self.transmit.arbitrate(&mut self.ports, fabric, lines),
+            MediaEventCode::TransmitDone => {
+                self.transmit.transferred(&mut self.ports, fabric, lines);
+            }
+            MediaEventCode::LineEnd => {
                 self.transmit
                     .line_end(argument as usize, &mut self.ports, fabric, lines);
             }
         }
-        let moved = code != Code::Timeout;
+        let moved = code != MediaEventCode::Timeout;
         if moved {
             self.last_activity = fabric.now;
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use super::clock::{Clock, divided, divided_up};
+use super::clock::{ClockRatio, divided, divided_up};
 use crate::Cycle;
 use crate::kernel::port_io::{Arrival, PacketTag};
 use crate::kernel::snapshot::bits;
@@ -54,7 +54,7 @@ impl Incoming {
 
 /// A frame in the transmit FIFO.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Outgoing {
+pub struct FifoFrame {
     /// The frame.
     pub bytes: Vec<u8>,
     /// Packet tag of its first mpacket.
@@ -65,7 +65,7 @@ pub struct Outgoing {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Leaving {
     /// The frame.
-    pub frame: Outgoing,
+    pub frame: FifoFrame,
     /// First preamble bit, in line ticks.
     start: u128,
     /// Last bit of the check sequence, in line ticks.
@@ -74,7 +74,7 @@ pub struct Leaving {
 
 /// What the MAC does with the next mpacket of the transmit bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Assembly {
+pub enum FrameAssembly {
     /// It expects a frame's first.
     #[default]
     Between,
@@ -123,10 +123,10 @@ pub struct Port {
     /// Counts.
     pub counts: PortCounts,
     /// What the next mpacket from TBUF means.
-    pub assembly: Assembly,
+    pub assembly: FrameAssembly,
     /// The frame that is put together.
-    pub partial: Outgoing,
-    queue: VecDeque<Outgoing>,
+    pub partial: FifoFrame,
+    queue: VecDeque<FifoFrame>,
     leaving: Option<Leaving>,
     /// Bytes of all frames in the transmit FIFO, the whole of the one on the line.
     held: u64,
@@ -150,13 +150,13 @@ impl Port {
             backlog: 0,
             available: Cycle::MAX,
             counts: PortCounts::default(),
-            assembly: Assembly::Between,
-            partial: Outgoing::default(),
+            assembly: FrameAssembly::Between,
+            partial: FifoFrame::default(),
             queue: VecDeque::new(),
             leaving: None,
             held: 0,
             capacity: u64::from(transmit_fifo_bytes),
-            bit: Clock::new(microengine_hz, bits_per_second).ratio(),
+            bit: ClockRatio::new(microengine_hz, bits_per_second).ratio(),
             line_free: 0,
             spare: Vec::new(),
         }
@@ -291,7 +291,7 @@ impl Port {
     /// The frame that is put together is whole: it is padded and waits for the
     /// line. Gives the cycle of its end when the line was free.
     pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
-        let empty = Outgoing {
+        let empty = FifoFrame {
             bytes: self.spare.pop().unwrap_or_default(),
             tag: PacketTag::default(),
         };
@@ -318,7 +318,7 @@ impl Port {
     }
 
     /// Puts a frame on the line, which is free; gives the cycle of its end.
-    fn put_on_line(&mut self, frame: Outgoing, now: Cycle) -> Cycle {
+    fn put_on_line(&mut self, frame: FifoFrame, now: Cycle) -> Cycle {
         let (per_bit, scale) = self.bit;
         let start = self.line_free.max(u128::from(now) * u128::from(scale));
         let bytes = PREAMBLE + frame.bytes.len() as u64 + CHECK_SEQUENCE;
@@ -330,13 +330,13 @@ impl Port {
 
     /// The frame on the line: first preamble bit, and itself.
     #[must_use]
-    pub fn leaving(&self) -> Option<(Cycle, &Outgoing)> {
+    pub fn leaving(&self) -> Option<(Cycle, &FifoFrame)> {
         let leaving = self.leaving.as_ref()?;
         Some((self.cycle(leaving.start), &leaving.frame))
     }
 
     /// The frame on the line has left: its start, end and itself.
-    pub fn left(&mut self) -> Option<(Cycle, Cycle, Outgoing)> {
+    pub fn left(&mut self) -> Option<(Cycle, Cycle, FifoFrame)> {
         let leaving = self.leaving.take()?;
         let bytes = leaving.frame.bytes.len() as u64;
         self.held -= bytes;
@@ -351,7 +351,7 @@ impl Port {
 
     /// Goes on with the next frame after [`Port::left`]; gives the cycle of its
     /// end. The bytes of the frame that has left are used again.
-    pub fn next(&mut self, now: Cycle, done: Outgoing) -> Option<Cycle> {
+    pub fn next(&mut self, now: Cycle, done: FifoFrame) -> Option<Cycle> {
         let mut bytes = done.bytes;
         bytes.clear();
         self.spare.push(bytes);

@@ -16,7 +16,7 @@ use crate::kernel::port_io::PacketTag;
 
 /// Who has an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Holder {
+pub enum ElementHolder {
     /// None: it was never put into the pool.
     Withheld,
     /// The pool.
@@ -38,9 +38,9 @@ pub enum Holder {
 
 /// What an element holds and who has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Element {
+pub struct RbufElement {
     /// Who has it.
-    pub holder: Holder,
+    pub holder: ElementHolder,
     /// Port its mpacket came from.
     pub port: u8,
     /// Bytes, 1 to the element size.
@@ -79,7 +79,7 @@ pub struct Rbuf {
     bus: MediaBus,
     element_bytes: u16,
     words: Vec<u32>,
-    elements: Vec<Element>,
+    elements: Vec<RbufElement>,
     pool: VecDeque<u8>,
     full: VecDeque<u8>,
     /// Fewest elements that were in the pool at one time.
@@ -99,8 +99,8 @@ impl Rbuf {
     pub fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
         let buffer_bytes = parameters.rbuf_bytes;
         let count = (buffer_bytes / u32::from(element_bytes)) as u8;
-        let empty = Element {
-            holder: Holder::Withheld,
+        let empty = RbufElement {
+            holder: ElementHolder::Withheld,
             port: 0,
             bytes: 0,
             sop: false,
@@ -112,7 +112,7 @@ impl Rbuf {
         let mut elements = vec![empty; count as usize];
         let pool: VecDeque<u8> = (0..count).filter(|e| !withheld.contains(e)).collect();
         for &element in &pool {
-            elements[element as usize].holder = Holder::Pool;
+            elements[element as usize].holder = ElementHolder::Pool;
         }
         Self {
             bus: parameters.bus,
@@ -136,7 +136,7 @@ impl Rbuf {
 
     /// All elements in the order of their number.
     #[must_use]
-    pub fn elements(&self) -> &[Element] {
+    pub fn elements(&self) -> &[RbufElement] {
         &self.elements
     }
 
@@ -163,7 +163,7 @@ impl Rbuf {
     /// Takes the element that has been in the pool longest.
     pub fn allocate(&mut self) -> Option<u8> {
         let element = self.pool.pop_front()?;
-        self.elements[element as usize].holder = Holder::Filling;
+        self.elements[element as usize].holder = ElementHolder::Filling;
         self.lowest = self.lowest.min(self.pool.len() as u64);
         Some(element)
     }
@@ -180,8 +180,8 @@ impl Rbuf {
     ) {
         let start = element as usize * self.element_bytes as usize / 4;
         let checksum = fill(&mut self.words[start..], mpacket);
-        self.elements[element as usize] = Element {
-            holder: Holder::Full,
+        self.elements[element as usize] = RbufElement {
+            holder: ElementHolder::Full,
             port,
             bytes: mpacket.len() as u16,
             sop,
@@ -198,7 +198,7 @@ impl Rbuf {
     /// Hands the element that was closed first to a thread.
     pub(crate) fn hand_out(&mut self, me: u8, context: u8, now: Cycle) -> Option<u8> {
         let element = self.full.pop_front()?;
-        self.elements[element as usize].holder = Holder::Thread {
+        self.elements[element as usize].holder = ElementHolder::Thread {
             me,
             context,
             since: now,
@@ -210,11 +210,11 @@ impl Rbuf {
     ///
     /// # Errors
     /// Who has it, when that is not microcode and it is not withheld.
-    pub fn release(&mut self, element: u8) -> Result<(), Holder> {
+    pub fn release(&mut self, element: u8) -> Result<(), ElementHolder> {
         let slot = &mut self.elements[element as usize];
         match slot.holder {
-            Holder::Thread { .. } | Holder::Withheld => {
-                slot.holder = Holder::Pool;
+            ElementHolder::Thread { .. } | ElementHolder::Withheld => {
+                slot.holder = ElementHolder::Pool;
                 self.pool.push_back(element);
                 self.freed += 1;
                 Ok(())
@@ -285,7 +285,7 @@ impl Rbuf {
             .iter()
             .enumerate()
             .filter_map(|(number, e)| match e.holder {
-                Holder::Thread { me, context, since } => Some(Leak {
+                ElementHolder::Thread { me, context, since } => Some(Leak {
                     element: self.number_of(number as u8),
                     frame: e.frame,
                     port: e.port,
@@ -472,13 +472,13 @@ mod tests {
     fn an_element_is_freed_once() {
         let mut rbuf = rbuf("ixp2400", 64, &[0, 9]);
         assert_eq!(rbuf.free(), 126);
-        assert_eq!(rbuf.release(1), Err(Holder::Pool));
+        assert_eq!(rbuf.release(1), Err(ElementHolder::Pool));
         rbuf.release(0).unwrap();
         assert_eq!(rbuf.free(), 127);
         let element = rbuf.allocate().unwrap();
-        assert_eq!(rbuf.release(element), Err(Holder::Filling));
+        assert_eq!(rbuf.release(element), Err(ElementHolder::Filling));
         rbuf.close(element, &[1], 0, true, true, PacketTag::new(0, 9));
-        assert_eq!(rbuf.release(element), Err(Holder::Full));
+        assert_eq!(rbuf.release(element), Err(ElementHolder::Full));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
 
-use super::code::Code;
+use super::code::MediaEventCode;
 use super::link::Link;
 use super::parameters::MediaParameters;
 use super::port::{Port, SHORTEST};
@@ -52,7 +52,7 @@ struct Freelist {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Transfer {
+struct RbufTransfer {
     port: usize,
     element: u8,
 }
@@ -66,7 +66,7 @@ pub struct Receive {
     next_arrival: Option<Arrival>,
     exhausted: bool,
     link: Link,
-    transfer: Option<Transfer>,
+    transfer: Option<RbufTransfer>,
     /// Whether data waits for an RBUF element, and when it last did.
     starving: bool,
     starved: Option<Cycle>,
@@ -165,7 +165,7 @@ impl Receive {
                 }
                 fabric
                     .events
-                    .post(arrival.start, Event::Media(Code::Arrival.with(0)));
+                    .post(arrival.start, Event::Media(MediaEventCode::Arrival.with(0)));
                 self.next_arrival = Some(arrival);
             }
             None => self.exhausted = true,
@@ -252,7 +252,7 @@ impl Receive {
             let at = port.available().max(fabric.now);
             fabric
                 .events
-                .post(at, Event::Media(Code::ReceiveBus.with(0)));
+                .post(at, Event::Media(MediaEventCode::ReceiveBus.with(0)));
         }
     }
 
@@ -295,18 +295,18 @@ impl Receive {
             from,
             until: end,
         });
-        self.transfer = Some(Transfer {
+        self.transfer = Some(RbufTransfer {
             port: index,
             element,
         });
         fabric
             .events
-            .post(end, Event::Media(Code::ReceiveDone.with(0)));
+            .post(end, Event::Media(MediaEventCode::ReceiveDone.with(0)));
     }
 
     /// The mpacket on the bus is in its element.
     pub(super) fn transferred(&mut self, ports: &mut [Port], fabric: &mut Fabric) {
-        let Some(Transfer {
+        let Some(RbufTransfer {
             port: index,
             element,
         }) = self.transfer.take()
@@ -429,7 +429,7 @@ impl Receive {
     /// and with the first thread.
     fn restart_timeout(&mut self, list: usize, fabric: &mut Fabric) {
         let freelist = &mut self.lists[list];
-        let over = Event::Media(Code::Timeout.with(list as u32));
+        let over = Event::Media(MediaEventCode::Timeout.with(list as u32));
         if let Some(due) = freelist.due.take() {
             fabric.events.cancel(due, over);
         }

@@ -16,9 +16,9 @@ const BURST_UNIT: u32 = 16;
 /// What a control word says (first longword; the second is for CSIX). SPI-3 and
 /// SPI-4 have the same fields; of the port SPI-3 uses fewer bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control(pub u32);
+pub struct ControlWord(pub u32);
 
-impl Control {
+impl ControlWord {
     /// Payload bytes, 1-256.
     #[must_use]
     pub(crate) const fn payload_length(self) -> u32 {
@@ -84,7 +84,7 @@ impl Control {
 
 /// Why an element cannot be made valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ControlWordError {
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -92,7 +92,7 @@ pub struct Refusal {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Element {
+struct TbufElement {
     control: [u32; 2],
     valid_since: Option<Cycle>,
     tag: PacketTag,
@@ -104,7 +104,7 @@ pub struct Tbuf {
     bus: MediaBus,
     element_bytes: u16,
     words: Vec<u32>,
-    elements: Vec<Element>,
+    elements: Vec<TbufElement>,
     head: usize,
     /// Elements sent.
     pub sent: u64,
@@ -120,7 +120,10 @@ impl Tbuf {
             bus,
             element_bytes,
             words: vec![0; (buffer_bytes / 4) as usize],
-            elements: vec![Element::default(); (buffer_bytes / u32::from(element_bytes)) as usize],
+            elements: vec![
+                TbufElement::default();
+                (buffer_bytes / u32::from(element_bytes)) as usize
+            ],
             head: 0,
             sent: 0,
             skipped: 0,
@@ -223,8 +226,8 @@ impl Tbuf {
         element: usize,
         control: [u32; 2],
         now: Cycle,
-    ) -> Result<(), Refusal> {
-        let refuse = |message, help| Err(Refusal { message, help });
+    ) -> Result<(), ControlWordError> {
+        let refuse = |message, help| Err(ControlWordError { message, help });
         let last = self.elements.len() - 1;
         let Some(slot) = self.elements.get_mut(element) else {
             return refuse(
@@ -243,7 +246,7 @@ impl Tbuf {
                 "use the elements in ring order, since they are sent in it, and read TX_SEQUENCE_0 to know how many were sent before one is used again",
             );
         }
-        let word = Control(control[0]);
+        let word = ControlWord(control[0]);
         let end = word.payload_start() + word.payload_length();
         if !word.skip() && end > u32::from(self.element_bytes) {
             return refuse(
@@ -292,16 +295,16 @@ impl Tbuf {
 
     /// The element whose turn it is, if it is valid: control word and since when.
     #[must_use]
-    pub fn head(&self) -> Option<(Control, Cycle)> {
+    pub fn head(&self) -> Option<(ControlWord, Cycle)> {
         let element = &self.elements[self.head];
         element
             .valid_since
-            .map(|since| (Control(element.control[0]), since))
+            .map(|since| (ControlWord(element.control[0]), since))
     }
 
     /// Appends the bytes that an element sends.
     pub fn extract(&self, element: usize, out: &mut Vec<u8>) {
-        let control = Control(self.elements[element].control[0]);
+        let control = ControlWord(self.elements[element].control[0]);
         let start = element * self.element_bytes as usize;
         let part = |from: u32, bytes: u32| {
             let from = start + from as usize;
@@ -388,11 +391,11 @@ mod tests {
 
     #[test]
     fn payload_starts_on_the_quadword_after_the_prepended_part() {
-        assert_eq!(Control(0).payload_start(), 0);
-        assert_eq!(Control(1 << 16).payload_start(), 8);
-        assert_eq!(Control(3 << 21 | 5 << 16 | 2 << 13).payload_start(), 10);
-        assert_eq!(Control(3 << 21 | 6 << 16).payload_start(), 16);
-        assert_eq!(Control(60 << 24 | 4 << 16).bytes(), 64);
+        assert_eq!(ControlWord(0).payload_start(), 0);
+        assert_eq!(ControlWord(1 << 16).payload_start(), 8);
+        assert_eq!(ControlWord(3 << 21 | 5 << 16 | 2 << 13).payload_start(), 10);
+        assert_eq!(ControlWord(3 << 21 | 6 << 16).payload_start(), 16);
+        assert_eq!(ControlWord(60 << 24 | 4 << 16).bytes(), 64);
     }
 
     #[test]
@@ -459,7 +462,7 @@ mod tests {
         );
         tbuf.set_valid(0, [48 << 24 | 0x2ff, 0], 0).unwrap();
         tbuf.set_valid(1, [3 << 24 | 0x1ff, 0], 0).unwrap();
-        assert_eq!(Control(tbuf.control(0).unwrap()[0]).port(), 255);
+        assert_eq!(ControlWord(tbuf.control(0).unwrap()[0]).port(), 255);
         let mut spi3 = Tbuf::new(MediaBus::Spi3, 8192, 64);
         spi3.set_valid(0, [60 << 24 | 0x200, 0], 0).unwrap();
     }

@@ -11,7 +11,7 @@ use npsim_isa::{CommandOp, msf_csr};
 
 use super::*;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
+use crate::kernel::fabric::{BusCommand, CommandId, TransferKind};
 use crate::kernel::port_io::{Arrival, Departure, MediaDrop, PacketTag};
 use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::unit::Unit;
@@ -148,7 +148,7 @@ impl Bench {
         self.fast_write(msf_csr::RX_THREAD_FREELIST_0, 1 << 12 | 1 << 7 | 2 << 4);
     }
 
-    fn pushed(&mut self, slot: Slot) {
+    fn pushed(&mut self, slot: CommandId) {
         let flight = self.fabric.flight(slot);
         let (command, data, words) = (flight.command, flight.data, flight.words as usize);
         self.fabric.retire(slot);

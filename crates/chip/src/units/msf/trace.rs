@@ -1,7 +1,7 @@
 //! What the media interface tells observers about its buffers.
 
 use super::{DATA_WINDOW, Msf};
-use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
@@ -9,7 +9,7 @@ use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
 impl Msf {
     /// A command has freed an element.
     #[inline]
-    pub(super) fn tell_rbuf_freed(&self, element: u8, slot: Slot, fabric: &mut Fabric) {
+    pub(super) fn tell_rbuf_freed(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
             self.tell_rbuf_freed_now(element, slot, fabric);
         }
@@ -17,7 +17,7 @@ impl Msf {
 
     #[cold]
     #[inline(never)]
-    fn tell_rbuf_freed_now(&self, element: u8, slot: Slot, fabric: &mut Fabric) {
+    fn tell_rbuf_freed_now(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
         let step = RbufStep::Freed {
             me: command.me,
@@ -37,7 +37,7 @@ impl Msf {
 
     /// A command has made an element valid.
     #[inline]
-    pub(super) fn tell_tbuf_valid(&self, element: usize, slot: Slot, fabric: &mut Fabric) {
+    pub(super) fn tell_tbuf_valid(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
             self.tell_tbuf_valid_now(element, slot, fabric);
         }
@@ -45,7 +45,7 @@ impl Msf {
 
     #[cold]
     #[inline(never)]
-    fn tell_tbuf_valid_now(&self, element: usize, slot: Slot, fabric: &mut Fabric) {
+    fn tell_tbuf_valid_now(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
         let BusCommand { me, context, .. } = fabric.flight(slot).command;
         let tbuf = &self.transmit.tbuf;
         let port = tbuf.control(element).map_or(0, |words| words[0] as u8);
@@ -64,7 +64,7 @@ impl MediaBuffers for Msf {
             .map_err(|error| error.to_string())
     }
 
-    fn tell_rbuf_read(&self, address: u32, slot: Slot, fabric: &mut Fabric) {
+    fn tell_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric) {
         if !fabric.trace.is_open() {
             return;
         }
@@ -82,7 +82,7 @@ impl MediaBuffers for Msf {
             .map_err(|error| error.to_string())
     }
 
-    fn tell_tbuf_written(&self, address: u32, slot: Slot, fabric: &mut Fabric) {
+    fn tell_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric) {
         if !fabric.trace.is_open() {
             return;
         }

@@ -1,11 +1,11 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
-use super::code::Code;
+use super::code::MediaEventCode;
 use super::link::Link;
 use super::parameters::MediaParameters;
-use super::port::{Assembly, Port};
-use super::tbuf::{Control, Refusal, Tbuf};
+use super::port::{FrameAssembly, Port};
+use super::tbuf::{ControlWord, ControlWordError, Tbuf};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
@@ -83,11 +83,11 @@ impl Transmit {
         element: usize,
         control: [u32; 2],
         fabric: &mut Fabric,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ControlWordError> {
         self.tbuf.set_valid(element, control, fabric.now)?;
         fabric.events.post(
             fabric.now + self.start_latency,
-            Event::Media(Code::TransmitBus.with(0)),
+            Event::Media(MediaEventCode::TransmitBus.with(0)),
         );
         Ok(())
     }
@@ -122,14 +122,14 @@ impl Transmit {
                 // A MAC stores a frame whole before it sends it. What it has of one that can
                 // never be whole would fill it for good, and with the head element all ports
                 // would stand still.
-                if port.assembly == Assembly::Within && !port.can_ever_hold(bytes) {
+                if port.assembly == FrameAssembly::Within && !port.can_ever_hold(bytes) {
                     let tag = port.drop_partial();
                     let reason = if control.sop() {
-                        port.assembly = Assembly::Between;
+                        port.assembly = FrameAssembly::Between;
                         self.errors.sop_twice += 1;
                         MediaDrop::TransmitSopTwice
                     } else {
-                        port.assembly = Assembly::Discarding;
+                        port.assembly = FrameAssembly::Discarding;
                         self.errors.too_long += 1;
                         MediaDrop::TransmitTooLong
                     };
@@ -143,7 +143,7 @@ impl Transmit {
                     Some(at) => {
                         fabric
                             .events
-                            .post(at, Event::Media(Code::TransmitBus.with(0)));
+                            .post(at, Event::Media(MediaEventCode::TransmitBus.with(0)));
                         return;
                     }
                     // The end of the frame on the line tries again.
@@ -160,7 +160,7 @@ impl Transmit {
             self.busy = true;
             fabric
                 .events
-                .post(end, Event::Media(Code::TransmitDone.with(0)));
+                .post(end, Event::Media(MediaEventCode::TransmitDone.with(0)));
         }
     }
 
@@ -189,7 +189,7 @@ impl Transmit {
 
     fn deliver(
         &mut self,
-        control: Control,
+        control: ControlWord,
         element: usize,
         tag: PacketTag,
         port: &mut Port,
@@ -200,7 +200,7 @@ impl Transmit {
             *counter += 1;
             lose_frame(lines, fabric, control.port(), tag, reason);
         };
-        if control.sop() && port.assembly == Assembly::Within {
+        if control.sop() && port.assembly == FrameAssembly::Within {
             lose(
                 &mut self.errors.sop_twice,
                 port.drop_partial(),
@@ -208,33 +208,33 @@ impl Transmit {
             );
         }
         if control.sop() {
-            port.assembly = Assembly::Within;
+            port.assembly = FrameAssembly::Within;
             port.partial.tag = tag;
-        } else if port.assembly == Assembly::Between {
+        } else if port.assembly == FrameAssembly::Between {
             lose(&mut self.errors.no_sop, tag, MediaDrop::TransmitNoSop);
-            port.assembly = Assembly::Discarding;
+            port.assembly = FrameAssembly::Discarding;
         }
-        if control.abort() && port.assembly == Assembly::Within {
+        if control.abort() && port.assembly == FrameAssembly::Within {
             lose(
                 &mut self.errors.aborted,
                 port.drop_partial(),
                 MediaDrop::TransmitAborted,
             );
-            port.assembly = Assembly::Discarding;
+            port.assembly = FrameAssembly::Discarding;
         }
-        if port.assembly == Assembly::Within {
+        if port.assembly == FrameAssembly::Within {
             // It is free again, and still as it was.
             self.tbuf.extract(element, &mut port.partial.bytes);
         } else {
             port.unreserve(u64::from(control.bytes()));
         }
         if control.eop() {
-            if port.assembly == Assembly::Within
+            if port.assembly == FrameAssembly::Within
                 && let Some(end) = port.complete(fabric.now)
             {
                 begin(control.port(), port, end, fabric, lines);
             }
-            port.assembly = Assembly::Between;
+            port.assembly = FrameAssembly::Between;
         }
     }
 
@@ -291,7 +291,7 @@ impl Transmit {
 
 /// A frame begins to leave, and ends at a cycle.
 fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn PortIo) {
-    let over = Event::Media(Code::LineEnd.with(u32::from(index)));
+    let over = Event::Media(MediaEventCode::LineEnd.with(u32::from(index)));
     fabric.events.post(end, over);
     if let Some((start, frame)) = port.leaving() {
         lines.departing(Departure {

@@ -6,7 +6,7 @@ use super::rings::RINGS;
 use super::{Scratch, pulled_words};
 use crate::Cycle;
 use crate::kernel::check::Check;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{CommandId, Fabric};
 use crate::kernel::queue::references;
 use crate::kernel::trace_event::RingName;
 use crate::kernel::unit::HasTarget;
@@ -14,13 +14,13 @@ use crate::kernel::unit::HasTarget;
 impl Scratch {
     /// Starts a command that has never stood in the pipe.
     #[inline(never)]
-    pub(super) fn start(&mut self, slot: Slot, fabric: &mut Fabric) {
+    pub(super) fn start(&mut self, slot: CommandId, fabric: &mut Fabric) {
         self.start_as(slot, fabric);
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the end of what nearly all commands come to.
-    pub(super) fn start_as(&mut self, slot: Slot, fabric: &mut Fabric) {
+    pub(super) fn start_as(&mut self, slot: CommandId, fabric: &mut Fabric) {
         use CommandOp as Op;
         let command = &fabric.flight(slot).command;
         let (op, address) = (command.op, command.address);
@@ -65,7 +65,7 @@ impl Scratch {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of starting a command.
-    fn start_get(&mut self, slot: Slot, ring: usize, count: usize, fabric: &mut Fabric) {
+    fn start_get(&mut self, slot: CommandId, ring: usize, count: usize, fabric: &mut Fabric) {
         let out = &mut fabric.flight_mut(slot).data[..count];
         self.rings.get(&self.words, ring, out);
         self.rings.show(ring, fabric);
@@ -76,7 +76,7 @@ impl Scratch {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of starting a command.
-    fn start_put(&mut self, slot: Slot, ring: usize, count: usize, fabric: &mut Fabric) {
+    fn start_put(&mut self, slot: CommandId, ring: usize, count: usize, fabric: &mut Fabric) {
         fabric.ring_carries(RingName::Scratch(ring as u8), slot, count, false);
         let data = &fabric.flight(slot).data[..count];
         let lost = self.rings.put(&mut self.words, ring, data);
@@ -94,7 +94,7 @@ impl Scratch {
         (count as Cycle - 1) * self.leads.paced
     }
 
-    fn start_atomic(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn start_atomic(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let flight = fabric.flight_mut(slot);
         let command = &flight.command;
         let (op, immediate) = (command.op, command.immediate);
@@ -131,7 +131,7 @@ impl Scratch {
     /// A write is about to change longwords, locks among them perhaps.
     #[cold]
     #[inline(never)]
-    fn tell_locks(&mut self, slot: Slot, range: &std::ops::Range<usize>, fabric: &mut Fabric) {
+    fn tell_locks(&mut self, slot: CommandId, range: &std::ops::Range<usize>, fabric: &mut Fabric) {
         let flight = fabric.flight(slot);
         let (command, data) = (flight.command, flight.data);
         let longwords = (range.start as u32, range.len() as u32);
@@ -145,7 +145,7 @@ impl Scratch {
     #[allow(clippy::inline_always)] // Nearly all commands only read or only write.
     fn occupy(
         &mut self,
-        slot: Slot,
+        slot: CommandId,
         op: CommandOp,
         (reads, writes): (Cycle, Cycle),
         fabric: &mut Fabric,
@@ -161,7 +161,7 @@ impl Scratch {
 /// Raises the check of a put that was too much for its ring.
 #[cold]
 #[inline(never)]
-fn overflowed(slot: Slot, ring: usize, count: usize, lost: u32, fabric: &mut Fabric) {
+fn overflowed(slot: CommandId, ring: usize, count: usize, lost: u32, fabric: &mut Fabric) {
     let message = format!(
         "a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it"
     );

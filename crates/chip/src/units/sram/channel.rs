@@ -23,17 +23,17 @@ use super::device::Device;
 use super::device_command::{AccessError, DeviceCommand};
 use super::flags::CommandFlags;
 use super::op_traits::{OpTraits, Pulls};
-use super::qarray::Entry;
+use super::qarray::QueueEntry;
 use super::{Leads, Sram, uses_entry};
 use crate::Cycle;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::lock::Locks;
 use crate::kernel::memory::Paged;
 use crate::kernel::queue::{references, take_out};
-use crate::kernel::target::Target;
+use crate::kernel::target::CommandTarget;
 use crate::kernel::unit::{HasTarget, Unit};
-use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::Profile;
 pub(super) use queued_command::{AddressRange, QueuedCommand};
 
@@ -45,7 +45,7 @@ pub(super) struct Channel {
     pub number: u8,
     #[serde(skip)]
     pub memory: Paged<u32>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<QueueEntry>,
     entry_free: Vec<Cycle>,
     registers: BTreeMap<u32, u32>,
     read_free: Cycle,
@@ -59,7 +59,7 @@ pub(super) struct Channel {
     in_fifo: [usize; 2],
     fifo_depth: usize,
     /// The windows of those that wait for devices.
-    pub windows: Vec<(Slot, DeviceCommand)>,
+    pub windows: Vec<(CommandId, DeviceCommand)>,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
     pub locks: Locks,
@@ -79,7 +79,7 @@ impl Channel {
         Self {
             number,
             memory: Paged::new(profile.sram_channel_bytes() as usize / 4),
-            entries: vec![Entry::default(); entries],
+            entries: vec![QueueEntry::default(); entries],
             entry_free: vec![0; entries],
             registers: BTreeMap::new(),
             read_free: 0,
@@ -99,7 +99,7 @@ impl Channel {
 
     /// The channel's inlet.
     #[inline]
-    fn target(&self) -> Target {
+    fn target(&self) -> CommandTarget {
         Sram::target(self.number % Sram::CHANNELS)
     }
 
@@ -130,7 +130,7 @@ impl Channel {
 
     /// The commands that start before one that waits: those before it in its FIFO, those
     /// of the other FIFO that it must not overtake, and in the inlet all before it.
-    pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
+    pub fn ahead_of(&self, slot: CommandId) -> Option<Vec<CommandId>> {
         let at = self.waiting.iter().position(|it| it.slot == slot)?;
         let taken = self.in_fifo[0] + self.in_fifo[1];
         let own = &self.waiting[at];
@@ -175,7 +175,7 @@ impl Channel {
     }
 
     /// The data of a command has come.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+    pub fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         fabric.flight_mut(slot).note = now;
         let mut all = self.waiting.iter_mut().enumerate();
@@ -405,13 +405,13 @@ impl Channel {
     pub(super) fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
         let busy = Cycle::from(words) * leads.longword;
         self.read_free = self.read_free.max(now) + busy;
-        self.counters.used(Way::Read, busy);
+        self.counters.used(PathDirection::Read, busy);
     }
 
     pub(super) fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
         let busy = Cycle::from(words) * leads.longword;
         self.write_free = self.write_free.max(now) + busy;
-        self.counters.used(Way::Write, busy);
+        self.counters.used(PathDirection::Write, busy);
     }
 }
 

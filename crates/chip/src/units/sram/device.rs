@@ -89,7 +89,7 @@ impl Attachment {
 
 /// A part of a device's window that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct WindowPart {
     /// What follows the device's name in the part's.
     pub suffix: &'static str,
     /// Byte offset in the window.
@@ -100,7 +100,7 @@ pub struct Part {
 
 /// A command in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct WindowRequest {
     /// Whether it is an `sram[write]`; else it is an `sram[read]`.
     pub writes: bool,
     /// The first longword in the window.
@@ -109,7 +109,7 @@ pub struct Request {
     pub count: u32,
 }
 
-impl Request {
+impl WindowRequest {
     /// The longwords of the window that it names.
     #[must_use]
     pub const fn places(&self) -> Range<u32> {
@@ -152,18 +152,18 @@ pub trait Device: StoredDevice + Any + Debug + Send + Sync {
     fn prepare(&mut self, _profile: &Profile) {}
 
     /// The parts of its window that have a name for microcode.
-    fn parts(&self) -> Vec<Part>;
+    fn parts(&self) -> Vec<WindowPart>;
 
     /// Checks a command in the window; gives the longwords of the window that it
     /// concerns, which a write among them must not pass.
     ///
     /// # Errors
     /// No such command is possible; says why, to follow the command.
-    fn check(&self, request: Request) -> Result<Range<u32>, String>;
+    fn check(&self, request: WindowRequest) -> Result<Range<u32>, String>;
 
     /// The first cycle at which it can be handed a command that
     /// [is possible](Self::check).
-    fn free_at(&self, _request: Request) -> Cycle {
+    fn free_at(&self, _request: WindowRequest) -> Cycle {
         0
     }
 
@@ -174,7 +174,7 @@ pub trait Device: StoredDevice + Any + Debug + Send + Sync {
     /// The command cannot be carried out; says why, to follow it.
     fn serve(
         &mut self,
-        request: Request,
+        request: WindowRequest,
         handover: Handover,
         data: &mut [u32],
     ) -> Result<Cycle, String>;

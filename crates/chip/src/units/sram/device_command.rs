@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::channel::AddressRange;
-use super::device::Request;
+use super::device::WindowRequest;
 
 /// A command that goes to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DeviceCommand {
     /// The device's place among the channel's.
     pub device: u8,
-    pub request: Request,
+    pub request: WindowRequest,
     /// The longwords of the channel that it concerns.
     pub concerns: (u32, u32),
 }

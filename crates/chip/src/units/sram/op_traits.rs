@@ -8,7 +8,7 @@ use super::uses_entry;
 
 /// What a command names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum NamedAddress {
     /// As many longwords as its count says.
     Longwords,
     /// One longword, which it reads and writes.
@@ -35,7 +35,7 @@ pub(super) enum Pulls {
 pub(super) struct OpTraits {
     /// What a command that waits is marked with when it comes.
     pub marks: CommandFlags,
-    pub names: Names,
+    pub names: NamedAddress,
     pub pulls: Pulls,
     /// Whether it moves as many longwords as its count says; else one.
     pub counts: bool,
@@ -65,10 +65,10 @@ impl OpTraits {
         use CommandOp as Op;
         let atomic = atomic::shape(op);
         let names = match op {
-            op if uses_entry(op) => Names::Entry,
-            Op::SramCsrRd | Op::SramCsrWr => Names::Register,
-            Op::SramRead | Op::SramWrite => Names::Longwords,
-            _ => Names::Longword,
+            op if uses_entry(op) => NamedAddress::Entry,
+            Op::SramCsrRd | Op::SramCsrWr => NamedAddress::Register,
+            Op::SramRead | Op::SramWrite => NamedAddress::Longwords,
+            _ => NamedAddress::Longword,
         };
         let writes = matches!(
             op,

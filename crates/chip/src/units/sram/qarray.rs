@@ -19,7 +19,7 @@ const CELLS: u32 = 0x7f00_0000;
 
 /// A Q-array entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct QueueEntry {
     head: u32,
     tail: u32,
     count: u32,
@@ -45,7 +45,7 @@ impl RingPut {
     }
 }
 
-impl Entry {
+impl QueueEntry {
     /// An entry as it is after loading all three longwords of a descriptor.
     #[must_use]
     pub(crate) const fn from_descriptor([head, tail, count]: [u32; 3]) -> Self {

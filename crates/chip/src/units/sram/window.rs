@@ -5,10 +5,10 @@ use npsim_isa::CommandOp;
 
 use super::Leads;
 use super::channel::{Channel, QueuedCommand, bits_of, longword, paced};
-use super::device::{Device, Handover, Request};
+use super::device::{Device, Handover, WindowRequest};
 use super::device_command::{AccessError, DeviceCommand};
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::memory::OutOfRange;
 
 impl Channel {
@@ -55,7 +55,7 @@ impl Channel {
                 return Some(Err((message, only_reads_and_writes(device))));
             }
         };
-        let request = Request {
+        let request = WindowRequest {
             writes,
             place,
             count,
@@ -115,7 +115,7 @@ impl Channel {
     /// The first cycle at which the device can be handed a command.
     #[cold]
     #[inline(never)]
-    pub(super) fn device_free_at(&self, slot: Slot) -> Cycle {
+    pub(super) fn device_free_at(&self, slot: CommandId) -> Cycle {
         let own = self.windows.iter().find(|(other, _)| *other == slot);
         own.map_or(0, |(_, window)| {
             self.devices[usize::from(window.device)].free_at(window.request)
@@ -140,7 +140,7 @@ impl Channel {
         let at = windows.position(|(other, _)| *other == slot);
         let (_, window) = self.windows.remove(at.ok_or(OutOfRange)?);
         let command = fabric.flight(slot).command;
-        let Request { writes, count, .. } = window.request;
+        let WindowRequest { writes, count, .. } = window.request;
         self.counters.started(command.op, count as u8, waited);
         if writes {
             self.use_write(now, count, leads);

@@ -18,7 +18,7 @@ use npsim_terminal::Theme;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::run::system::SystemArguments;
 use opened::{Disk, with_debugger};
-use script::End;
+use script::ScriptEnd;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let stop = interrupt.flag();
         if arguments.script.is_none() && !arguments.batch && has_screen() {
             screen(debugger, stop)?;
-            return Ok(End::Done);
+            return Ok(ScriptEnd::Done);
         }
         // The first Ctrl-C ends a search and not the debugger.
         debugger.ask(move |_| stop.swap(false, Ordering::Relaxed));
@@ -96,17 +96,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let end = match &arguments.script {
             Some(path) => script::file(&mut debugger, &sources, path)?,
             None if arguments.batch => script::standard_input(&mut debugger, &sources, &interrupt)?,
-            None => End::Done,
+            None => ScriptEnd::Done,
         };
-        if !arguments.batch && end != End::Quit {
+        if !arguments.batch && end != ScriptEnd::Quit {
             script::console(&mut debugger, &sources, &interrupt)?;
-            return Ok(End::Done);
+            return Ok(ScriptEnd::Done);
         }
         Ok(end)
     })?;
     Ok(match done {
-        Some(End::Interrupted) => ExitCode::from(INTERRUPTED),
-        Some(End::Done | End::Quit) => ExitCode::SUCCESS,
+        Some(ScriptEnd::Interrupted) => ExitCode::from(INTERRUPTED),
+        Some(ScriptEnd::Done | ScriptEnd::Quit) => ExitCode::SUCCESS,
         None => ExitCode::from(1),
     })
 }

@@ -9,7 +9,7 @@ use npsim::simulation::Simulation;
 use npsim_debug::timeline::{NoDebug, Setup};
 use npsim_debug::{BudgetTooSmall, Debugger};
 
-use crate::cmd::run::source::{self, Source};
+use crate::cmd::run::source::{self, TrafficSource};
 use crate::cmd::run::system::SystemArguments;
 
 /// Makes a debugger at the beginning of the run and hands it to `use_it`; nothing where
@@ -25,7 +25,7 @@ pub fn with_debugger<T>(
     let Some(programs) = system.programs(&project)? else {
         return Ok(None);
     };
-    let source = Source::open(system, &project, load)?;
+    let source = TrafficSource::open(system, &project, load)?;
     let hertz = project.capacity.hertz;
     let (settings, _) = system.settings(hertz, source.comes());
     let until = settings.until;

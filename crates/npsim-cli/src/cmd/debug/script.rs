@@ -42,7 +42,7 @@ fn problem(complaint: DebugError, place: &str) -> Problem {
 
 /// How a script came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ScriptEnd {
     /// All was done.
     Done,
     /// A command ended the debugger.
@@ -57,7 +57,7 @@ fn script(
     sources: Sources<'_>,
     lines: impl Iterator<Item = io::Result<String>>,
     name: &str,
-) -> anyhow::Result<End> {
+) -> anyhow::Result<ScriptEnd> {
     greet(debugger, sources)?;
     for (number, line) in (1..).zip(lines) {
         let line = line.map_err(|error| unreadable(&error, number, name))?;
@@ -70,13 +70,13 @@ fn script(
         let answer = execute(debugger, sources, line).map_err(|it| problem(it, &place))?;
         tell(&answer.lines)?;
         if answer.quits {
-            return Ok(End::Quit);
+            return Ok(ScriptEnd::Quit);
         }
         if *debugger.reason() == StopCause::Interrupted {
-            return Ok(End::Interrupted);
+            return Ok(ScriptEnd::Interrupted);
         }
     }
-    Ok(End::Done)
+    Ok(ScriptEnd::Done)
 }
 
 /// Why a line cannot be read.
@@ -90,7 +90,11 @@ fn unreadable(error: &io::Error, number: usize, name: &str) -> Problem {
 }
 
 /// Does the commands of a file.
-pub fn file(debugger: &mut Debugger, sources: Sources<'_>, path: &Path) -> anyhow::Result<End> {
+pub fn file(
+    debugger: &mut Debugger,
+    sources: Sources<'_>,
+    path: &Path,
+) -> anyhow::Result<ScriptEnd> {
     let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
     let name = path.display().to_string();
     // All of it is looked at before anything is done.
@@ -108,7 +112,7 @@ pub fn standard_input(
     debugger: &mut Debugger,
     sources: Sources<'_>,
     interrupt: &Interrupt,
-) -> anyhow::Result<End> {
+) -> anyhow::Result<ScriptEnd> {
     let mut lines = io::stdin().lock().lines();
     let lines = iter::from_fn(|| interrupt.wait(|| lines.next()));
     script(debugger, sources, lines, "standard input")

@@ -45,8 +45,8 @@ pub struct Arguments {
     #[arg(required_unless_present = "resume")]
     pub(super) file: Option<PathBuf>,
     /// Stop at this time instead of where the file says, such as `60s`
-    #[arg(long, value_name = "TIME", value_parser = value::parser::<Moment>())]
-    pub(super) until: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = value::parser::<FileTime>())]
+    pub(super) until: Option<FileTime>,
     /// Set a key of the file for this time, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
     /// `link.bottleneck.queue.kind=red`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = value::parser::<Setting>())]
@@ -64,8 +64,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", value_parser = value::folder())]
     pub(super) report: Option<PathBuf>,
     /// Time from one sample of series and report to the next; a thousandth of the run if left out
-    #[arg(long = "sample-every", alias = "every", value_name = "TIME", requires = "sampled", value_parser = value::parser::<Moment>())]
-    pub(super) every: Option<Moment>,
+    #[arg(long = "sample-every", alias = "every", value_name = "TIME", requires = "sampled", value_parser = value::parser::<FileTime>())]
+    pub(super) every: Option<FileTime>,
     /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
     /// or in .pcapng for an interface at each end of each link of this file and for drops and
     /// losses with comments; may be given several times
@@ -84,7 +84,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
     #[command(flatten)]
-    pub(super) saving: CheckpointOptions<Moment>,
+    pub(super) saving: CheckpointOptions<FileTime>,
     /// Print no summary
     #[arg(short, long)]
     pub(super) quiet: bool,
@@ -117,9 +117,9 @@ impl Resumable for Arguments {
 
 /// A time of the file, in picoseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment(pub(super) u64);
+pub struct FileTime(pub(super) u64);
 
-impl FromStr for Moment {
+impl FromStr for FileTime {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -126,7 +126,7 @@ impl Captures {
     }
 
     /// A frame at the beginning of a line.
-    fn write(&mut self, now: Time, line: usize, frame: &Frame, fate: Fate) {
+    fn write(&mut self, now: Time, line: usize, frame: &Frame, fate: FrameFate) {
         let (link, side) = (line / 2, line % 2);
         // In the file's own time.
         let time = now.saturating_mul(self.scale) / NANOSECOND;
@@ -135,11 +135,11 @@ impl Captures {
                 continue;
             };
             let comment = match fate {
-                Fate::Sent => None,
-                Fate::Lost => Some("lost on the line"),
+                FrameFate::Sent => None,
+                FrameFate::Lost => Some("lost on the line"),
                 // A classic file cannot say so, and has what was sent.
-                Fate::Dropped(_) if file.form == CaptureForm::Pcap => continue,
-                Fate::Dropped(reason) => Some(dropped(reason)),
+                FrameFate::Dropped(_) if file.form == CaptureForm::Pcap => continue,
+                FrameFate::Dropped(reason) => Some(dropped(reason)),
             };
             let written = wrapped(frame, &self.topology, ENDS[1 - side], ENDS[side])
                 .map_err(io::Error::other)
@@ -156,7 +156,7 @@ impl Captures {
 
 /// What becomes of a frame.
 #[derive(Clone, Copy)]
-enum Fate {
+enum FrameFate {
     Sent,
     Lost,
     Dropped(DropReason),
@@ -180,15 +180,15 @@ impl Tap for Captures {
     }
 
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.write(now, line, frame, Fate::Sent);
+        self.write(now, line, frame, FrameFate::Sent);
     }
 
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
-        self.write(now, line, frame, Fate::Dropped(reason));
+        self.write(now, line, frame, FrameFate::Dropped(reason));
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
-        self.write(now, line, frame, Fate::Lost);
+        self.write(now, line, frame, FrameFate::Lost);
     }
 }
 

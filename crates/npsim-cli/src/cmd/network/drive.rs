@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use npsim::checkpoint::Origin;
+use npsim::checkpoint::RunOrigin;
 use npsim::problem::Problem;
 use npsim_network::checkpoint::{self, Checkpoint, Standing};
 use npsim_network::file::NetworkFile;
@@ -13,7 +13,7 @@ use npsim_network::{Network, Stopped};
 use npsim_transport::time::Time;
 
 use super::outputs::Outputs;
-use crate::cmd::run::progress::Progress;
+use crate::cmd::run::progress::RunProgress;
 use crate::cmd::saver::Saver;
 
 /// Steps of a run between which Ctrl-C is looked at, and the bar moved.
@@ -35,7 +35,7 @@ impl Driver<'_> {
         started: Instant,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Option<Stopped>> {
-        let mut progress = Progress::new(started, 0, Some(self.file.until));
+        let mut progress = RunProgress::new(started, 0, Some(self.file.until));
         let ask = || {
             if stop.load(Ordering::Relaxed) {
                 ControlFlow::Break(())
@@ -130,7 +130,7 @@ fn take(
     network: &mut Network,
     standing: &Standing,
     outputs: &mut Outputs,
-) -> impl FnOnce(&Origin, u64) -> Result<Checkpoint, Problem> {
+) -> impl FnOnce(&RunOrigin, u64) -> Result<Checkpoint, Problem> {
     move |origin, host| {
         let positions = outputs.positions()?;
         let standing = Standing {

@@ -17,7 +17,7 @@ use npsim_report::network_page::{self, Tracks};
 use super::arguments::Arguments;
 use super::captures::Captures;
 use super::taps::{Taps, Timeline};
-use crate::cmd::destinations::{self, Output};
+use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::keeping::{Keeping, lacks};
 use crate::cmd::page_file;
 
@@ -39,20 +39,22 @@ pub struct Outputs {
 }
 
 /// All that is written.
-fn outputs(arguments: &Arguments) -> Vec<Output> {
+fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
     all.extend(arguments.saving.output());
-    all.extend({ arguments.stats.iter() }.map(|path| Output::text("--stats", path).at_the_end()));
-    all.extend({ arguments.series.iter() }.map(|path| Output::text("--series", path)));
-    all.extend({ arguments.timeline.iter() }.map(|path| Output::text("--timeline", path)));
-    all.extend({ arguments.report.iter() }.map(|folder| Output::page(folder)));
+    all.extend(
+        { arguments.stats.iter() }.map(|path| OutputOption::text("--stats", path).at_the_end()),
+    );
+    all.extend({ arguments.series.iter() }.map(|path| OutputOption::text("--series", path)));
+    all.extend({ arguments.timeline.iter() }.map(|path| OutputOption::text("--timeline", path)));
+    all.extend({ arguments.report.iter() }.map(|folder| OutputOption::page(folder)));
     let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
     // Several links may go to one.
     captures.sort_unstable();
     captures.dedup();
     let captures = captures.into_iter();
-    all.extend(captures.map(|path| Output::binary("--capture", path)));
-    all.extend(Output::results(arguments.format, arguments.quiet));
+    all.extend(captures.map(|path| OutputOption::binary("--capture", path)));
+    all.extend(OutputOption::results(arguments.format, arguments.quiet));
     all
 }
 

@@ -12,14 +12,14 @@ use npsim_session::text_table::TextTable;
 const MOST_FLOWS: usize = 40;
 
 /// What a run cost.
-pub struct Host {
+pub struct HostCost {
     /// How long it took.
     pub took: Duration,
     /// Cycles of chips that were skipped, and all.
     pub skipped: (u64, u64),
 }
 
-pub fn text(results: &Results, host: &Host, interrupted: bool, width: usize) -> String {
+pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize) -> String {
     let mut out = String::new();
     let scale = if results.scale == 1 {
         String::new()

@@ -84,8 +84,8 @@ pub struct Arguments {
     /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
     ///
     /// One longword a line, its byte address before it.
-    #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::Request>())]
-    pub(super) dump: Vec<memory_dump::Request>,
+    #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::DumpRequest>())]
+    pub(super) dump: Vec<memory_dump::DumpRequest>,
     #[command(flatten)]
     pub(super) saving: CheckpointOptions<Time>,
     /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run

@@ -33,9 +33,9 @@ use super::saved_command::run_or_resume;
 use super::saver::{Saver, refuse_earlier_end};
 use crate::output;
 pub use arguments::Arguments;
-use progress::Progress;
+use progress::RunProgress;
 use results::Ended;
-use source::Source;
+use source::TrafficSource;
 
 /// Time from one checkpoint to the next, unless another is given: 10 ms.
 const CHECKPOINT_EVERY: Time = Time::Picoseconds(10_000_000_000);
@@ -69,7 +69,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let source = Source::open(&arguments.system, &project, load)?;
+    let source = TrafficSource::open(&arguments.system, &project, load)?;
     let hertz = project.capacity.hertz;
     let (settings, open_end) = arguments.system.settings(hertz, source.comes());
     let until = settings.until;
@@ -125,7 +125,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         })
         .collect::<Result<Vec<ObserverSet>, Problem>>()?;
     let started = Instant::now();
-    let mut progress = Progress::new(started, source.arrivals_end(), until);
+    let mut progress = RunProgress::new(started, source.arrivals_end(), until);
     let stop = interrupt_flag();
     let mut each = |cycle| {
         progress.at(cycle);

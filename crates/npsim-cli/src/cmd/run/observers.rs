@@ -18,7 +18,7 @@ use npsim_chip::kernel::port_io::Arrival;
 use npsim_net::order::identify::{Tuple, stamped};
 use npsim_session::text_table::TextTable;
 
-use super::routers::Router;
+use super::routers::RunRouter;
 use crate::cmd::value::parser;
 use crate::output;
 
@@ -84,7 +84,7 @@ impl ObserverOptions {
 
     /// What is to be observed for these options. `flows` are those of what comes in at
     /// the first router.
-    pub fn wanted(&self, router: Router, flows: &Flows) -> ObserverConfig {
+    pub fn wanted(&self, router: RunRouter, flows: &Flows) -> ObserverConfig {
         let packets = self.packets.as_ref().map(|path| {
             // Behind the first router frames have other numbers.
             let flows = if router.number == 1 {
@@ -117,7 +117,7 @@ impl ObserverOptions {
     pub fn show(
         &self,
         seen: Observations,
-        router: Router,
+        router: RunRouter,
         programs: &[Program],
         quiet: bool,
     ) -> anyhow::Result<()> {
@@ -152,7 +152,7 @@ impl ObserverOptions {
 }
 
 /// Tells the stations of a packet, with the cycles since the one before.
-fn tell_packet(followed: &Followed, router: Router) -> anyhow::Result<()> {
+fn tell_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
     if followed.stations.is_empty() {
         return Err(Problem::new(format!(

@@ -9,7 +9,7 @@ use npsim::whole_file::is_standard_output;
 use npsim_net::egress::{PcapSink, Position};
 
 use super::Arguments;
-use crate::cmd::destinations::{self, Output};
+use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::keeping::{Keeping, lacks};
 
 /// Refuses a capture that is to be of another format than what is written. `--out`
@@ -35,30 +35,32 @@ fn keep_format(path: &Path) -> Result<(), Problem> {
 }
 
 /// What is about one chip, of which each router writes its own.
-fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = Output> {
+fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
     let dumps = arguments.dump.iter().map(|dump| ("--dump", &dump.file));
     let observers = &arguments.observers;
     let late = dumps.chain(observers.at_the_end());
     { observers.streams() }
-        .map(|(option, path)| Output::text(option, path))
-        .chain(late.map(|(option, path)| Output::text(option, path).at_the_end()))
+        .map(|(option, path)| OutputOption::text(option, path))
+        .chain(late.map(|(option, path)| OutputOption::text(option, path).at_the_end()))
 }
 
 /// All that is written.
-fn outputs(arguments: &Arguments) -> Vec<Output> {
+fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
-    all.extend({ arguments.out.iter() }.map(|path| Output::binary("--out", path)));
+    all.extend({ arguments.out.iter() }.map(|path| OutputOption::binary("--out", path)));
     all.extend(arguments.saving.output());
-    all.extend({ arguments.stats.iter() }.map(|path| Output::text("--stats", path).at_the_end()));
+    all.extend(
+        { arguments.stats.iter() }.map(|path| OutputOption::text("--stats", path).at_the_end()),
+    );
     for router in arguments.chain.all() {
         let page = arguments.report.as_deref();
-        all.extend(page.map(|folder| Output::page(&router.folder(folder))));
+        all.extend(page.map(|folder| OutputOption::page(&router.folder(folder))));
         for mut own in of_each_router(arguments) {
             own.path = router.file(&own.path);
             all.push(own);
         }
     }
-    all.extend(Output::results(arguments.format, arguments.quiet));
+    all.extend(OutputOption::results(arguments.format, arguments.quiet));
     all
 }
 

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar on standard error, only on a terminal and only when the run is long.
-pub struct Progress {
+pub struct RunProgress {
     started: Instant,
     end: u64,
     bar: Option<ProgressBar>,
 }
 
-impl Progress {
+impl RunProgress {
     pub fn new(started: Instant, arrivals_end: u64, until: Option<u64>) -> Self {
         let end = match until {
             Some(until) if arrivals_end > 0 => until.min(arrivals_end),

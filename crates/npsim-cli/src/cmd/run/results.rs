@@ -7,7 +7,7 @@ use npsim::advisories;
 use npsim::assemble::Program;
 use npsim::bottleneck::{self, Analysis};
 use npsim::diagnostics::{render_fault, render_problem};
-use npsim::memory_dump::{self, Range};
+use npsim::memory_dump::{self, DumpRange};
 use npsim::observe::set::{Observations, ObserverSet};
 use npsim::problem::Problem;
 use npsim::registers;
@@ -20,7 +20,7 @@ use npsim_chip::kernel::check::{Check, Fault};
 use npsim_net::pace::Pace;
 
 use super::super::interrupt::INTERRUPTED;
-use super::source::Source;
+use super::source::TrafficSource;
 use super::system::PATIENCE_MS;
 use super::{Arguments, report};
 use crate::output;
@@ -28,13 +28,13 @@ use crate::output;
 /// A run that is over.
 pub struct Ended<'a> {
     pub arguments: &'a Arguments,
-    pub source: &'a Source<'a>,
+    pub source: &'a TrafficSource<'a>,
     pub session: Session,
     pub ending: Ending,
     /// What observed each node.
     pub observers: Vec<ObserverSet>,
     /// Memories to write, and where.
-    pub dumps: Vec<(Range, &'a PathBuf)>,
+    pub dumps: Vec<(DumpRange, &'a PathBuf)>,
     /// How long the run took.
     pub host_seconds: f64,
     /// Whether no end was given, so that a run that never ends by itself is given up.
@@ -223,7 +223,7 @@ fn show_races(races: &[Fault], session: &Session) {
 }
 
 /// Says what a reader should know of the capture that was played.
-fn tell_capture(source: &Source<'_>) {
+fn tell_capture(source: &TrafficSource<'_>) {
     let Some(survey) = source.survey() else {
         return;
     };

@@ -38,22 +38,22 @@ impl HopsOptions {
     }
 
     /// All routers.
-    pub fn all(&self) -> impl Iterator<Item = Router> + use<> {
+    pub fn all(&self) -> impl Iterator<Item = RunRouter> + use<> {
         let several = self.hops > 1;
-        (1..=self.hops()).map(move |number| Router { number, several })
+        (1..=self.hops()).map(move |number| RunRouter { number, several })
     }
 }
 
 /// One of the routers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Router {
+pub struct RunRouter {
     /// From 1.
     pub number: usize,
     /// Whether there are others.
     pub several: bool,
 }
 
-impl Router {
+impl RunRouter {
     /// The file that it writes for what an option calls `path`: where there are several
     /// routers its number stands before the endings of the name.
     pub fn file(self, path: &Path) -> PathBuf {
@@ -89,12 +89,12 @@ impl Router {
 
 #[cfg(test)]
 mod tests {
-    use super::Router;
+    use super::RunRouter;
     use std::path::Path;
 
     #[test]
     fn the_number_stands_before_the_endings() {
-        let second = Router {
+        let second = RunRouter {
             number: 2,
             several: true,
         };
@@ -106,7 +106,7 @@ mod tests {
         ] {
             assert_eq!(second.file(Path::new(path)), Path::new(expected));
         }
-        let alone = Router {
+        let alone = RunRouter {
             number: 1,
             several: false,
         };

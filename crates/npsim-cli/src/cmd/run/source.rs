@@ -1,6 +1,6 @@
 //! Where the frames of a run come from.
 
-use npsim::checkpoint::inputs::{self, Input};
+use npsim::checkpoint::inputs::{self, CheckpointInput};
 use npsim::links::Frames;
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -14,14 +14,14 @@ use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 use super::system::SystemArguments;
 
 /// The traffic of a run, which can be put on its lines again and again.
-pub struct Source<'a> {
+pub struct TrafficSource<'a> {
     project: &'a Project,
     /// What is made, if anything is.
     pub load: Option<Load>,
     replay: Option<Replay>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> TrafficSource<'a> {
     /// The capture or the load that the arguments and the project name.
     pub fn open(
         arguments: &SystemArguments,
@@ -82,10 +82,10 @@ impl<'a> Source<'a> {
     }
 
     /// What must not change while a run is saved.
-    pub fn inputs(&self, arguments: &SystemArguments) -> Result<Vec<Input>, Problem> {
+    pub fn inputs(&self, arguments: &SystemArguments) -> Result<Vec<CheckpointInput>, Problem> {
         let mut list: Vec<_> = self.load.iter().map(inputs::load).collect();
         if let Some(trace) = &arguments.trace {
-            list.push(Input::capture(trace)?);
+            list.push(CheckpointInput::capture(trace)?);
         }
         Ok(list)
     }

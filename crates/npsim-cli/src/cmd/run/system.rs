@@ -11,7 +11,7 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
-use npsim::simulation::Settings;
+use npsim::simulation::RunSettings;
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::Check;
 use npsim_engine::ENGINE;
@@ -162,13 +162,13 @@ impl SystemArguments {
     }
 
     /// How long it runs and what it passes over, and whether nothing says when it ends.
-    pub fn settings(&self, hertz: u64, comes: bool) -> (Settings, bool) {
+    pub fn settings(&self, hertz: u64, comes: bool) -> (RunSettings, bool) {
         let open_end = !comes && self.until.is_none();
         let until = match self.until {
             Some(time) => Some(time.cycles(hertz)),
             None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
         };
-        let settings = Settings {
+        let settings = RunSettings {
             until,
             drain: comes.then(|| self.drain.cycles(hertz)),
             allow: self.allow.clone(),

@@ -13,7 +13,7 @@ use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
 use serde::Serialize;
 
-use crate::cmd::destinations::{self, Output};
+use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::format::{self, Format};
 use crate::cmd::load_options::LoadOptions;
 use crate::output;
@@ -62,7 +62,7 @@ pub struct Arguments {
 
 /// The capture that was made, as JSON tells it.
 #[derive(Serialize)]
-struct Made {
+struct CaptureOutput {
     file: String,
     format: &'static str,
     ports: usize,
@@ -106,8 +106,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
     };
     let out = &arguments.out;
-    let mut outputs = vec![Output::binary("--out", out)];
-    outputs.extend(Output::results(arguments.format, arguments.quiet));
+    let mut outputs = vec![OutputOption::binary("--out", out)];
+    outputs.extend(OutputOption::results(arguments.format, arguments.quiet));
     destinations::claim(&["trace", "gen"], &outputs)?;
     let unnamed = is_standard_output(out).then_some(match ports.len() {
         1 => (CaptureForm::Pcap, false),
@@ -143,7 +143,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     sink.finish().map_err(failed)?;
     if !arguments.quiet && arguments.format.is_json() {
-        format::json(&Made {
+        format::json(&CaptureOutput {
             file: out.display().to_string(),
             format: match form {
                 CaptureForm::Pcap => "pcap",

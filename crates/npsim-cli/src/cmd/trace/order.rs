@@ -9,13 +9,13 @@ use npsim_net::capture::{CaptureError, CaptureReader, LinkTypes};
 use npsim_net::order::identify::{EnteredFrames, Entering, FlowId, TcpSegments, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};
 
-use super::order_report::{By, FlowReport, Report};
+use super::order_report::{FlowReport, IdentifiedBy, OrderReport};
 use super::order_text;
 use crate::cmd::format::{self, Format};
 use crate::cmd::value::parser;
 use crate::output;
 
-pub use chosen::Chosen;
+pub use chosen::ChosenFlow;
 
 mod chosen;
 
@@ -47,8 +47,8 @@ pub struct Arguments {
     #[arg(long)]
     link: bool,
     /// Only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
-    #[arg(long = "flow", value_name = "FLOW", value_parser = parser::<Chosen>())]
-    flows: Vec<Chosen>,
+    #[arg(long = "flow", value_name = "FLOW", value_parser = parser::<ChosenFlow>())]
+    flows: Vec<ChosenFlow>,
     /// Tell each flow too
     #[arg(long)]
     each: bool,
@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .help("`--each` without `--flow` lists all flows with their numbers and names")
         .into());
     }
-    let report = Report {
+    let report = OrderReport {
         file: arguments.file.display().to_string(),
         format: told.format,
         frames: told.frames,
@@ -128,10 +128,10 @@ fn enter(path: &Path, links: LinkTypes) -> Result<EnteredFrames, CaptureError> {
 }
 
 /// What left, as far as it can be told.
-struct Told {
+struct DepartedTraffic {
     format: String,
     frames: u64,
-    by: By,
+    by: IdentifiedBy,
     left_out: u64,
     left: Sequences<FlowId>,
 }
@@ -139,7 +139,7 @@ struct Told {
 fn tell(
     (path, links): (&Path, LinkTypes),
     entered: Option<EnteredFrames>,
-) -> Result<Told, CaptureError> {
+) -> Result<DepartedTraffic, CaptureError> {
     let mut reader = CaptureReader::open_with(path, links)?;
     let (by, left, known) = match entered {
         Some(mut entered) => {
@@ -158,11 +158,11 @@ fn tell(
             if known == 0 {
                 left = Sequences::counted();
             }
-            (By::Against, left, known)
+            (IdentifiedBy::Against, left, known)
         }
         None => by_itself(&mut reader)?,
     };
-    Ok(Told {
+    Ok(DepartedTraffic {
         format: reader.format(),
         frames: reader.frames(),
         by,
@@ -173,7 +173,9 @@ fn tell(
 
 /// By stamps, or by TCP's numbers if no frame has a stamp. A capture may be a pipe that can be read only
 /// once, so both are noted.
-fn by_itself(reader: &mut CaptureReader) -> Result<(By, Sequences<FlowId>, u64), CaptureError> {
+fn by_itself(
+    reader: &mut CaptureReader,
+) -> Result<(IdentifiedBy, Sequences<FlowId>, u64), CaptureError> {
     let (mut stamps, mut stamps_known) = (Sequences::counted(), 0);
     let (mut tcp, mut tcp_known) = (Sequences::ordered(), 0);
     let mut segments = TcpSegments::default();
@@ -190,9 +192,9 @@ fn by_itself(reader: &mut CaptureReader) -> Result<(By, Sequences<FlowId>, u64),
         }
     }
     Ok(if stamps_known > 0 {
-        (By::Stamps, stamps, stamps_known)
+        (IdentifiedBy::Stamps, stamps, stamps_known)
     } else {
-        (By::Tcp, tcp, tcp_known)
+        (IdentifiedBy::Tcp, tcp, tcp_known)
     })
 }
 

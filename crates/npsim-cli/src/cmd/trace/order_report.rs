@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What tells which packet of its flow a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum IdentifiedBy {
     Against,
     Stamps,
     Tcp,
@@ -14,12 +14,12 @@ pub enum By {
 
 /// The order of the packets in a capture, as it is printed.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct OrderReport {
     pub file: String,
     pub format: String,
     /// Frames of the file.
     pub frames: u64,
-    pub by: By,
+    pub by: IdentifiedBy,
     pub against: Option<String>,
     /// Frames of the file of which it is not known which packets they are.
     pub left_out: u64,

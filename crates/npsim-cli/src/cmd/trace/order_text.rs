@@ -8,16 +8,16 @@ use npsim::quantity::grouped;
 use npsim_net::order::{Counter, OrderMeasures};
 use npsim_session::text_table::TextTable;
 
-use super::order_report::{By, FlowReport, Report};
+use super::order_report::{FlowReport, IdentifiedBy, OrderReport};
 
-pub fn text(report: &Report, width: usize) -> String {
+pub fn text(report: &OrderReport, width: usize) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = write_text(&mut out, report, width);
     out
 }
 
-fn write_text(out: &mut String, report: &Report, width: usize) -> std::fmt::Result {
+fn write_text(out: &mut String, report: &OrderReport, width: usize) -> std::fmt::Result {
     let order = &report.order;
     writeln!(
         out,
@@ -28,15 +28,15 @@ fn write_text(out: &mut String, report: &Report, width: usize) -> std::fmt::Resu
     )?;
     let by = match (&report.against, report.by) {
         (Some(against), _) => format!("the frames of {against}"),
-        (None, By::Tcp) => "TCP sequence numbers, without what was lost".into(),
+        (None, IdentifiedBy::Tcp) => "TCP sequence numbers, without what was lost".into(),
         (None, _) => "the stamps of generated traffic".into(),
     };
     writeln!(out, "told by      {by}")?;
     if report.left_out > 0 {
         let why = match report.by {
-            By::Against => "that did not enter",
-            By::Stamps => "without a stamp",
-            By::Tcp => "that are no TCP segments with data",
+            IdentifiedBy::Against => "that did not enter",
+            IdentifiedBy::Stamps => "without a stamp",
+            IdentifiedBy::Tcp => "that are no TCP segments with data",
         };
         writeln!(
             out,

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use npsim::assemble::{Program, assemble_project};
-use npsim::checkpoint::{Checkpoint, Kind, Origin};
+use npsim::checkpoint::{Checkpoint, CheckpointKind, RunOrigin};
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
 use npsim::session::{Endpoints, Plan, Session};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use proptest::prelude::*;
 
 use super::root;
@@ -34,12 +34,12 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     let (project, programs) = system();
-    let settings = Settings::new(ENGINE);
+    let settings = RunSettings::new(ENGINE);
     let fresh = Simulation::new(&project, &programs, settings.clone()).unwrap();
     let plan = Plan::one(project, programs, settings);
     let mut run = Session::new(&plan, Endpoints::default()).unwrap();
     assert_eq!(run.step(3_000), None);
-    Checkpoint::take(&Origin::default(), &mut run, 0)
+    Checkpoint::take(&RunOrigin::default(), &mut run, 0)
         .unwrap()
         .write(&path)
         .unwrap();
@@ -75,8 +75,11 @@ fn another_file_or_version_is_told() {
     for (bytes, expected) in [
         (&b""[..], "no checkpoint"),
         (b"[chip]\n", "no checkpoint"),
-        (&Kind::Run.magic(), "damaged"),
-        (&Kind::Network.magic(), "a checkpoint of `npsim network`"),
+        (&CheckpointKind::Run.magic(), "damaged"),
+        (
+            &CheckpointKind::Network.magic(),
+            "a checkpoint of `npsim network`",
+        ),
         (&SAVED.bytes[..20], "damaged"),
         (&SAVED.bytes[..SAVED.bytes.len() - 1], "damaged"),
     ] {

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
-use npsim::checkpoint::{Checkpoint, Origin};
+use npsim::checkpoint::{Checkpoint, RunOrigin};
 use npsim::engine::ENGINE;
 use npsim::links::{Traffic, captured};
 use npsim::project::{Overrides, Project};
 use npsim::session::{Endpoints, Plan, Session, Snapshot};
-use npsim::simulation::{Ending, Settings};
+use npsim::simulation::{Ending, RunSettings};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::fault_injection::{Lateness, Stall};
@@ -29,7 +29,7 @@ struct System {
     programs: Vec<Program>,
     capture: Capture,
     plan: ArrivalSchedule,
-    settings: Settings,
+    settings: RunSettings,
 }
 
 impl System {
@@ -85,7 +85,7 @@ impl System {
             project,
             capture: Capture::default(),
             plan: ArrivalSchedule::default(),
-            settings: Settings::new(ENGINE),
+            settings: RunSettings::new(ENGINE),
         }
     }
 
@@ -147,7 +147,7 @@ impl Run {
     }
 
     fn save(&mut self) -> Checkpoint {
-        Checkpoint::take(&Origin::default(), &mut self.0, 0).unwrap()
+        Checkpoint::take(&RunOrigin::default(), &mut self.0, 0).unwrap()
     }
 
     /// Runs on to the end; gives all that can be seen of it, and the state.

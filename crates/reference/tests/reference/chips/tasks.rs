@@ -2,7 +2,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
-use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use npsim_chip::units::scratch::Scratch;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Reads, writes and locks by the clock what programs work on, too, and keeps what it has seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Clerk {
-    pub place: Place,
+    pub place: LongwordAddress,
     pub period: Cycle,
     due: Cycle,
     accesses: u32,
@@ -18,7 +18,7 @@ pub struct Clerk {
 }
 
 impl Clerk {
-    pub const fn new(place: Place, period: Cycle) -> Self {
+    pub const fn new(place: LongwordAddress, period: Cycle) -> Self {
         Self {
             place,
             period,
@@ -44,30 +44,30 @@ impl Task for Clerk {
         Ok(Some(self.due))
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let at = self.accesses % 4;
         self.accesses += 1;
         match at {
             0 => {
                 let (words, cost) = access.read::<2>(self.place);
                 self.seen = self.seen.rotate_left(5) ^ words[0] ^ words[1];
-                ("read", Next::After(cost))
+                ("read", NextAction::After(cost))
             }
             1 => {
                 let words = [self.seen, self.accesses, 1];
                 let cost = access.write(self.place.after(8), &words);
-                ("write", Next::After(cost))
+                ("write", NextAction::After(cost))
             }
             2 => {
                 let (old, cost) = access.test_and_set(self.place.after(4));
                 self.seen ^= old;
-                ("lock", Next::After(cost))
+                ("lock", NextAction::After(cost))
             }
             _ => {
                 let cost = access.clear(self.place.after(4));
                 self.due = next_time(self.due, self.period, access.now());
                 let due = self.due;
-                ("unlock", Next::Done { cost, due })
+                ("unlock", NextAction::Done { cost, due })
             }
         }
     }
@@ -82,14 +82,14 @@ impl Task for Clerk {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Watch {
     pub ring: u8,
-    pub place: Place,
+    pub place: LongwordAddress,
     pub period: Cycle,
     looks: u32,
     seen: u32,
 }
 
 impl Watch {
-    pub const fn new(ring: u8, place: Place, period: Cycle) -> Self {
+    pub const fn new(ring: u8, place: LongwordAddress, period: Cycle) -> Self {
         Self {
             ring,
             place,
@@ -118,19 +118,19 @@ impl Task for Watch {
         !scratch.ring(self.ring).is_empty()
     }
 
-    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         self.looks += 1;
         let ([word], cost) = access.read(self.place);
         let next = if std::mem::replace(&mut self.seen, word) == word {
             let (interval, poll) = (self.period.max(cost), cost);
-            Next::Idle {
+            NextAction::Idle {
                 cost,
                 interval,
                 poll,
             }
         } else {
             let due = access.now() + cost;
-            Next::Done { cost, due }
+            NextAction::Done { cost, due }
         };
         ("look", next)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 
 use npsim_systems::names::value;
@@ -214,9 +214,9 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
         address,
         words: packets.iter().flat_map(record).collect(),
     });
-    let settings = Settings {
+    let settings = RunSettings {
         until: Some(LATEST + LONGEST * packets.len() as u64),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);

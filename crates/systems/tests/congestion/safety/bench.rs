@@ -4,7 +4,7 @@ use std::path::Path;
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::NoObserver;
@@ -44,7 +44,7 @@ pub fn load(file: &str, overrides: &Overrides, edits: &[Edit]) -> Loaded {
     std::fs::copy(tests.join("firmware").join(name), driver.join(name)).unwrap();
     let project = project::load(&folder.path().join(file), overrides);
     let programs = assembled(&project);
-    let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+    let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
     let chip = simulation.chip().clone();
     Loaded { project, chip }
 }

@@ -2,7 +2,7 @@
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::gpp::exceptions::Exceptions;
@@ -82,7 +82,7 @@ impl Bench {
         };
         let project = load(&shipped().join(project), &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+        let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
         let mut bench = Self {
             chip: simulation.chip().clone(),
             project,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use proptest::prelude::*;
@@ -93,9 +93,9 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
         address,
         words: cases.to_vec(),
     });
-    let settings = Settings {
+    let settings = RunSettings {
         until: Some(LATEST),
-        ..Settings::new(ENGINE)
+        ..RunSettings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let ending = run_to_end(&project, &mut simulation);

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::Observer;
@@ -31,7 +31,8 @@ impl Forwarder {
         SHIPPED.get_or_init(|| {
             let project = load(&shipped().join("forward"), &Overrides::default());
             let programs = assembled(&project);
-            let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+            let simulation =
+                Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
             let chip = simulation.chip().clone();
             Self { project, chip }
         })

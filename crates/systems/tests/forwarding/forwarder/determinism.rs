@@ -9,7 +9,7 @@ use crate::recorded_lines::{RecordedLines, Sent};
 use npsim::engine::ENGINE;
 use npsim::links::Links;
 use npsim::project::Overrides;
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
@@ -125,7 +125,7 @@ impl Fight {
         };
         let project = load(&file, &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+        let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
         let defines = &project.programs[0].defines;
         let (_, log) = defines.iter().find(|(name, _)| name == "LOG").unwrap();
         let log = u32::from_str_radix(log.trim_start_matches("0x"), 16).unwrap();

@@ -2,7 +2,7 @@
 
 use npsim::engine::ENGINE;
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Settings, Simulation};
+use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::NoObserver;
@@ -48,7 +48,7 @@ impl Bench {
         };
         let project = load(&file, &overrides);
         let programs = assembled(&project);
-        let simulation = Simulation::new(&project, &programs, Settings::new(ENGINE)).unwrap();
+        let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
         Self {
             router: Router::of(file.to_str().unwrap()),
             classes: Classes::of(&file),

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::run;
-use crate::diagnostic::Level;
-use crate::front::token::{Line, TokenKind};
+use crate::diagnostic::Severity;
+use crate::front::token::{LogicalLine, TokenKind};
 
 /// Whether printing, preprocessed again, gives itself and the same tokens.
 fn check_fixed_point(text: &str) -> Result<(), TestCaseError> {
     let first = run(text);
-    if first.diagnostics.iter().any(|d| d.level == Level::Error) {
+    if first.diagnostics.iter().any(|d| d.level == Severity::Error) {
         return Ok(());
     }
     let printed = first.print();
@@ -18,7 +18,7 @@ fn check_fixed_point(text: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(second.print(), printed);
     prop_assert_eq!(first.made.lines.len(), second.made.lines.len());
     for (a, b) in first.made.lines.iter().zip(&second.made.lines) {
-        let kinds = |line: &Line| {
+        let kinds = |line: &LogicalLine| {
             line.tokens
                 .iter()
                 .map(|t| match t.kind {

@@ -75,7 +75,7 @@ impl List {
         let address = 0x0a00_0000 | random.below(4) << 16 | random.below(3) << 8;
         let address = address | random.below(8) << 5 | random.below(3);
         let prefix = address & mask(length);
-        let network = Network { prefix, length };
+        let network = RoutePrefix { prefix, length };
         let route = Route {
             prefix,
             length,
@@ -96,7 +96,7 @@ struct Memory {
 }
 
 impl Memory {
-    fn make(&mut self, write: &Write) {
+    fn make(&mut self, write: &TableWrite) {
         let table = match write.table {
             Table::Trie => &mut self.trie,
             Table::NextHops => &mut self.hops,

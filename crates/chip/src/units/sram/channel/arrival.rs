@@ -7,7 +7,7 @@ use super::{
     AddressRange, Channel, CommandFlags, QueuedCommand, entry_number, longword, mark_blocking,
     pulled_words,
 };
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{CommandId, Fabric};
 use crate::units::sram::Leads;
 
 impl Channel {
@@ -17,7 +17,7 @@ impl Channel {
     /// of these beforehand leaves little of the rest to be done, so they are distinguished
     /// here, each with what it has to keep in mind.
     #[inline]
-    pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+    pub(crate) fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let first = longword(command.address);
         let count = u32::from(command.count);
@@ -38,7 +38,14 @@ impl Channel {
     }
 
     #[inline(never)]
-    fn read_comes(&mut self, slot: Slot, first: u32, end: u32, fabric: &mut Fabric, leads: &Leads) {
+    fn read_comes(
+        &mut self,
+        slot: CommandId,
+        first: u32,
+        end: u32,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) {
         let waiting = QueuedCommand {
             concern: AddressRange { first, end },
             slot,
@@ -48,7 +55,7 @@ impl Channel {
     }
 
     #[inline(never)]
-    fn atomic_comes(&mut self, slot: Slot, first: u32, fabric: &mut Fabric, leads: &Leads) {
+    fn atomic_comes(&mut self, slot: CommandId, first: u32, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let traits = OpTraits::of(command.op);
         let takes = traits.pulls == Pulls::Operand && command.immediate.is_none();
@@ -63,7 +70,7 @@ impl Channel {
     }
 
     #[inline(never)]
-    fn entry_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+    fn entry_comes(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let traits = OpTraits::of(command.op);
         let pulled = pulled_words(command, traits.pulls);
@@ -82,7 +89,7 @@ impl Channel {
     }
 
     #[inline(never)]
-    fn other_comes(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+    fn other_comes(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let traits = OpTraits::of(command.op);
         let pulled = pulled_words(command, traits.pulls);

@@ -7,11 +7,11 @@ use super::{
     words,
 };
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
 use crate::kernel::unit::HasTarget;
-use crate::kernel::unit_counters::Way;
+use crate::kernel::unit_counters::PathDirection;
 use crate::units::sram::atomic;
 use crate::units::sram::{Leads, Sram};
 
@@ -53,7 +53,7 @@ impl Channel {
     /// A command has come to an address that the channel does not have.
     #[cold]
     #[inline(never)]
-    fn is_beyond(&self, slot: Slot, fabric: &mut Fabric) {
+    fn is_beyond(&self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let message = format!(
             "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
@@ -71,7 +71,13 @@ impl Channel {
     /// is in its Q-array entry now.
     #[cold]
     #[inline(never)]
-    fn tell(&self, slot: Slot, marks: CommandFlags, concern: AddressRange, fabric: &mut Fabric) {
+    fn tell(
+        &self,
+        slot: CommandId,
+        marks: CommandFlags,
+        concern: AddressRange,
+        fabric: &mut Fabric,
+    ) {
         let now = fabric.now;
         let (lane, until) = match marks {
             marks if marks.has(CommandFlags::WRITES) => (1, self.write_free),
@@ -105,7 +111,7 @@ impl Channel {
         let (slot, count) = (waiting.slot, end - first);
         let busy = Cycle::from(count) * leads.longword;
         self.read_free = now + busy;
-        self.counters.used(Way::Read, busy);
+        self.counters.used(PathDirection::Read, busy);
         self.counters
             .started(CommandOp::SramRead, count as u8, waited);
         let data = &mut fabric.flight_mut(slot).data[..count as usize];
@@ -129,8 +135,8 @@ impl Channel {
         let (slot, returns) = (waiting.slot, waiting.marks.has(CommandFlags::PUSHES));
         self.read_free = now + leads.longword;
         self.write_free = self.write_free.max(now) + leads.longword;
-        self.counters.used(Way::Read, leads.longword);
-        self.counters.used(Way::Write, leads.longword);
+        self.counters.used(PathDirection::Read, leads.longword);
+        self.counters.used(PathDirection::Write, leads.longword);
         let flight = fabric.flight_mut(slot);
         let command = &flight.command;
         let (op, immediate) = (command.op, command.immediate);
@@ -182,7 +188,7 @@ impl Channel {
         self.start_write(waiting, fabric, leads)
     }
 
-    fn start_register(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+    fn start_register(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let flight = fabric.flight_mut(slot);
         let register = longword(flight.command.address);
         if flight.command.op == CommandOp::SramCsrWr {
@@ -223,7 +229,7 @@ impl Channel {
     /// A write is about to change longwords, locks perhaps among them.
     #[cold]
     #[inline(never)]
-    fn tell_locks(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn tell_locks(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let flight = fabric.flight(slot);
         let (command, data) = (&flight.command.clone(), flight.data);
         let (first, count) = (longword(command.address), words(command));

@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::flags::CommandFlags;
-use super::super::op_traits::Names;
+use super::super::op_traits::NamedAddress;
 use super::{longword, words};
-use crate::kernel::fabric::{BusCommand, Slot};
+use crate::kernel::fabric::{BusCommand, CommandId};
 
 /// What a command must not overtake: a stretch of the longwords of the channel. Behind
 /// them the entries of the Q-array are counted on, and behind these the registers, which
@@ -25,16 +25,16 @@ const REGISTERS: u32 = ENTRIES + 256;
 impl AddressRange {
     /// What a command concerns that names something of the channel itself.
     #[inline]
-    pub fn of(command: &BusCommand, names: Names) -> Self {
+    pub fn of(command: &BusCommand, names: NamedAddress) -> Self {
         let first = longword(command.address);
         match names {
-            Names::Longword => Self::one(first),
-            Names::Longwords => Self {
+            NamedAddress::Longword => Self::one(first),
+            NamedAddress::Longwords => Self {
                 first,
                 end: first + words(command),
             },
-            Names::Entry => Self::of_entry(super::entry_number(command.address)),
-            Names::Register => Self::one(REGISTERS),
+            NamedAddress::Entry => Self::of_entry(super::entry_number(command.address)),
+            NamedAddress::Register => Self::one(REGISTERS),
         }
     }
 
@@ -86,10 +86,10 @@ impl AddressRange {
 /// flight, and a command for a [device](CommandFlags::WINDOW) has its window in a list of the
 /// channel, so that there is little to be moved about.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
+#[serde(from = "SavedCommand", into = "SavedCommand")]
 pub(in super::super) struct QueuedCommand {
     pub concern: AddressRange,
-    pub slot: Slot,
+    pub slot: CommandId,
     pub marks: CommandFlags,
 }
 
@@ -116,7 +116,7 @@ impl QueuedCommand {
 
 /// Data pins, as a saved state names them.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-enum Port {
+enum SavedPins {
     Read,
     Write,
     None,
@@ -124,7 +124,7 @@ enum Port {
 
 /// A concern, as a saved state names it.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-enum Named {
+enum SavedRange {
     Memory { first: u32, end: u32, writes: bool },
     Window { first: u32, end: u32, writes: bool },
     Entry(u8),
@@ -133,29 +133,29 @@ enum Named {
 
 /// What a saved state holds of a command that waits.
 #[derive(Serialize, Deserialize)]
-struct Saved {
-    slot: Slot,
-    port: Port,
+struct SavedCommand {
+    slot: CommandId,
+    port: SavedPins,
     atomic: bool,
-    concern: Named,
+    concern: SavedRange,
     pushes: bool,
     ready: bool,
 }
 
-impl From<QueuedCommand> for Saved {
+impl From<QueuedCommand> for SavedCommand {
     fn from(it: QueuedCommand) -> Self {
         let AddressRange { first, end } = it.concern;
         let writes = it.marks.has(CommandFlags::CHANGES);
         let port = match it.marks {
-            marks if marks.has(CommandFlags::READS) => Port::Read,
-            marks if marks.has(CommandFlags::WRITES) => Port::Write,
-            _ => Port::None,
+            marks if marks.has(CommandFlags::READS) => SavedPins::Read,
+            marks if marks.has(CommandFlags::WRITES) => SavedPins::Write,
+            _ => SavedPins::None,
         };
         let concern = match it.concern.entry() {
-            Some(entry) => Named::Entry(entry as u8),
-            None if it.concern.is_register() => Named::Csr,
-            None if it.marks.has(CommandFlags::WINDOW) => Named::Window { first, end, writes },
-            None => Named::Memory { first, end, writes },
+            Some(entry) => SavedRange::Entry(entry as u8),
+            None if it.concern.is_register() => SavedRange::Csr,
+            None if it.marks.has(CommandFlags::WINDOW) => SavedRange::Window { first, end, writes },
+            None => SavedRange::Memory { first, end, writes },
         };
         Self {
             slot: it.slot,
@@ -168,30 +168,33 @@ impl From<QueuedCommand> for Saved {
     }
 }
 
-impl From<Saved> for QueuedCommand {
-    fn from(it: Saved) -> Self {
+impl From<SavedCommand> for QueuedCommand {
+    fn from(it: SavedCommand) -> Self {
         let (concern, changes) = match it.concern {
             // What starts relies on the stretch as it is made when a command comes.
-            Named::Memory { first, end, writes } => {
+            SavedRange::Memory { first, end, writes } => {
                 let least = first.saturating_add(1);
                 let end = end.clamp(least, first.saturating_add(16).max(least));
                 (AddressRange { first, end }, writes)
             }
-            Named::Window { first, end, writes } => (AddressRange { first, end }, writes),
-            Named::Entry(entry) => (AddressRange::of_entry(entry), true),
-            Named::Csr => (AddressRange::one(REGISTERS), true),
+            SavedRange::Window { first, end, writes } => (AddressRange { first, end }, writes),
+            SavedRange::Entry(entry) => (AddressRange::of_entry(entry), true),
+            SavedRange::Csr => (AddressRange::one(REGISTERS), true),
         };
         let marks = CommandFlags::NONE
-            .with(CommandFlags::READS, matches!(it.port, Port::Read))
-            .with(CommandFlags::WRITES, matches!(it.port, Port::Write))
+            .with(CommandFlags::READS, matches!(it.port, SavedPins::Read))
+            .with(CommandFlags::WRITES, matches!(it.port, SavedPins::Write))
             .with(CommandFlags::ATOMIC, it.atomic)
             .with(CommandFlags::CHANGES, changes)
             .with(CommandFlags::PUSHES, it.pushes)
             .with(CommandFlags::READY, it.ready)
-            .with(CommandFlags::ENTRY, matches!(it.concern, Named::Entry(_)))
+            .with(
+                CommandFlags::ENTRY,
+                matches!(it.concern, SavedRange::Entry(_)),
+            )
             .with(
                 CommandFlags::WINDOW,
-                matches!(it.concern, Named::Window { .. }),
+                matches!(it.concern, SavedRange::Window { .. }),
             )
             // What others know of it is not saved, and may be so.
             .with(CommandFlags::BLOCKS_YOUNGER, true);

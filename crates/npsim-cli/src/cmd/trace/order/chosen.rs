@@ -6,7 +6,7 @@ use npsim_net::order::identify::FlowId;
 
 /// The value of `--flow`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum ChosenFlow {
     /// This number.
     Number(u32),
     /// This number and those that follow at this distance.
@@ -15,7 +15,7 @@ pub enum Chosen {
     Name(String),
 }
 
-impl Chosen {
+impl ChosenFlow {
     /// Whether a flow is meant.
     pub fn means(&self, flow: &FlowId) -> bool {
         match self {
@@ -29,7 +29,7 @@ impl Chosen {
     }
 }
 
-impl FromStr for Chosen {
+impl FromStr for ChosenFlow {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -73,13 +73,14 @@ mod tests {
 
     #[test]
     fn flows_are_chosen_by_number_slot_or_name() {
-        let means = |text: &str, number| text.parse::<Chosen>().expect(text).means(&flow(number));
+        let means =
+            |text: &str, number| text.parse::<ChosenFlow>().expect(text).means(&flow(number));
         assert!(means("12", 12) && !means("12", 1));
         assert!(means("2/10", 2) && means("2/10", 32));
         assert!(!means("12/10", 2) && !means("2/10", 30));
         assert!(means("tcp", 0) && means("flow 3 ", 3) && !means("udp", 3));
         for text in ["0/0", "99999999999", "1/99999999999"] {
-            assert!(text.parse::<Chosen>().is_err(), "{text}");
+            assert!(text.parse::<ChosenFlow>().is_err(), "{text}");
         }
     }
 }
