@@ -198,13 +198,14 @@ fn values_alive(core: &dyn Core, context: u8) -> Vec<u32> {
     if gone || core.program().image().words.is_empty() {
         return Vec::new();
     }
-    let neighbours = (0..16).map(Operand::Nn);
+    let image = core.program().image();
+    let registers = 0..image.contexts.registers();
+    let neighbours = registers.clone().map(Operand::Nn);
     let mut values: Vec<_> = neighbours
         .map(|it| core.read_register(it, context))
         .collect();
-    let image = core.program().image();
     if !image.has_live_ranges() {
-        let all = (0..16).flat_map(|n| {
+        let all = registers.flat_map(|n| {
             let banks = [Operand::Gpr(Bank::A, n), Operand::Gpr(Bank::B, n)];
             banks
                 .into_iter()

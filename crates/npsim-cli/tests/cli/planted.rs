@@ -42,6 +42,60 @@ fn forwarder(from: &str, to: &str) -> Dir {
         .with("transmit.uc", transmit.replace(from, to))
 }
 
+/// Context 0 of four takes a buffer for each mpacket and keeps the handle of the last one in
+/// registers 20, which a program with eight contexts does not have.
+const KEEPS_ONE: &str = "
+.num_contexts 4
+#include \"constant.uc\"
+#include \"rbuf.uc\"
+#include \"buffer.uc\"
+.reg read $status $checksum
+.xfer_order $status $checksum
+.reg read $link
+.reg ticket queue element handle
+.addr handle 20 A
+.addr $link 20
+.sig volatile arrived
+.sig taken
+    br!=ctx[0, end#]
+    load_constant(queue, FREE_BUFFERS)
+    receive_ticket(ticket, arrived, $status)
+next#:
+    receive_request(ticket, arrived)
+    ctx_arb[arrived]
+    alu_shf[element, 0x7f, AND, $status, >>24]
+    receive_free(element)
+    buffer_take(handle, queue, $link, taken)
+    br[next#]
+end#:
+    ctx_arb[kill]
+";
+
+#[test]
+fn a_handle_in_a_high_register_of_four_contexts_is_no_leak() {
+    let system = |source: &str| {
+        format!(
+            "[[me]]\nid = 0\n{source}\n[[port]]\nrate = \"1Gbps\"\n\
+             [[queue]]\nname = \"FREE_BUFFERS\"\nchannel = 0\n\
+             [buffers]\ncount = 8\nsize = 2048\nchannel = 0\nqueue = \"FREE_BUFFERS\"\n"
+        )
+    };
+    let library = root().join("microcode/lib");
+    let dir = Dir::new()
+        .with("a.uc", KEEPS_ONE)
+        .with("made/npsim.toml", system("source = \"../a.uc\""))
+        .with("p/npsim.toml", system("source = \"a.hex\"\ncontexts = 4"));
+    dir.npsim(&format!("asm made -I {} -o p/a.hex", library.display()))
+        .expect(0, &[]);
+    for (frames, leaks) in [(1, None), (2, Some("1 of 8 packet buffers"))] {
+        let run = format!("run p --rate 1Mpps --time {frames}us");
+        match leaks {
+            None => dir.npsim(&run).expect(0, &[]),
+            Some(said) => dir.npsim(&run).expect(3, &["buffer-leak", said]),
+        };
+    }
+}
+
 const RETURN: &str = "    buffer_return(handle, free_queue)\n";
 
 #[test]
