@@ -3,6 +3,7 @@
 use npsim_isa::Generation;
 
 use super::Profile;
+use crate::board::MediaBus;
 use crate::parameter::{Domain, Parameter, ParameterValue, Schema};
 use crate::schema::SCHEMA;
 
@@ -27,10 +28,15 @@ impl Profile {
         digest(&lines)
     }
 
-    /// A fingerprint of the chip alone: without the board, its memories and its ports.
+    /// A fingerprint of the chip alone: without the board, its memories and its ports. The media
+    /// bus is the chip's; SPI-3 is left out, as the default generation is.
     #[must_use]
     pub fn chip_fingerprint(&self) -> String {
         let mut lines = vec![self.identity()];
+        let media = self.media();
+        if media != MediaBus::Spi3 {
+            lines.push(format!("media {}", media.name()));
+        }
         lines.extend(self.parameter_lines(|schema| !schema.is_of_the_board()));
         lines.extend(self.errata_lines());
         digest(&lines)
@@ -107,5 +113,25 @@ mod tests {
         assert_ne!(newer.generation(), older.generation());
         assert_ne!(newer.chip_fingerprint(), older.chip_fingerprint());
         assert_ne!(newer.fingerprint(), older.fingerprint());
+    }
+
+    #[test]
+    fn chips_of_two_media_buses_differ() {
+        let on = |bus: &str| {
+            let texts = [
+                Profile::text("ixp2800"),
+                crate::Board::text("ixp2800-plain"),
+            ];
+            let [chip, board] = texts.map(|text| {
+                let from = "media = \"spi-4\"";
+                assert!(text.unwrap().contains(from));
+                text.unwrap().replace(from, &format!("media = \"{bus}\""))
+            });
+            Profile::from_texts(&chip, &board).unwrap()
+        };
+        let (one, other) = (on("spi-3"), on("spi-4"));
+        assert_ne!(one.media(), other.media());
+        assert_ne!(one.chip_fingerprint(), other.chip_fingerprint());
+        assert_ne!(one.fingerprint(), other.fingerprint());
     }
 }
