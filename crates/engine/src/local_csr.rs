@@ -275,12 +275,12 @@ impl Microengine {
             match (self.contexts[c].state(), on) {
                 (ContextPhase::Inactive, true) => {
                     self.contexts.enter(c, ContextPhase::Sleeping, fabric.now);
-                    self.tell_context(c, fabric);
+                    self.trace_context_if_open(c, fabric);
                     self.reconsider(c, fabric);
                 }
                 (ContextPhase::Ready | ContextPhase::Sleeping, false) => {
                     self.contexts.enter(c, ContextPhase::Inactive, fabric.now);
-                    self.tell_context(c, fabric);
+                    self.trace_context_if_open(c, fabric);
                 }
                 _ => {}
             }

@@ -304,25 +304,17 @@ impl Microengine {
     #[cold]
     #[inline(never)]
     pub(crate) fn ready_observed(&mut self, context: u8, fabric: &mut Fabric) {
-        self.write_context(context, fabric);
+        self.put_context(context, fabric);
         if self.phase == Phase::Idle {
             self.wake(self.timing.wake, fabric);
         }
     }
 
-    /// Traces a context's new state.
-    #[inline]
-    pub(crate) fn tell_context(&self, context: u8, fabric: &mut Fabric) {
+    /// Traces a context's new state, where it is not known whether the run is observed.
+    pub(crate) fn trace_context_if_open(&self, context: u8, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
-            self.write_context(context, fabric);
+            self.put_context(context, fabric);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn write_context(&self, context: u8, fabric: &mut Fabric) {
-        let (at, what) = self.context_change(context);
-        fabric.trace.put(at, what);
     }
 
     /// The slot an operand names for a context; `incoming`: the IN register.

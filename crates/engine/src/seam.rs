@@ -81,7 +81,7 @@ impl Core for Microengine {
                 context.any = false;
                 context.pc = 0;
                 self.contexts.enter(c, ContextPhase::Ready, now);
-                self.tell_context(c, fabric);
+                self.trace_context_if_open(c, fabric);
             }
         }
         self.enabled |= usable;

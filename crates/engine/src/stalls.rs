@@ -29,7 +29,6 @@ impl Stalls {
 
     /// The stalls that hold at a cycle.
     pub fn at(&self, at: Cycle) -> impl Iterator<Item = &Stall> {
-        let there = move |stall: &&Stall| (stall.from..stall.until).contains(&at);
-        self.all.iter().filter(there)
+        self.all.iter().filter(move |stall| stall.holds_at(at))
     }
 }

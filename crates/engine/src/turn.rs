@@ -252,22 +252,21 @@ impl Microengine {
     #[inline(always)]
     fn trace_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
         if OBSERVED {
-            let (at, what) = self.context_change(context);
-            fabric.trace.put(at, what);
+            self.put_context(context, fabric);
         }
     }
 
-    /// A context's new state and since when it has it.
+    /// [`Self::trace_context`] where the run is observed.
     #[inline]
-    pub(crate) fn context_change(&self, context: u8) -> (Cycle, TraceEvent) {
+    pub(crate) fn put_context(&self, context: u8, fabric: &mut Fabric) {
         let (doing, pc) = self.doing(context);
-        let what = TraceEvent::Context {
+        let changed = TraceEvent::Context {
             me: self.index,
             context,
             doing,
             pc,
         };
-        (self.contexts[context].since(), what)
+        fabric.trace.put(self.contexts[context].since(), changed);
     }
 
     /// The limit is reached: a quantum's, or the watchdog's.

@@ -9,6 +9,7 @@ use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, signal_name_at};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::CommandId;
+use npsim_chip::kernel::fault_injection::stalled_until;
 use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_chip::units::msf::may_list;
@@ -146,7 +147,8 @@ impl Inspect<'_> {
         let core = self.chip().microengines()[usize::from(me)].as_ref();
         let it = core.context(context);
         let executing = (0..CONTEXTS).find(|at| core.context(*at).phase == ContextPhase::Executing);
-        // The arbiter goes round from the one that had the pipeline last.
+        // The arbiter looks at the contexts in round-robin order, from the one behind that which
+        // had the pipeline last.
         let last = executing.or_else(|| Some(core.probe()?.last()));
         let ready = |at: &u8| core.context(*at).phase == ContextPhase::Ready;
         let round = last
@@ -154,15 +156,11 @@ impl Inspect<'_> {
             .flat_map(|last| (1..=CONTEXTS).map(move |n| (last + n) % CONTEXTS));
         let before = round.take_while(|at| *at != context).filter(ready);
         let now = self.now();
-        let stalls = core
-            .stalls()
-            .iter()
-            .filter(|stall| stall.context == context && (stall.from..stall.until).contains(&now));
         Why::Ready {
             since: it.since,
             executing,
             before: before.collect(),
-            stalled_until: stalls.map(|stall| stall.until).max(),
+            stalled_until: stalled_until(core.stalls(), context, now),
         }
     }
 

@@ -226,8 +226,7 @@ impl Reference {
             | flag(state.four_contexts, bits::FOUR_CONTEXTS)
     }
 
-    /// A context that is disabled while it runs goes on until it gives up the
-    /// pipeline.
+    /// A context that is disabled while it runs goes on until it yields.
     fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
         let is_set = |bit: u32| value & bit != 0;
         let known = bits::CONTEXTS

@@ -73,7 +73,7 @@ impl Reference {
         let stalled: Vec<_> = state
             .stalls
             .iter()
-            .filter(|stall| (stall.from..stall.until).contains(&at))
+            .filter(|stall| stall.holds_at(at))
             .collect();
         let is_ready =
             |context: &u8| state.contexts[usize::from(*context)].phase == ContextPhase::Ready;

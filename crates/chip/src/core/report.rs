@@ -4,9 +4,7 @@ use npsim_image::{Image, ProgramPoint, SignalUse};
 use npsim_isa::CONTEXTS;
 
 use super::{ContextPhase, ContextView, Core};
-use crate::Cycle;
-use crate::kernel::fault_injection::Stall;
-use crate::kernel::fault_injection::numbered;
+use crate::kernel::fault_injection::{numbered, stalled_until};
 
 /// What a sleeping context waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,13 +85,6 @@ fn signal_name(image: &Image, number: u8) -> String {
         [name] => format!("signal {number} (`{name}`)"),
         _ => format!("signal {number}"),
     }
-}
-
-/// When the last of the stalls ends in which a context hangs at a cycle.
-fn stalled_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
-    let there =
-        |stall: &&Stall| stall.context == context && (stall.from..stall.until).contains(&at);
-    stalls.iter().filter(there).map(|stall| stall.until).max()
 }
 
 pub(super) fn state_report<C: Core + ?Sized>(core: &C) -> Vec<String> {

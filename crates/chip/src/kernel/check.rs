@@ -45,7 +45,7 @@ checks! {
     NeverYields = "never-yields",
     /// A context got an RBUF element and had not freed it when the run ended.
     RbufLeak = "rbuf-leak",
-    /// Packet buffers never came back to their freelist, and nobody had their handles when the run ended.
+    /// Packet buffers never came back to their freelist, and nothing held their handles when the run ended.
     BufferLeak = "buffer-leak",
     /// An RBUF element was freed while it was free.
     RbufDoubleFree = "rbuf-double-free",

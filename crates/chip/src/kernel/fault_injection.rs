@@ -1,5 +1,5 @@
 //! Perturbations of a run, none of which a real chip has of its own: contexts that
-//! hang for a while, and units whose answers come late. They show whether microcode
+//! are stalled for a while, and units whose answers come late. They show whether microcode
 //! relies on timing where it must not.
 //!
 //! All of it is simulated time: the same disturbances give the same run.
@@ -22,7 +22,7 @@ pub(crate) const MOST_LINES: usize = 8;
 pub struct Perturbations {
     /// Units that answer late.
     pub late: Lateness,
-    /// Contexts that hang, in the order given.
+    /// Stalls of contexts, in the order given.
     pub stalls: Vec<Stall>,
 }
 
@@ -52,7 +52,7 @@ impl Perturbations {
     }
 
     /// In words, a line for each: what is late, then which contexts are stalled when, up to
-    /// eight of them. Contexts that hang together share a line.
+    /// eight of them. Contexts that are stalled at the same time share a line.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -101,6 +101,21 @@ pub struct Stall {
     pub from: Cycle,
     /// The first cycle at which it may run again; at most [`LAST_CYCLE`].
     pub until: Cycle,
+}
+
+impl Stall {
+    /// Whether it keeps its context from the pipeline at a cycle.
+    #[must_use]
+    pub fn holds_at(&self, at: Cycle) -> bool {
+        (self.from..self.until).contains(&at)
+    }
+}
+
+/// When the last of the stalls ends that hold a context at a cycle; `None` if none does.
+#[must_use]
+pub fn stalled_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
+    let holding = { stalls.iter() }.filter(|it| it.context == context && it.holds_at(at));
+    holding.map(|stall| stall.until).max()
 }
 
 /// By how many cycles the completions of a unit's commands come late at most: each

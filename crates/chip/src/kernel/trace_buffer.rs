@@ -1,38 +1,38 @@
-//! The trace events of a run, put in order.
+//! The buffer that puts the trace events of a run in order.
 //!
-//! Microengines, units and buses record events in whatever order the simulation
-//! comes to them, without knowing which observers there are. The chip flushes the
-//! events that no later one can precede.
+//! Microengines, units and buses record events in the order in which the simulation
+//! computes them, which is not that of simulated time. The chip flushes the buffer up to
+//! a cycle that no event to come can precede.
 
 use crate::Cycle;
 use crate::kernel::observer::{Batch, Observer};
 use crate::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 
-/// Events that are written before it is worth the while to put them in order.
-/// The order that comes of it does not depend on it.
+/// The fewest events for which a flush is worth its cost. The order in which observers see
+/// events does not depend on it.
 const BATCH: usize = 2048;
 
-/// Cycles that a batch may cover to be put in order with a list for each of them; a
-/// batch of a quiet chip covers more, and is sorted by comparing.
+/// From how many cycles on a batch is sorted by comparison. A batch of a busy chip covers
+/// fewer, and has a list of events for each cycle.
 const COUNTED: Cycle = 1 << 15;
 
-/// No place.
+/// Stands for the index of no event.
 const NONE: u32 = u32::MAX;
 
-/// The trace buffer. Without an observer it is closed and costs a test.
+/// The trace buffer. Without an observer it is closed, and recording costs one test.
 #[derive(Clone, Debug)]
 pub struct TraceBuffer {
-    /// What is written down; nothing in a closed one.
+    /// The kinds of events that are recorded; none while the buffer is closed.
     wanted: Kinds,
     events: Vec<(Cycle, TraceEvent)>,
-    /// Index of the run of instructions that the microengine whose turn it is may still
-    /// extend; [`NONE`] without one.
+    /// Index of the event that the next instructions of the present turn may extend; [`NONE`]
+    /// if there is none.
     open_run: u32,
-    /// From how many events on they are put in order.
+    /// Number of events at which the buffer is full.
     enough: usize,
     /// Every event before this cycle has been flushed.
     flushed_to: Cycle,
-    /// Kept for its memory.
+    /// Kept from flush to flush so that its vectors are allocated once.
     sorting: Sorting,
 }
 
@@ -50,7 +50,7 @@ impl Default for TraceBuffer {
 }
 
 impl TraceBuffer {
-    /// Opens it for events of these kinds; without any, closes and empties it.
+    /// Opens the buffer for events of these kinds; without any, closes and empties it.
     pub fn set(&mut self, wanted: Kinds) {
         self.wanted = wanted;
         if self.is_open() {
@@ -82,7 +82,7 @@ impl TraceBuffer {
         self.wants(TraceEventKind::Command) || self.wants(TraceEventKind::Bus)
     }
 
-    /// Writes down what happens at a cycle.
+    /// Records an event of a cycle.
     #[inline]
     pub fn record(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
         if self.is_open() {
@@ -97,8 +97,7 @@ impl TraceBuffer {
         self.put(at, what());
     }
 
-    /// Writes down what happens at a cycle, where it is known that the run
-    /// is observed.
+    /// Records an event of a cycle, for callers that know the run to be observed.
     #[inline(always)]
     #[allow(clippy::inline_always)] // The caller knows the kind when it is compiled.
     pub fn put(&mut self, at: Cycle, event: TraceEvent) {
@@ -109,7 +108,7 @@ impl TraceBuffer {
                 pc,
                 count,
             } => return self.issued(at, (me, context), pc, count),
-            // What a context does before and after it changed its state stays apart.
+            // Instructions before and after a change of a context's state are two events.
             TraceEvent::Context { .. } => self.open_run = NONE,
             _ => {}
         }
@@ -118,14 +117,14 @@ impl TraceBuffer {
         }
     }
 
-    /// A microengine's turn begins. Where one run of instructions ends and the
-    /// next begins is thus the same however the run is cut into parts.
+    /// A microengine's turn begins, and with it a new event for its instructions: their
+    /// division into events then does not depend on the steps in which a run is made.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.open_run = NONE;
     }
 
-    /// Writes down instructions, in one with those before that they follow in line.
+    /// Records instructions, in the event of those that they follow without a gap.
     #[inline(never)]
     fn issued(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
         if let Some((
@@ -163,7 +162,8 @@ impl TraceBuffer {
         self.events.push((at, issued));
     }
 
-    /// Makes room for an event where there is none left.
+    /// [`Self::issued`] with the vector at its capacity: apart, so that the usual path contains
+    /// no call.
     #[cold]
     #[inline(never)]
     fn issued_beyond(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
@@ -171,15 +171,16 @@ impl TraceBuffer {
         self.issued(at, who, pc, count);
     }
 
-    /// Whether so much is written that it should be handed on.
+    /// Whether there are enough events for a flush.
     #[must_use]
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.events.len() >= self.enough
     }
 
-    /// Hands on, in order, what lies before a cycle. Nothing earlier than that
-    /// may be events from now on.
+    /// Gives the observer all events before a cycle, in order if it needs that, and removes
+    /// them. No event before that cycle may be recorded afterwards, unless it is
+    /// [`Cycle::MAX`], which flushes all that there is.
     pub fn flush(&mut self, before: Cycle, observer: &mut dyn Observer) {
         let Self {
             events, sorting, ..
@@ -203,16 +204,15 @@ impl TraceBuffer {
         }
         events.retain(|(at, _)| *at >= before);
         self.open_run = NONE;
-        // To hand on all there is says nothing of what is to come.
+        // A flush of everything sets no bound to the events to come.
         if before != Cycle::MAX {
             self.flushed_to = self.flushed_to.max(before);
         }
         self.enough = (2 * self.events.len()).max(BATCH);
     }
 
-    /// Time has passed in which the same happened again and again: what is written
-    /// down and not handed on happens so many cycles later, and all before `sure` is
-    /// handed on.
+    /// Recurring time was skipped: the events in the buffer move by so many cycles, and no
+    /// event to come is before `flushed_to`.
     pub(crate) fn pass(&mut self, by: Cycle, flushed_to: Cycle) {
         for (at, event) in &mut self.events {
             *at += by;
@@ -221,28 +221,28 @@ impl TraceBuffer {
         self.flushed_to = flushed_to;
     }
 
-    /// Forgets what was not handed on: the run has ended before it.
+    /// Drops the events that were not flushed: the run ended before their cycles.
     pub(crate) fn discard_rest(&mut self) {
         self.events.clear();
         self.open_run = NONE;
     }
 }
 
-/// What is needed to find the order of events.
+/// Memory for sorting events.
 #[derive(Clone, Debug, Default)]
 struct Sorting {
-    /// For each cycle the place of its first event.
+    /// For each cycle the index of its first event.
     heads: Vec<u32>,
-    /// For each event the place of the next one of its cycle.
+    /// For each event the index of the next one of its cycle.
     links: Vec<u32>,
-    /// Cycle, rank and place of all events, to be compared.
+    /// Cycle, rank and index of each event, for the sort by comparison.
     compared: Vec<(Cycle, u8, u32)>,
-    /// The events' places in order.
+    /// The indices of the events, in order.
     ordered: Vec<u32>,
 }
 
 impl Sorting {
-    /// The places of the events of these cycles, the first and the last: by cycle and
+    /// The indices of the events from the cycle `first` to the cycle `last`: by cycle and
     /// rank, and in the order of recording where both are equal.
     fn in_order(
         &mut self,
@@ -265,8 +265,8 @@ impl Sorting {
             ordered.extend(compared.iter().map(|it| it.2));
             return ordered;
         }
-        // One list a cycle, made from the last event to the first so that it has them as
-        // recording; most hold one to four.
+        // A linked list for each cycle, usually of one to four events. Going through the
+        // events backwards and adding each at the head leaves it in the order of recording.
         heads.clear();
         heads.resize((last - first) as usize + 1, NONE);
         links.resize(events.len().max(links.len()), NONE);
@@ -345,7 +345,7 @@ mod tests {
         }
     }
 
-    /// With what lies far ahead they are compared, else counted.
+    /// With `far` at 0 the batch has a list for each cycle, else it is sorted by comparison.
     fn in_order(far: Cycle) {
         let mut trace = TraceBuffer::default();
         trace.set(Kinds::ALL);
@@ -420,12 +420,12 @@ mod tests {
             (19, 12, 1),
         ];
         assert_eq!(seen.0, first);
-        // What is kept is not gone on with.
+        // A flush ends the event that was open.
         trace.put(long + 1, issued(1, 14, 1));
         trace.flush(Cycle::MAX, &mut seen);
         let rest = [(20, 14, u16::MAX), (long, 13, 1), (long + 1, 14, 1)];
         assert_eq!(seen.0[5..], rest);
-        // Whatever room there is.
+        // The vector grows as often as it has to.
         for n in 0..3 * super::BATCH as Cycle {
             trace.put(long + 2 + 2 * n, issued(0, 0, 1));
         }

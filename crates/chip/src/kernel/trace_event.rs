@@ -117,8 +117,8 @@ pub enum RingName {
     Scratch(u8),
     /// The next-neighbour ring that a microengine reads; fill in longwords.
     Neighbour(u8),
-    /// A Q-array entry: longwords of a ring or trace buffer, packets or buffers of
-    /// a queue.
+    /// A Q-array entry: longwords of a ring or journal, packets or buffers of a
+    /// queue.
     Sram {
         /// Channel.
         channel: u8,

@@ -6,7 +6,6 @@ use crate::kernel::buffers::Buffers;
 use crate::kernel::event::Event;
 use npsim_isa::CONTEXTS;
 
-/// Contexts of a microengine.
 /// Signals of a context.
 const SIGNALS: u8 = 16;
 /// Places of a next-neighbour ring.
