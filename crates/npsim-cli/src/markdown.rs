@@ -1,13 +1,13 @@
 //! Pages in Markdown as a terminal shows them: tables in columns, everything else as it is.
 
-use crate::docs::markdown::tables;
+use crate::docs::markdown::{PageTable, tables};
 use npsim_session::text_table::TextTable;
 
 /// The page with tables of at most `width` columns.
 pub fn with_tables(page: &str, width: usize) -> String {
     let mut out = String::with_capacity(page.len());
     let mut done = 0;
-    for (place, rows) in tables(page) {
+    for PageTable { place, rows, .. } in tables(page) {
         let mut rows = rows.into_iter();
         let heads = rows.next().unwrap_or_default();
         let heads: Vec<_> = heads.iter().map(String::as_str).collect();

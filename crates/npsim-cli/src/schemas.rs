@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::docs::markdown::{Block, blocks, plain, tables};
+use crate::docs::markdown::tables;
 
 /// The page of the book that describes what commands print.
 const PAGE: &str = "json";
@@ -32,31 +32,17 @@ pub struct Property {
     pub what: String,
 }
 
-/// All that the page describes.
+/// All that the page describes: a section for each command, with one table.
 #[must_use]
 pub fn described() -> Vec<Described> {
-    let mut all: Vec<Described> = Vec::new();
     let page = npsim_book::page(PAGE).unwrap_or_default();
-    let mut tables = tables(page).into_iter();
-    for block in blocks(page) {
-        match (block, all.last_mut()) {
-            (Block::Heading { level: 2, text }, _) => all.push(Described {
-                command: plain(&text),
-                properties: Vec::new(),
-            }),
-            (Block::Table(_), described) => {
-                let rows = tables.next().map(|(_, rows)| rows).unwrap_or_default();
-                let rows = rows.iter().skip(1);
-                if let Some(described) = described {
-                    described
-                        .properties
-                        .extend(rows.filter_map(|row| property(row)));
-                }
-            }
-            _ => {}
-        }
-    }
-    all
+    let tables = tables(page).into_iter().map(|table| Described {
+        command: table.heading.trim_matches('`').to_owned(),
+        properties: { table.rows.iter().skip(1) }
+            .filter_map(|row| property(row))
+            .collect(),
+    });
+    tables.collect()
 }
 
 /// What a row of a table says of a property.

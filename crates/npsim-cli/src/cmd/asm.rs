@@ -10,7 +10,7 @@ use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{is_standard_output, same_file, write_whole};
+use npsim::whole_file::{is_standard_output, write_whole};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
 use serde::Serialize;
 
@@ -76,11 +76,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
     let format = arguments.out.as_deref().map(format_of).transpose()?;
-    if let Some(path) = &arguments.out {
-        let output = [OutputOption::binary("--out", path).at_the_end()];
-        destinations::claim(&["asm"], &output)?;
-        destinations::try_places(&output)?;
-    }
+    let output = { arguments.out.as_ref() }.map(|path| OutputOption::binary("--out", path).at_the_end());
+    let outputs = output.as_slice();
+    destinations::claim(&["asm"], outputs)?;
+    destinations::try_places(outputs)?;
     if arguments.parity && !arguments.words && !matches!(format, Some(OutputForm::Hex)) {
         return Err(
             Problem::new("--parity is about words in hexadecimal digits")
@@ -106,9 +105,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(programs) = programs else {
         return without_programs(arguments, &messages);
     };
+    destinations::keep_apart(&destinations::files_of(&project, &programs), outputs)?;
     let groups = group(programs);
     if let (Some(path), Some(format)) = (&arguments.out, format) {
-        keep_inputs(path, &groups)?;
         // A file for one microengine does not say for which, so that it runs on any.
         let whole = !single && arguments.me.is_none();
         let whole = whole && (!is_firmware(&arguments.target) || groups.len() > 1);
@@ -189,28 +188,6 @@ fn words(program: &Program, parity: bool) -> String {
     } else {
         npsim_image::words_text(&program.image)
     }
-}
-
-/// Refuses an output that would take the place of what was read.
-fn keep_inputs(path: &Path, groups: &[(Vec<u8>, Program)]) -> Result<(), Problem> {
-    let overwritten = groups.iter().any(|(_, program)| {
-        let files = program
-            .sources
-            .files()
-            .iter()
-            .map(|file| Path::new(&file.path));
-        files
-            .chain([program.source.as_path()])
-            .any(|input| same_file(input, path))
-    });
-    if overwritten {
-        return Err(Problem::new(format!(
-            "-o `{}` would overwrite what is assembled",
-            path.display()
-        ))
-        .help("give the output another name"));
-    }
-    Ok(())
 }
 
 /// How an output file is written.

@@ -138,7 +138,7 @@ pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Prob
             .find(|(input, _)| same_file(input, &output.path));
         if let Some((_, what)) = taken {
             return Err(Problem::new(format!(
-                "{} `{}` would overwrite {what} of this run",
+                "{} `{}` would overwrite {what}",
                 output.option,
                 output.path.display()
             ))

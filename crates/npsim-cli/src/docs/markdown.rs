@@ -190,26 +190,38 @@ pub fn plain(text: &[Span]) -> String {
     pieces.collect()
 }
 
-/// A table: where it stands in its page, and its cells as they are written, the header first.
-pub type PageTable = (Range<usize>, Vec<Vec<String>>);
+/// A table as it is written.
+#[derive(Debug)]
+pub struct PageTable<'page> {
+    /// The heading above it, as it is written, without `#`.
+    pub heading: &'page str,
+    /// Where it stands in its page.
+    pub place: Range<usize>,
+    /// The cells, the header first.
+    pub rows: Vec<Vec<String>>,
+}
 
 /// The tables of a page.
 #[must_use]
-pub fn tables(page: &str) -> Vec<PageTable> {
-    let mut found: Vec<PageTable> = Vec::new();
+pub fn tables(page: &str) -> Vec<PageTable<'_>> {
+    let mut found: Vec<PageTable<'_>> = Vec::new();
+    let mut heading = "";
     for (event, place) in parser(page).into_offset_iter() {
-        if matches!(event, Event::Start(Tag::Table(_))) {
-            found.push((place, Vec::new()));
-            continue;
-        }
-        let Some((_, rows)) = found.last_mut() else {
-            continue;
-        };
-        match event {
-            Event::Start(Tag::TableHead | Tag::TableRow) => rows.push(Vec::new()),
-            Event::Start(Tag::TableCell) => {
+        match (event, found.last_mut()) {
+            (Event::Start(Tag::Heading { .. }), _) => {
+                heading = page[place].trim_start_matches('#').trim();
+            }
+            (Event::Start(Tag::Table(_)), _) => found.push(PageTable {
+                heading,
+                place,
+                rows: Vec::new(),
+            }),
+            (Event::Start(Tag::TableHead | Tag::TableRow), Some(table)) => {
+                table.rows.push(Vec::new());
+            }
+            (Event::Start(Tag::TableCell), Some(table)) => {
                 let cell = page[place].trim().replace("\\|", "|");
-                if let Some(row) = rows.last_mut() {
+                if let Some(row) = table.rows.last_mut() {
                     row.push(cell);
                 }
             }
@@ -309,10 +321,11 @@ mod tests {
 
     #[test]
     fn tables_have_their_cells_as_they_are_written() {
-        let page = "Text\n\n| `x` | y |\n| --- | --- |\n| `a\\|b` | *c* |\n\nText\n";
-        let (place, rows) = tables(page).remove(0);
-        assert!(page[place].starts_with("| `x`"));
-        assert_eq!(rows, [["`x`", "y"], ["`a|b`", "*c*"]]);
+        let page = "## `T`\n\n| `x` | y |\n| --- | --- |\n| `a\\|b` | *c* |\n\nText\n";
+        let table = tables(page).remove(0);
+        assert_eq!(table.heading, "`T`");
+        assert!(page[table.place].starts_with("| `x`"));
+        assert_eq!(table.rows, [["`x`", "y"], ["`a|b`", "*c*"]]);
     }
 
     #[test]
