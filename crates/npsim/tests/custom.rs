@@ -58,9 +58,12 @@ impl LookAside for Adder {
     }
 }
 
-/// Counts up the first longword of its table.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Tick(u32);
+/// Counts up the first longword of its table, which it reads and then writes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Tick {
+    seen: u32,
+    ticks: u32,
+}
 
 impl TimerJob for Tick {
     const NAME: &'static str = "tick";
@@ -68,21 +71,25 @@ impl TimerJob for Tick {
 
     fn new(keys: &Size) -> Result<Self, KeyMistake> {
         keys.checked()?;
-        Ok(Self(0))
+        Ok(Self::default())
     }
 
     fn bytes(&self) -> u32 {
         8
     }
 
-    fn access(&mut self, _: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, AfterAccess) {
-        self.0 += 1;
-        table.write(0, &[self.0]);
-        ("count", AfterAccess::Done)
+    fn access(&mut self, number: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, AfterAccess) {
+        if number == 0 {
+            [self.seen] = table.read(0);
+            return ("read the count", AfterAccess::More);
+        }
+        self.ticks += 1;
+        table.write(0, &[self.seen + 1]);
+        ("write the count", AfterAccess::Done)
     }
 
     fn counts(&self) -> Row {
-        Row::default().with("ticks", self.0)
+        Row::default().with("ticks", self.ticks)
     }
 }
 

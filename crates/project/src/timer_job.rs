@@ -96,12 +96,6 @@ impl TableAccess<'_, '_> {
     pub fn show(&mut self, level: Level, value: i64) {
         self.access.tell(0, level, value);
     }
-
-    /// The present cycle.
-    #[must_use]
-    pub fn now(&self) -> Cycle {
-        self.access.now()
-    }
 }
 
 /// The keys that all kinds have.
