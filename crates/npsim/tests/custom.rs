@@ -78,7 +78,11 @@ impl TimerJob for Tick {
         8
     }
 
-    fn access(&mut self, number: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, AfterAccess) {
+    fn access(
+        &mut self,
+        number: u32,
+        table: &mut TableAccess<'_, '_>,
+    ) -> (&'static str, AfterAccess) {
         if number == 0 {
             [self.seen] = table.read(0);
             return ("read the count", AfterAccess::More);

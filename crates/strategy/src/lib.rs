@@ -12,9 +12,9 @@ use proptest::strategy::Union;
 
 use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, CapAccess, CapCsr, Command, CommandOp, Completion,
-    CrcBytes, CrcKind, CtxArb, Form, ImmedShift, IndexStep, InputState, Instruction, MulPhase,
-    MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule, Target, TransferRegister,
-    encode_in, mnemonics,
+    ContextMode, CrcBytes, CrcKind, CtxArb, Form, Generation, ImmedShift, IndexStep, InputState,
+    Instruction, MulPhase, MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule,
+    Target, TransferRegister, encode_in, mnemonics,
 };
 
 /// Numbers from `min` to `max`, often the ends.
@@ -425,9 +425,15 @@ pub fn arb_unchecked() -> BoxedStrategy<Instruction> {
     Union::new(classes).boxed()
 }
 
-/// Encodable instructions of every class in canonical form, for eight contexts.
+/// The newest generation, which has the instructions of all others, with eight contexts.
+pub const NEWEST: Target = Target {
+    generation: Generation::ALL[Generation::ALL.len() - 1],
+    contexts: ContextMode::Eight,
+};
+
+/// Encodable instructions of every class in canonical form, for [`NEWEST`].
 pub fn arb_instruction() -> BoxedStrategy<Instruction> {
-    arb_instruction_in(Target::default())
+    arb_instruction_in(NEWEST)
 }
 
 /// Encodable instructions of every class in canonical form.

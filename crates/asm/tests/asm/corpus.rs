@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::run;
+use crate::support::{newest, run_with};
 use npsim_asm::{Assembly, Severity};
 use npsim_isa::{Instruction, decode_in, mnemonics};
 
@@ -31,6 +31,10 @@ fn programs() -> Vec<(String, PathBuf, String)> {
         .collect();
     found.sort();
     found
+}
+
+fn run(text: &str) -> Assembly {
+    run_with(text, &newest())
 }
 
 fn level(level: Severity) -> &'static str {

@@ -234,13 +234,17 @@ fn random_words_come_back_from_their_text() {
         state ^= state << 17;
         state >> 24
     };
+    let options = crate::support::newest();
     let mut wrong = String::new();
     for _ in 0..4000 {
         let word = random();
         let words = vec![word, 0xf0_000c_0001];
-        let text = disassemble(&npsim_image::Image::from_words("words", words.clone()));
+        let text = disassemble(&npsim_image::Image {
+            generation: options.generation,
+            ..npsim_image::Image::from_words("words", words.clone())
+        });
         // A target beyond the program has no label, and defer slots no words.
-        let assembly = crate::support::run(&text);
+        let assembly = crate::support::run_with(&text, &options);
         let excused = [
             "undefined-label",
             "defer-past-end",

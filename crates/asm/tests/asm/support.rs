@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use npsim_asm::{Assembly, Diagnostic, Image, Includes, Options, Severity, assemble};
+use npsim_isa::Generation;
 
 /// Texts by name.
 pub struct Texts(pub BTreeMap<String, String>);
@@ -19,6 +20,14 @@ impl Includes for Texts {
 /// Assembles one text.
 pub fn run(text: &str) -> Assembly {
     run_with(text, &Options::default())
+}
+
+/// Options for the newest generation, which has every instruction.
+pub fn newest() -> Options {
+    Options {
+        generation: Generation::ALL[Generation::ALL.len() - 1],
+        ..Options::default()
+    }
 }
 
 /// Assembles one text with options.

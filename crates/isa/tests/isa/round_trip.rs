@@ -7,11 +7,11 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 
 use npsim_isa::*;
-use npsim_strategy::{arb_instruction, arb_instruction_in, arb_unchecked};
+use npsim_strategy::{NEWEST, arb_instruction, arb_instruction_in, arb_unchecked};
 
 const FOUR: Target = Target {
-    generation: Generation::MEv2,
     contexts: ContextMode::Four,
+    ..NEWEST
 };
 
 /// Random words of which most belong to a class, with few bits set in half of
@@ -20,7 +20,8 @@ fn arb_word() -> impl Strategy<Value = u64> {
     let random = any::<u64>().prop_map(|word| word & WORD_MASK);
     let near_legal =
         (arb_instruction(), 0..WORD_BITS, any::<bool>()).prop_map(|(instruction, bit, flip)| {
-            let word = encode(&instruction).expect("the strategy yields encodable instructions");
+            let word = encode_in(&instruction, NEWEST)
+                .expect("the strategy yields encodable instructions");
             if flip { word ^ (1 << bit) } else { word }
         });
     prop_oneof![random, near_legal]
@@ -31,9 +32,9 @@ proptest! {
 
     #[test]
     fn a_decoded_word_encodes_to_itself(word in arb_word()) {
-        match decode(word) {
+        match decode_in(word, NEWEST) {
             Ok(instruction) => {
-                prop_assert_eq!(encode(&instruction), Ok(word));
+                prop_assert_eq!(encode_in(&instruction, NEWEST), Ok(word));
                 prop_assert_eq!(instruction.canonical(), instruction);
             }
             Err(error) => {
@@ -50,21 +51,21 @@ proptest! {
 
     #[test]
     fn a_leniently_decoded_word_has_a_canonical_form(word in arb_word()) {
-        if let Ok(instruction) = decode_lenient(word) {
-            let canonical = encode(&instruction).unwrap();
-            prop_assert_eq!(decode(canonical), Ok(instruction.canonical()));
-            prop_assert_eq!(decode(word).is_ok(), canonical == word);
+        if let Ok(instruction) = decode_lenient_in(word, NEWEST) {
+            let canonical = encode_in(&instruction, NEWEST).unwrap();
+            prop_assert_eq!(decode_in(canonical, NEWEST), Ok(instruction.canonical()));
+            prop_assert_eq!(decode_in(word, NEWEST).is_ok(), canonical == word);
         } else {
-            prop_assert!(decode(word).is_err());
+            prop_assert!(decode_in(word, NEWEST).is_err());
         }
     }
 
     #[test]
     fn an_encoded_instruction_decodes_to_itself(instruction in arb_instruction()) {
-        let word = encode(&instruction).unwrap();
+        let word = encode_in(&instruction, NEWEST).unwrap();
         prop_assert_eq!(word & !WORD_MASK, 0);
-        prop_assert_eq!(decode(word), Ok(instruction));
-        prop_assert_eq!(decode_lenient(word), Ok(instruction));
+        prop_assert_eq!(decode_in(word, NEWEST), Ok(instruction));
+        prop_assert_eq!(decode_lenient_in(word, NEWEST), Ok(instruction));
     }
 
     #[test]
@@ -75,8 +76,8 @@ proptest! {
 
     #[test]
     fn operand_order_of_commands_does_not_matter(instruction in arb_unchecked()) {
-        if let Ok(word) = encode(&instruction) {
-            prop_assert_eq!(decode(word), Ok(instruction.canonical()));
+        if let Ok(word) = encode_in(&instruction, NEWEST) {
+            prop_assert_eq!(decode_in(word, NEWEST), Ok(instruction.canonical()));
         }
     }
 
@@ -94,9 +95,13 @@ fn one_changed_bit_never_yields_the_same_instruction() {
     let mut runner = TestRunner::deterministic();
     for _ in 0..500 {
         let instruction = arb_instruction().new_tree(&mut runner).unwrap().current();
-        let word = encode(&instruction).unwrap();
+        let word = encode_in(&instruction, NEWEST).unwrap();
         for bit in 0..WORD_BITS {
-            assert_ne!(decode(word ^ (1 << bit)), Ok(instruction), "{word:010x}");
+            assert_ne!(
+                decode_in(word ^ (1 << bit), NEWEST),
+                Ok(instruction),
+                "{word:010x}"
+            );
         }
     }
 }
@@ -122,7 +127,7 @@ fn the_strategy_reaches_every_format_mnemonic_and_command() {
     let mut commands = BTreeSet::new();
     for _ in 0..30_000 {
         let instruction = strategy.new_tree(&mut runner).unwrap().current();
-        let word = encode(&instruction).unwrap();
+        let word = encode_in(&instruction, NEWEST).unwrap();
         formats.insert(Format::of(word).unwrap());
         names.insert(instruction.mnemonic());
         if let Instruction::Command(command) = instruction {

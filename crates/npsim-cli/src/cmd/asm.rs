@@ -76,7 +76,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
     let format = arguments.out.as_deref().map(format_of).transpose()?;
-    let output = { arguments.out.as_ref() }.map(|path| OutputOption::binary("--out", path).at_the_end());
+    let output =
+        { arguments.out.as_ref() }.map(|path| OutputOption::binary("--out", path).at_the_end());
     let outputs = output.as_slice();
     destinations::claim(&["asm"], outputs)?;
     destinations::try_places(outputs)?;

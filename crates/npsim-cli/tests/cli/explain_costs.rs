@@ -13,11 +13,13 @@ use npsim::chip::kernel::trace_event::TraceEvent;
 use npsim::engine::ENGINE;
 use npsim::explain::{Cost, costs};
 use npsim::image::{FlowGraph, Image};
-use npsim::isa::{CtxArb, FlowClass, Instruction, encode, mnemonics};
+use npsim::isa::{CtxArb, FlowClass, Instruction, encode_in, mnemonics};
 use npsim::profile::Profile;
-use npsim_strategy::arb_instruction;
+use npsim_strategy::{NEWEST, arb_instruction};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
+
+use crate::harness::newest;
 
 /// The instruction that is looked at; defer slots and an end follow it.
 const AT: u16 = 1;
@@ -70,8 +72,11 @@ fn program(before: Instruction, instruction: Instruction) -> Vec<Instruction> {
 }
 
 fn image(program: &[Instruction]) -> Image {
-    let words = program.iter().map(|one| encode(one).unwrap()).collect();
-    Image::from_words("generated", words)
+    let words = { program.iter() }.map(|one| encode_in(one, NEWEST).unwrap());
+    Image {
+        generation: NEWEST.generation,
+        ..Image::from_words("generated", words.collect())
+    }
 }
 
 fn run(image: &Image, profile: &Profile) -> Slots {
@@ -119,7 +124,7 @@ fn explained_costs_are_those_of_the_run_for_every_form_over_generated_programs()
     let mut runner = TestRunner::deterministic();
     let strategy = arb_instruction();
     let mut any = move || strategy.new_tree(&mut runner).unwrap().current();
-    let profile = Profile::load("ixp2400").unwrap();
+    let profile = newest("ixp2400");
     let mut seen = BTreeSet::new();
     for round in 0..16384 {
         let (before, instruction) = (any(), any());
@@ -160,7 +165,7 @@ fn a_branch_pays_for_new_codes_after_everything_that_sets_them() {
         })
         .collect();
     for name in ["ixp2400", "ixp2800"] {
-        let profile = Profile::load(name).unwrap();
+        let profile = newest(name);
         for _ in 0..256 {
             let before = any();
             for &branch in &branches {

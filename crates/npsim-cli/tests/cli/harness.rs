@@ -3,10 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use npsim::profile::Profile;
+use npsim_strategy::NEWEST;
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A shipped chip with microengines of the newest generation, which have every instruction.
+pub fn newest(chip: &str) -> Profile {
+    let text = Profile::text(chip).expect("a shipped chip");
+    let own = format!(
+        "generation = \"{}\"",
+        Profile::load(chip).expect("it loads").generation()
+    );
+    assert!(text.contains(&own));
+    let newest = format!("generation = \"{}\"", NEWEST.generation);
+    Profile::from_toml(&text.replace(&own, &newest)).expect("a chip")
 }
 
 /// A temporary folder in which the command runs.

@@ -9,8 +9,10 @@ use npsim::chip::kernel::observer::NoObserver;
 use npsim::chip::kernel::port_io::NoTraffic;
 use npsim::engine::ENGINE;
 use npsim::isa::{Example, mnemonics, physical_register};
-use npsim::profile::Profile;
 use npsim_reference::REFERENCE;
+use npsim_strategy::NEWEST;
+
+use crate::harness::newest;
 
 /// The one text of a program.
 struct Text(String);
@@ -28,12 +30,16 @@ fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
         "br!=ctx[0, example_end#]\n{}\nexample_end#:\nctx_arb[kill]\n",
         example.text
     );
-    let assembly = assemble("example.uc", &Text(text), &Options::default());
+    let options = Options {
+        generation: NEWEST.generation,
+        ..Options::default()
+    };
+    let assembly = assemble("example.uc", &Text(text), &options);
     let Some(image) = assembly.image else {
         let messages = assembly.diagnostics.iter();
         return messages.map(|one| one.message.clone()).collect();
     };
-    let profile = Profile::load("ixp2400").unwrap();
+    let profile = newest("ixp2400");
     let program = Program::new(&image, &profile).unwrap();
     let mut chip = Chip::new(core, profile, &BootPlan::default(), vec![(0, program)]).unwrap();
     let stop = chip.run(10_000, &mut NoTraffic, &mut NoObserver);
