@@ -6,10 +6,9 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::CommandId;
-use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::Cause;
 
-use crate::flights::{self, CommandLocation, Flight};
+use crate::flights::{self, Flight};
 
 /// A chip as it stands.
 ///
@@ -79,16 +78,5 @@ impl<'a> Inspect<'a> {
     #[must_use]
     pub fn flight(&self, slot: CommandId) -> Option<&Flight> {
         self.flights().iter().find(|it| it.slot == slot)
-    }
-
-    /// The commands that are at a unit's inlet or behind it.
-    pub fn flights_at(&self, target: CommandTarget) -> impl Iterator<Item = &Flight> {
-        self.flights().iter().filter(move |it| {
-            it.target == target
-                && !matches!(
-                    it.location,
-                    CommandLocation::Fifo { .. } | CommandLocation::CommandBus { .. }
-                )
-        })
     }
 }

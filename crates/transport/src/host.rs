@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pacing::TimerClock;
 use crate::scaling::{ScaleError, divided};
-use npsim_protocols::time::{MICROSECOND, SECOND, Time};
+use npsim_protocols::time::{SECOND, Time};
 
 /// The window after the ACK that ends a fast recovery without SACK (RFC 6582, step 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,9 +99,6 @@ impl Default for HostParameters {
 }
 
 impl HostParameters {
-    /// The unit of timestamps that current systems can be set to.
-    pub const MICROSECOND_TIMESTAMPS: Option<Time> = Some(MICROSECOND);
-
     /// This host in a world whose times are divided by `scale` and whose rates the caller multiplies by
     /// it: it sends the same segments, `scale` times as fast.
     ///
@@ -131,7 +128,7 @@ impl HostParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use npsim_protocols::time::MILLISECOND;
+    use npsim_protocols::time::{MICROSECOND, MILLISECOND};
 
     #[test]
     fn a_scale_divides_every_time() {

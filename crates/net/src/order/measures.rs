@@ -93,12 +93,6 @@ impl OrderMeasures {
     pub fn percent(&self, count: u64) -> Option<f64> {
         (self.packets > 0).then(|| count as f64 * 100.0 / self.packets as f64)
     }
-
-    /// Packets that are n-reordered: those with at least this degree.
-    #[must_use]
-    pub fn n_reordered(&self, n: u64) -> u64 {
-        self.degrees.range(n..).map(|(_, packets)| packets).sum()
-    }
 }
 
 fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
