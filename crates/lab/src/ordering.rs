@@ -33,7 +33,8 @@ impl Ordering {
         until: Cycle,
         flow_slots: Option<u32>,
     ) -> Self {
-        // Ports send at the same time, and a frame is told of when it begins to leave.
+        // Stamps come in the order in which frames begin to leave. Ports send at the same time, so
+        // frames may end in another order.
         stamps.sort_by_key(|&(end, _)| end);
         let mut left = Sequences::counted();
         let window = stamps.partition_point(|&(end, _)| end <= from);

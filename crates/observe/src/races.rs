@@ -195,7 +195,8 @@ impl RaceDetector {
         }
         self.issued[slot] = Some(context.clock.clone());
         if !is_plain_read(command.op) {
-            // Whoever hears of it knows all that was before, and nothing that comes after.
+            // A context that synchronises with this command is ordered after all that came before
+            // it, and not after what follows it.
             Arc::make_mut(&mut context.clock).step(who);
         }
         if self.polls[who / EACH].contains(&command.pc) {

@@ -60,7 +60,10 @@ pub enum ProfileError {
         reason: String,
     },
     /// A policy with a name that it cannot have.
-    #[error("`{key}` is wrong: `{name}` is none of its names; there are {}", known.join(", "))]
+    #[error(
+        "`{key}` is wrong: unknown policy `{name}`; expected {}",
+        alternatives(known)
+    )]
     UnknownName {
         /// `group.name`
         key: String,
@@ -69,4 +72,10 @@ pub enum ProfileError {
         /// The names there are.
         known: &'static [&'static str],
     },
+}
+
+/// The names there are: `` `closed` or `open` ``.
+fn alternatives(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(" or ")
 }

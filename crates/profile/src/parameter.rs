@@ -72,7 +72,7 @@ impl Schema {
 /// The one of a policy's names that a text is.
 ///
 /// # Errors
-/// It is none of them.
+/// The policy has no such name.
 pub(crate) fn choose(
     key: &str,
     text: &str,

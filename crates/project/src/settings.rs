@@ -352,7 +352,7 @@ pub fn apply_to_text(
 /// A profile with the `profile.GROUP.NAME` of settings, and what that changed.
 ///
 /// # Errors
-/// There is no such parameter, or its value is out of range or none of its names.
+/// There is no such parameter, or its value is out of range or an unknown policy.
 pub(crate) fn apply_to_profile(
     profile: Profile,
     settings: &[Setting],

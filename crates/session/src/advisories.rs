@@ -162,9 +162,9 @@ pub fn of_long_holds(chip: &Chip) -> Vec<String> {
     lines
 }
 
-/// Locks that a context still holds although the run is over. A run that ends
-/// in flight may well end in the middle of a section, so there only a hold counts
-/// that is longer than all before it.
+/// Locks that a context still holds although the run is over. A run that is stopped early
+/// may well end in the middle of a section, so there only a hold counts that is longer
+/// than all before it.
 #[must_use]
 pub fn of_held_locks(report: &NodeReport) -> Vec<String> {
     let chip = &report.chip;

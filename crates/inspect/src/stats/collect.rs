@@ -248,7 +248,7 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
 }
 
 /// What a core has counted. A run that comes to rest ends with its last instruction,
-/// which has executed although its cycle is none of the run's: it counts in place of
+/// which has executed although its cycle is beyond the run's last: it counts in place of
 /// one of the slots lost with it. Where a fault stands, nothing of its cycle counts.
 fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
     let now = chip.counted_to();

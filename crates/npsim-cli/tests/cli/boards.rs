@@ -149,7 +149,7 @@ fn a_policy_of_a_chip_is_a_name_among_those_that_there_are() {
         (
             "{ value = \"opne\", source = \"s\" }",
             &[
-                "`opne` is none of its names; there are closed, open",
+                "`dram.rows` is wrong: unknown policy `opne`; expected `closed` or `open`",
                 "did you mean `open`?",
             ][..],
         ),

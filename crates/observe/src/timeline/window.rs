@@ -5,7 +5,7 @@ use std::str::FromStr;
 use npsim_chip::Cycle;
 use npsim_project::quantity::Time;
 
-/// Microseconds that a timeline shows unless it is told until when.
+/// Microseconds that a timeline shows if its end is not given.
 pub const DEFAULT_MICROSECONDS: u64 = 200;
 
 /// From when until when; either may be left open.

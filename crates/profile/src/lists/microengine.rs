@@ -27,7 +27,7 @@ macro_rules! parameters {
             state_branch_penalty: u64, "cycles", 0..=16 => state_branch_penalty;
             /// Aborted slots of jump and rtn without defer.
             jump_penalty: u64, "cycles", 0..=16 => jump_penalty;
-            /// Aborted slots when a context gives up the microengine without defer.
+            /// Aborted slots when a context yields without defer.
             context_swap_penalty: u64, "cycles", 0..=16 => context_swap_penalty;
             /// Arrival of a signal to the first instruction of an idle microengine.
             wake_latency: u64, "cycles", 0..=64 => wake_latency;

@@ -263,7 +263,7 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
         "change" => &mut section.change,
         "remove" => &mut section.remove,
         other => {
-            let message = format!("`{other}` is none of `add`, `change` and `remove`");
+            let message = format!("`{other}` is not `add`, `change` or `remove`");
             return Err(Mistake::new(what.span(), message, LINE));
         }
     };

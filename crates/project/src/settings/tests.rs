@@ -154,6 +154,6 @@ fn profiles_change_by_name_and_say_so() {
     let message = set("profile.dram.rows=opne".into())
         .unwrap_err()
         .to_string();
-    assert!(message.contains("there are closed, open"), "{message}");
+    assert!(message.contains("expected `closed` or `open`"), "{message}");
     assert!(message.contains("did you mean `open`?"), "{message}");
 }

@@ -429,7 +429,7 @@ fn a_lock_without_room_for_more_sections_is_the_limit_and_not_who_spins_for_it()
 }
 
 #[test]
-fn a_lock_with_room_or_that_nobody_waits_for_leaves_the_limit_where_it_was() {
+fn a_lock_with_room_or_without_waiters_leaves_the_limit_where_it_was() {
     for lock in [[700, 160, 2, 2, 12], [980, 0, 2, 0, 0]] {
         let made = Made { lock, ..LOCKED };
         let analysis = analysed_with(made, |flow| flow.note_taken(0, Some(0), 20));

@@ -15,7 +15,7 @@ pub enum TimerClock {
         /// Time between interrupts.
         tick: Time,
     },
-    /// A ring of buckets that hardware goes round.
+    /// A ring of buckets that hardware serves one after the other.
     Ring {
         /// Time of a bucket.
         tick: Time,
