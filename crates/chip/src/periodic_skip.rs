@@ -82,12 +82,12 @@ enum SkipFailure {
 /// Tells an observer what happens, and keeps it.
 struct EventReplay<'a> {
     observer: &'a mut dyn Observer,
-    /// What was told since the last stop.
+    /// Events recorded since the last stop.
     log: Vec<(Cycle, TraceEvent)>,
 }
 
 impl EventReplay<'_> {
-    /// Tells what was told in a period once more, that much later each time.
+    /// Replays the events of a period, that much later each time.
     fn replay(&mut self, period: Cycle, times: u64) {
         for by in (1..=times).map(|time| time * period) {
             for (at, event) in &self.log {

@@ -172,7 +172,7 @@ impl Timeline {
         self.live.lines()
     }
 
-    /// A frame that the chip was told of in some moment so far.
+    /// A frame that the chip has known of at some cycle so far.
     #[must_use]
     pub fn frame(&self, number: u64) -> Option<LineFrame> {
         self.recording.frame(number)

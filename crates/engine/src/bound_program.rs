@@ -7,7 +7,7 @@ use npsim_isa::register_base;
 
 use crate::block::{SideEffects, handler_at};
 use crate::operation::Op;
-use crate::predecoded::Predecoded;
+use crate::predecoded_program::Predecoded;
 use crate::registers::{RELATIVE, resolve};
 use crate::template::BoundCommand;
 

@@ -18,7 +18,7 @@
 //! operation follows it. So the registers after an exit are what they would be if
 //! operations were executed one by one.
 
-use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event;
 use npsim_isa::{CONTEXTS, context_index, csr};
@@ -27,10 +27,10 @@ use crate::datapath::{Datapath, result_of};
 use crate::local_memory::PendingIndex;
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::operation::Op;
+use crate::pending_sync::{SyncOp, SyncPoint};
 use crate::posted_writes::PostedWrite;
 use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
 use crate::scoreboard::Scoreboard;
-use crate::sync_op::{SyncOp, SyncPoint};
 use crate::timing::timestamp_at;
 use crate::uop::{Handler, TransferSlot, UopKind, with_uops};
 
@@ -200,7 +200,7 @@ impl Microengine {
                             now,
                         };
                         if write.post_early((csr, at as u16), value, fabric) {
-                            *watchdog_at = now + PATIENCE;
+                            *watchdog_at = now + WATCHDOG_CYCLES;
                             continue;
                         }
                     }
@@ -233,7 +233,7 @@ impl Microengine {
                         slow_path!()
                     };
                     let now = block.cycle_of(at);
-                    *watchdog_at = now + PATIENCE;
+                    *watchdog_at = now + WATCHDOG_CYCLES;
                     fabric.clock_readings += u64::from(op.n);
                     let set = (*timestamp, *timestamp_set);
                     let time = timestamp_at(set, now, timing.timestamp) as u32;

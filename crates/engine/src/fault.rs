@@ -8,7 +8,7 @@ use crate::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
 use crate::watchdog;
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, Core, signal_name_at};
-use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
+use npsim_chip::kernel::check::{Check, Fault, WATCHDOG_CYCLES};
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::numbered;
 
@@ -122,7 +122,7 @@ impl Microengine {
             return Err(LoopExit::Post);
         }
         if self.scoreboard.exposes(slot as u16) {
-            self.watchdog_at = self.cycle + PATIENCE;
+            self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
         }
         let Some(&reservation) = self.scoreboard.of(slot) else {
             return Ok(());
@@ -313,7 +313,7 @@ impl Microengine {
             }
             FaultReport {
                 message: format!(
-                    "context {context} has run for {PATIENCE} cycles without giving up the pipeline, issuing a command or polling shared state"
+                    "context {context} has run for {WATCHDOG_CYCLES} cycles without giving up the pipeline, issuing a command or polling shared state"
                 ),
                 notes,
                 help: "let the loop come to an end; if it waits for something, let it wait for the signal with ctx_arb, or read it anew in each round and give others a turn with ctx_arb[voluntary]; a delay that is meant so long can read the clock",

@@ -1,12 +1,12 @@
 //! The engine: a core that runs ahead of the chip until it has to synchronise with it.
 //!
-//! Instructions are predecoded at load into dense operations (`operation`, `predecode`,
-//! `predecoded`) and bound to the registers of each context that runs them (`bound_program`). A turn
+//! Instructions are predecoded at load into dense operations (`operation`, `predecode_instruction`,
+//! `predecoded_program`) and bound to the registers of each context that runs them (`bound_program`). A turn
 //! (`turn`) executes them in the dispatch loop (`dispatch`) on the microengine's own time.
 //! What an operation is stands in one table (`uop`); which handler it has in the loop depends on
 //! what is around it in its basic block (`block`).
 //!
-//! What reads what others write, or reaches them, is a synchronisation point (`sync_point`): it
+//! What reads what others write, or reaches them, is a synchronisation point (`synchronise`): it
 //! executes only when no event of the chip is due before it, so all synchronisation points of all
 //! microengines execute in one order. Writes that only post an event (`posted_writes`) for a later
 //! cycle need not wait.
@@ -29,6 +29,7 @@ mod cam;
 mod commands;
 mod context;
 mod control;
+mod core_impl;
 mod crc;
 mod csr_order;
 mod datapath;
@@ -43,18 +44,17 @@ mod microengine;
 mod next_neighbour;
 mod operands;
 mod operation;
+mod pending_sync;
 mod posted_writes;
-mod predecode;
-mod predecoded;
+mod predecode_instruction;
+mod predecoded_program;
 mod probe;
 mod random;
 mod registers;
 mod scoreboard;
-mod seam;
 mod slow_path;
 mod stalls;
-mod sync_op;
-mod sync_point;
+mod synchronise;
 mod template;
 #[cfg(test)]
 mod tests;

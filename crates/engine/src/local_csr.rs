@@ -10,7 +10,7 @@ use crate::random;
 use crate::timing::timestamp_at;
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
-use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 
 /// Bits of `CTX_ENABLES` with a meaning here.
@@ -56,11 +56,11 @@ impl Microengine {
             }
             csr::TIMESTAMP_LOW => {
                 fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
-                self.watchdog_at = self.cycle + PATIENCE;
+                self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
             }
             csr::TIMESTAMP_HIGH | csr::PROFILE_COUNT => {
                 fabric.clock_readings += 1;
-                self.watchdog_at = self.cycle + PATIENCE;
+                self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
             }
             csr::PSEUDO_RANDOM_NUMBER => {
                 fabric.clock_readings += 1;

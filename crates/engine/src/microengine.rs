@@ -16,11 +16,11 @@ use crate::bound_program::BoundProgram;
 use crate::context::Contexts;
 use crate::datapath::Datapath;
 use crate::local_memory::LocalMemory;
-use crate::predecoded::Predecoded;
+use crate::pending_sync::SyncPoint;
+use crate::predecoded_program::Predecoded;
 use crate::registers::{self, Initialised, RELATIVE, resolve};
 use crate::scoreboard::Scoreboard;
 use crate::stalls::Stalls;
-use crate::sync_op::SyncPoint;
 use crate::timing::Timing;
 
 /// What the microengine does in its next turn.

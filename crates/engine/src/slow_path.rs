@@ -12,7 +12,7 @@
 //! execute now is tried again from the beginning.
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::{self, TraceEvent};
 use npsim_isa::{CamLmTarget, Instruction, Shift};
@@ -38,7 +38,7 @@ impl Microengine {
             if !self.is_globally_ordered(self.cycle, fabric) {
                 return LoopExit::Post;
             }
-            self.watchdog_at = self.cycle + PATIENCE;
+            self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
         }
         if self.slow & slow::PENDING != 0 {
             self.commit_index_writes(self.cycle);

@@ -4,7 +4,7 @@
 use crate::microengine::{LoopExit, Microengine, Phase};
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, Core};
-use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::CONTEXTS;
@@ -14,7 +14,7 @@ use npsim_isa::CONTEXTS;
 const QUANTUM: Cycle = 1 << 14;
 
 // A limit that was set while no context ran is not behind the watchdog of the next.
-const _: () = assert!(QUANTUM <= PATIENCE);
+const _: () = assert!(QUANTUM <= WATCHDOG_CYCLES);
 
 impl Microengine {
     /// Takes a turn. All that follows is compiled twice: with a trace buffer to write into, and
@@ -150,7 +150,7 @@ impl Microengine {
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
-        self.watchdog_at = until + PATIENCE;
+        self.watchdog_at = until + WATCHDOG_CYCLES;
     }
 
     /// The arbiter gives the pipeline to the next context; false if none is ready.
@@ -175,7 +175,7 @@ impl Microengine {
         self.bind();
         self.memory.swap_in(context);
         self.cycle = at;
-        self.watchdog_at = at + PATIENCE;
+        self.watchdog_at = at + WATCHDOG_CYCLES;
         self.block.arrive(at, false);
         self.phase = Phase::Run;
     }
@@ -274,7 +274,7 @@ impl Microengine {
     #[inline(never)]
     fn pause(&mut self, fabric: &mut Fabric) {
         if self.cycle >= self.watchdog_at && self.never_yields(fabric).is_ok() {
-            self.watchdog_at = self.cycle + PATIENCE;
+            self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
         }
     }
 }

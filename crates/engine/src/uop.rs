@@ -135,7 +135,7 @@ macro_rules! with_uops {
                 /// a: register, `x`: the local CSR
                 CsrWrite;
                 /// a, b: address, `x`: the template
-                /// ([`Predecoded::templates`](crate::predecoded::Predecoded::templates)). A
+                /// ([`Predecoded::templates`](crate::predecoded_program::Predecoded::templates)). A
                 /// synchronisation point.
                 Command;
                 /// Needs more than all these: see the instruction itself.

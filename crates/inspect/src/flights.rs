@@ -180,7 +180,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             Flight {
                 slot,
                 command: flight.command,
-                unasked: flight.is_unasked(),
+                unasked: flight.is_unsolicited(),
                 issued: flight.issued,
                 target: (fabric.buses)
                     .target_of(flight.command.op.info().unit, flight.command.address),

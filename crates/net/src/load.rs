@@ -1,7 +1,7 @@
 //! Traffic that is made, not captured: a [`Load`] says how much comes, when, how long and to whom, and a
 //! [`Generator`] gives its frames in the order of their arrival.
 //!
-//! The same load gives the same bytes at the same picosecond on every machine: times are integers, and no
+//! A load gives the same bytes at the same picosecond on every machine: times are integers, and no
 //! random number goes through a float. Constant arrivals hit the rate exactly over any length of time, a
 //! load of 1 is back to back, and a frame never comes while its line is busy.
 //!

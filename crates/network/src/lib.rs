@@ -46,6 +46,7 @@
 //! assert!(line.utilisation() > 0.9, "{}", line.utilisation());
 //! ```
 
+pub mod advisories;
 pub mod checkpoint;
 pub mod chips;
 pub mod counters;
@@ -57,7 +58,6 @@ mod host;
 mod law;
 mod line;
 mod network;
-pub mod remarks;
 mod reorder_buffer;
 pub mod results;
 mod routes;

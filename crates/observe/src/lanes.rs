@@ -1,7 +1,7 @@
 //! What every context did in the moments of a run that may turn out to be worth a
 //! close look, as stretches of time.
 //!
-//! Which moment that is can be told only when the run is over, and then it is too
+//! Which moment that is shows only when the run is over, and then it is too
 //! late to record it. So a [`ContextRecorder`] remembers the last few thousand cycles
 //! and takes a picture ([`ContextLanes`]) of each moment that may be the one: the
 //! first loss, each time that some place was fuller than ever before, the end, and

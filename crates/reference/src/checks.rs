@@ -1,7 +1,7 @@
 //! What a program must not do.
 
 use npsim_chip::core::signal_name_at;
-use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
+use npsim_chip::kernel::check::{Check, Fault, WATCHDOG_CYCLES};
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_isa::{Instruction, Operand, OperandRole, csr};
@@ -45,11 +45,11 @@ impl Reference {
 
     /// The running context must not have had the pipeline for too long.
     pub(crate) fn check_patience(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
-        if self.state.cycle < self.state.looked.saturating_add(PATIENCE) {
+        if self.state.cycle < self.state.looked.saturating_add(WATCHDOG_CYCLES) {
             return Ok(());
         }
         let message = format!(
-            "context {} has run for {PATIENCE} cycles without giving up the pipeline or looking at anything",
+            "context {} has run for {WATCHDOG_CYCLES} cycles without giving up the pipeline or looking at anything",
             self.state.running
         );
         self.complain(Check::NeverYields, message, fabric)?;

@@ -17,18 +17,18 @@
 //! `perform` what an instruction does and leads to, `operands` registers and local
 //! memory, `alu` and `special` the arithmetic, `commands` what goes to the units,
 //! `csr` the local CSRs, `neighbour` the next-neighbour registers, `account` where
-//! the time went, and `seam` how a chip sees all this.
+//! the time went, and `core_impl` how a chip sees all this.
 
 mod account;
 mod alu;
 mod checks;
 mod commands;
 mod context;
+mod core_impl;
 mod csr;
 mod neighbour;
 mod operands;
 mod perform;
-mod seam;
 mod special;
 mod state;
 mod turn;

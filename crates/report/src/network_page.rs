@@ -10,7 +10,7 @@ use crate::chart::time::{Stroke, TimeChart, TimeCurve};
 use crate::chart::{NARROW, WIDE};
 use crate::page::parts::{self, LegendEntry, NO_VALUE, ResponsiveChart, Tile};
 
-/// Points of a curve: more would not be told apart.
+/// Points of a curve: more could not be distinguished.
 const POINTS: usize = 220;
 /// Flows whose curves are drawn.
 const MOST_FLOWS: usize = 8;

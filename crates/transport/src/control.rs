@@ -101,7 +101,7 @@ pub trait Controller {
     /// Duplicate ACKs or SACK blocks told a loss: fast recovery begins.
     fn lost(&mut self, moment: &ControlInputs);
 
-    /// SACK blocks told a loss of what was sent after the last one was told, while that is still being
+    /// SACK blocks showed a loss of what was sent after the last one was reported, while that is still being
     /// repaired.
     fn lost_more(&mut self, moment: &ControlInputs) {
         let _ = moment;

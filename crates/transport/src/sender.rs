@@ -172,7 +172,7 @@ pub struct Sender {
     recovery: Recovery,
     /// The offset after the last that was sent when the last loss was found.
     recover: u64,
-    /// The offset after the last that was sent when the law was told a loss.
+    /// The offset after the last that was sent when a loss was last reported to the law.
     told: u64,
     duplicates: u32,
     /// What duplicate ACKs add to the window, and partial ACKs take (without SACK).

@@ -145,8 +145,8 @@ impl Chip {
         if OBSERVED && self.fabric.trace.is_full() {
             self.fabric.events.leave_if_empty(bucket);
             // Beyond the end, which a frame that leaves brings nearer, and beyond a pause nothing is
-            // told yet of what a microengine that is alone does.
-            let sure = self.sure_before().min(self.fabric.horizon).min(pause);
+            // reported yet of what a microengine that is alone does.
+            let sure = self.final_before().min(self.fabric.horizon).min(pause);
             self.fabric.trace.flush(sure, observer);
         }
         if self.fabric.checks.stands() {
@@ -158,7 +158,7 @@ impl Chip {
 
     /// No more events come of what lies before this cycle. Where nothing is to come, what
     /// lies ahead is no part of the run.
-    fn sure_before(&self) -> Cycle {
+    fn final_before(&self) -> Cycle {
         if self.fabric.events.is_empty() {
             return self.fabric.now + 1;
         }
@@ -175,7 +175,7 @@ impl Chip {
         lines: &mut dyn PortIo,
     ) {
         // The queues of most events are known here, so that little is left of taking them, and
-        // few kinds are to be told apart.
+        // few kinds are to be distinguished.
         let may_write = if pending.has(DATA) {
             let event = self.fabric.events.take(bucket, DATA, pending);
             self.handle_data::<OBSERVED>(event)
@@ -195,15 +195,15 @@ impl Chip {
         // idle tasks post no poll until then, since polls that find nothing need no events. In its
         // turn a microengine reaches no unit.
         if may_write && self.units.scratch.is_ring_written() {
-            self.stir();
+            self.wake_ring_pollers();
         }
     }
 
     /// Wakes tasks that wait for words on rings.
     #[inline(never)]
-    fn stir(&mut self) {
+    fn wake_ring_pollers(&mut self) {
         self.units.scratch.take_ring_written();
-        self.gpp.stir(&self.units.scratch, &mut self.fabric);
+        self.gpp.wake_pollers(&self.units.scratch, &mut self.fabric);
     }
 
     /// A microengine's turn, which is no event in the queue but stands in one for others.
@@ -446,7 +446,7 @@ fn tell_push(slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
     if command.push_signals != 0 {
-        let cause = match (flight.is_unasked(), flight.data[0]) {
+        let cause = match (flight.is_unsolicited(), flight.data[0]) {
             (false, _) => Cause::of(command),
             (true, NULL_STATUS) => Cause::FreelistTimeout,
             (true, _) => Cause::Mpacket,

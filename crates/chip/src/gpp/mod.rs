@@ -165,7 +165,7 @@ impl Gpp {
     /// polls it at its next turn.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is all that its caller does.
-    pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
+    pub fn wake_pollers(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
         let now = fabric.now;
         for index in 0..self.tasks.len() {
             if !self.schedules[index].is_idle() || !self.tasks[index].has_work(scratch) {

@@ -262,7 +262,7 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
     bench.run_until(12_500);
     bench.scratch.ring_put(2, 1 << 24 | 0x40, &mut bench.fabric);
     assert!(bench.scratch.take_ring_written());
-    bench.gpp.stir(&bench.scratch, &mut bench.fabric);
+    bench.gpp.wake_pollers(&bench.scratch, &mut bench.fabric);
     assert_eq!(bench.fabric.events.next_time(), 13_200);
     bench.run_until(13_201);
     assert_eq!((bench.counts(13_201).jobs, bench.packets()), (11, 1));

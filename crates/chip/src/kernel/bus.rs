@@ -1,10 +1,10 @@
 //! Command, push and pull buses as reservations: each keeps the cycle at which
-//! it is free again. How commands get theirs is in `at_once` and, where something is in
+//! it is free again. How commands get theirs is in `fast_grant` and, where something is in
 //! their way, in `arbitration`, how data does in `transfer`.
 
 mod arbitration;
-mod at_once;
 mod data_bus;
+mod fast_grant;
 mod transfer;
 
 use npsim_isa::Unit;

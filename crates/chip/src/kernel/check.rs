@@ -66,7 +66,7 @@ checks! {
 /// clock), before [`Check::NeverYields`] stops it. It is 256 times the longest program of an
 /// IXP2400, where it lasts 1.7 ms (0.75 ms on an IXP2800): in that time a context could write
 /// all its local memory a thousand times.
-pub const PATIENCE: Cycle = 1 << 20;
+pub const WATCHDOG_CYCLES: Cycle = 1 << 20;
 
 impl Check {
     /// Whether it looks at what is left behind when a run ends, so that what came in and

@@ -15,7 +15,7 @@
 
 mod data;
 mod flights;
-mod setting_out;
+mod issue;
 mod validate;
 
 use npsim_image::Image;
@@ -53,7 +53,7 @@ pub struct InFlight {
     /// Longwords of `data` that count.
     pub words: u8,
     /// A unit's own remark between its steps.
-    pub note: u64,
+    pub unit_scratch: u64,
     /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
     pub tag: PacketTag,
 }
@@ -70,7 +70,7 @@ impl InFlight {
         // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
         self.data = [0; 32];
         self.words = 0;
-        self.note = 0;
+        self.unit_scratch = 0;
         self.tag = PacketTag::default();
     }
 }
@@ -79,13 +79,13 @@ impl InFlight {
 const MOST_RAISERS: usize = 3;
 
 /// The note of what was opened without a command.
-const UNASKED: u64 = u64::MAX;
+const UNSOLICITED: u64 = u64::MAX;
 
 impl InFlight {
     /// Whether a unit pushes data on its own.
     #[must_use]
-    pub const fn is_unasked(&self) -> bool {
-        self.note == UNASKED
+    pub const fn is_unsolicited(&self) -> bool {
+        self.unit_scratch == UNSOLICITED
     }
 }
 
@@ -345,7 +345,7 @@ impl Fabric {
             notes: Vec::new(),
         };
         match second {
-            Some(flight) if flight.is_unasked() => {
+            Some(flight) if flight.is_unsolicited() => {
                 found
                     .notes
                     .push("it was raised again by the media interface".to_owned());
@@ -544,7 +544,7 @@ impl Fabric {
     #[inline(never)]
     fn tell_done(&mut self, slot: CommandId) {
         let flight = self.flight(slot);
-        if !flight.is_unasked() {
+        if !flight.is_unsolicited() {
             let command = flight.command;
             self.trace
                 .record(self.now, || TraceEvent::Done { slot, command });

@@ -196,7 +196,7 @@ impl Locks {
         });
     }
 
-    /// Whether there is none, so that nothing has to be told.
+    /// Whether there is none, so that nothing has to be recorded.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -128,7 +128,7 @@ impl Cap {
             // other side's until the words are here, and the note keeps where they go.
             let own = u64::from(command.transfer_me) << 8 | u64::from(command.transfer);
             let flight = fabric.flight_mut(slot);
-            flight.note = own;
+            flight.unit_scratch = own;
             flight.command.transfer_me = me;
             flight.command.transfer = register(command.address);
             flight.command.transfer_kind = TransferKind::S;
@@ -319,8 +319,8 @@ impl Unit for Cap {
         match command.op {
             CommandOp::CapReflectRead => {
                 let flight = fabric.flight_mut(slot);
-                flight.command.transfer_me = (flight.note >> 8) as u8;
-                flight.command.transfer = flight.note as u8;
+                flight.command.transfer_me = (flight.unit_scratch >> 8) as u8;
+                flight.command.transfer = flight.unit_scratch as u8;
                 fabric.push(slot, words);
             }
             CommandOp::CapReflectWrite => {

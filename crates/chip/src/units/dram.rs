@@ -186,8 +186,8 @@ impl Dram {
         let slot = part.slot;
         channel.counters.words += u64::from(part.words);
         let flight = fabric.flight_mut(slot);
-        flight.note -= 1;
-        let is_last = flight.note == 0;
+        flight.unit_scratch -= 1;
+        let is_last = flight.unit_scratch == 0;
         if part.is_head {
             let op = flight.command.op;
             channel.counters.started(op, 0, now - part.since);
@@ -429,7 +429,7 @@ impl Unit for Dram {
         };
         // From here on the note counts the parts that have no time on the pins yet.
         if let [channel] = &mut self.channels[..] {
-            flight.note = 1;
+            flight.unit_scratch = 1;
             let part = channel.part(slot, address, bytes, write, passes, true, now);
             if channel.enter(part, now) {
                 self.left_inlet(slot, 0, fabric);
@@ -452,7 +452,7 @@ impl Unit for Dram {
             parts += 1;
             at = next;
         }
-        fabric.flight_mut(slot).note = parts;
+        fabric.flight_mut(slot).unit_scratch = parts;
         if parts == 1 {
             self.serve(self.channel_of(address), fabric);
         } else {

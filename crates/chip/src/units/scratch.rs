@@ -343,7 +343,7 @@ impl Unit for Scratch {
     fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
-        flight.note = now;
+        flight.unit_scratch = now;
         let command = &flight.command;
         let words = pulled_words(command.op, command.count, command.immediate.is_some());
         if words > 0 {
@@ -377,7 +377,7 @@ impl Unit for Scratch {
         if let Some(entry) = self.pipe.iter_mut().find(|entry| entry.0 == slot) {
             entry.1 = true;
         }
-        fabric.flight_mut(slot).note = fabric.now;
+        fabric.flight_mut(slot).unit_scratch = fabric.now;
         self.advance(fabric);
     }
 

@@ -218,7 +218,7 @@ fn running_in_steps_gives_the_same_traffic() {
     assert_eq!(links.sent, whole);
 }
 
-/// The cycles of what was told, as it was told.
+/// The cycles of the events, in the order in which they were seen.
 #[derive(Default)]
 struct Cycles(Vec<Cycle>);
 

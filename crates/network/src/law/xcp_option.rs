@@ -108,7 +108,7 @@ impl XcpPerOption {
         else {
             return;
         };
-        // Of a packet whose round-trip time is not known nothing can be told, so it gets nothing.
+        // Of a packet whose round-trip time is not known nothing can be said, so it gets nothing.
         let granted = match self.decode_hint(*window, *rtt) {
             Some(hint) => self.share(hint, size),
             None => 0,

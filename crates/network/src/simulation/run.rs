@@ -119,7 +119,7 @@ impl Simulation {
         self.send(line, tap);
     }
 
-    /// Lets a line send, or be told when it can.
+    /// Lets a line send, or posts when it can.
     fn send(&mut self, number: usize, tap: &mut dyn Tap) {
         let line = &mut self.lines[number];
         let free = line.is_free(self.now);

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use npsim::problem::Problem;
 use npsim::project::assemble::assemble_project;
 use npsim::registry;
+use npsim_network::advisories::advisories;
 use npsim_network::checkpoint::{self, Checkpoint, Standing, inputs_of};
 use npsim_network::chips::systems;
 use npsim_network::file::NetworkFile;
-use npsim_network::remarks::remarks;
 use npsim_network::results::Results;
 use npsim_network::{Network, Simulation, Stopped};
 use npsim_transport::time::SECOND;
@@ -71,7 +71,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let file = load(arguments, path)?;
     let systems = systems(&file, &registry(), &assemble_project)?;
     outputs::check(arguments, path, &systems)?;
-    let remarks = remarks(&file, &systems);
+    let advisories = advisories(&file, &systems);
     let outside = Simulation::new(file.topology.clone())?;
     let mut network = Network::new(outside, systems)?.with_threads(threads(arguments.threads));
     let saving = arguments.saving.checkpoint.as_deref();
@@ -97,8 +97,8 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     }
     let sampled = standing.sampled.take();
     let outputs = Outputs::open(arguments, &file, &mut network, checkpoint, sampled)?;
-    for remark in remarks {
-        output::line(&format!("note: {remark}"));
+    for advisory in advisories {
+        output::line(&format!("note: {advisory}"));
     }
     let started = Instant::now();
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));

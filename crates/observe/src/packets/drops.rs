@@ -69,7 +69,7 @@ pub(crate) struct DropFinder {
 }
 
 impl DropFinder {
-    /// What it has to be told.
+    /// The events that it needs.
     pub const KINDS: Kinds = Kinds::of(&[
         TraceEventKind::Command,
         TraceEventKind::Served,

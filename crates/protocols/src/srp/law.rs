@@ -110,7 +110,7 @@ impl PacingLaw {
         }
     }
 
-    /// A loss was told.
+    /// A loss was reported.
     pub fn lost(&mut self, moment: &LawInputs) {
         self.event(moment);
     }

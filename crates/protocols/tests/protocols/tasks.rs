@@ -501,7 +501,7 @@ fn jobs_run_one_after_the_other_and_waits_are_booked() {
     let entry = bench.units.sram.dequeue(0, 3).unwrap() & 0xff_ffff;
     let scratch = &mut bench.units.scratch;
     scratch.ring_put(2, 1 << 24 | entry, &mut bench.fabric);
-    bench.gpp.stir(scratch, &mut bench.fabric);
+    bench.gpp.wake_pollers(scratch, &mut bench.fabric);
     bench.run_until(6_005_000);
     assert_eq!(bench.gpp.task::<Exceptions>().unwrap().packets(), 0);
     let count = |bench: &Bench, task: usize| bench.gpp.counts(task, bench.fabric.now);

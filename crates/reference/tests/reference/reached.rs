@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::core::CoreKind;
-use npsim_chip::kernel::check::{Check, PATIENCE};
+use npsim_chip::kernel::check::{Check, WATCHDOG_CYCLES};
 use npsim_chip::kernel::fault_injection::Perturbations;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::NoTraffic;
@@ -298,7 +298,7 @@ fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
             strict: true,
         };
         let mut it = chip(kind, &bench);
-        it.run(PATIENCE + 10_000, &mut NoTraffic, &mut NoObserver);
+        it.run(WATCHDOG_CYCLES + 10_000, &mut NoTraffic, &mut NoObserver);
         it.fault().map(|it| it.check)
     };
     for kind in [ENGINE, REFERENCE] {

@@ -22,7 +22,7 @@ use crate::chart::time::{Stroke, TimeChart, TimeCurve};
 use crate::chart::{HALF, NARROW, WIDE, lanes as lanes_chart};
 use npsim_observe::lanes::Activity;
 
-/// Points of a curve: more would not be told apart.
+/// Points of a curve: more could not be distinguished.
 const POINTS: usize = 110;
 
 #[derive(Serialize)]

@@ -44,7 +44,7 @@ impl Sender {
         };
         let new = offset > self.acknowledged;
         let arrived = if new {
-            // What blocks have told of it was told before, or is in `news`.
+            // What blocks have said of it was counted before, or is in `news`.
             let known = self.scoreboard.arrived(self.acknowledged, offset);
             news + (offset - self.acknowledged).saturating_sub(known)
         } else {
@@ -67,7 +67,7 @@ impl Sender {
         self.output(now, out);
     }
 
-    /// Whether SACK blocks tell a loss of what was sent after the last one was told. Recovery repairs
+    /// Whether SACK blocks show a loss of what was sent after the last one was reported. Recovery repairs
     /// it without a word; a law that sends on meanwhile has to know.
     fn look_for_more_losses(&mut self, now: Time) {
         let begin = self.told.max(self.acknowledged);

@@ -30,7 +30,7 @@ impl Default for Flights {
             issued: 0,
             data: [0; 32],
             words: 0,
-            note: 0,
+            unit_scratch: 0,
             tag: PacketTag::default(),
         };
         let all = vec![blank; MOST].try_into().expect("one for each place");

@@ -414,7 +414,7 @@ impl Unit for Msf {
 
     fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         // The registers act in `ready`, where the microengines are at hand.
-        fabric.flight_mut(slot).note = PULLED;
+        fabric.flight_mut(slot).unit_scratch = PULLED;
         fabric.ready_at(slot, fabric.now);
     }
 
@@ -426,7 +426,7 @@ impl Unit for Msf {
             let (address, data) = (command.media_address(), command.fast_data());
             self.write_register(slot, address, data, fabric, registers);
             fabric.finish(slot);
-        } else if flight.note == PULLED {
+        } else if flight.unit_scratch == PULLED {
             let (words, data) = (usize::from(flight.words), flight.data);
             let data = &data[..words.min(data.len())];
             self.write(slot, data, fabric, registers);

@@ -151,7 +151,7 @@ impl Scratch {
         fabric: &mut Fabric,
     ) {
         let now = fabric.now;
-        let waited = now - fabric.flight(slot).note;
+        let waited = now - fabric.flight(slot).unit_scratch;
         self.counters.started(op, (reads + writes) as u8, waited);
         self.take(now, reads, writes);
         fabric.serves(slot, Self::FIRST, 0, now, self.free_at);

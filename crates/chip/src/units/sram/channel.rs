@@ -177,7 +177,7 @@ impl Channel {
     /// The data of a command has come.
     pub fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
-        fabric.flight_mut(slot).note = now;
+        fabric.flight_mut(slot).unit_scratch = now;
         let mut all = self.waiting.iter_mut().enumerate();
         let Some((at, waiting)) = all.find(|(_, it)| it.slot == slot) else {
             return;
@@ -319,7 +319,7 @@ impl Channel {
         self.in_fifo[waiting.fifo()] -= 1;
         self.counters.went(fabric.now);
         self.take(fabric, leads);
-        let waited = fabric.now - fabric.flight(waiting.slot).note;
+        let waited = fabric.now - fabric.flight(waiting.slot).unit_scratch;
         self.start(waiting, waited, fabric, leads);
     }
 

@@ -12,7 +12,7 @@
 use crate::kernel::memory::{OutOfRange, Paged};
 use serde::{Deserialize, Serialize};
 
-const ADDRESS: u32 = 0x00ff_ffff;
+pub(super) const ADDRESS: u32 = 0x00ff_ffff;
 const END_OF_PACKET: u32 = 1 << 31;
 const CELL: u32 = 1 << 24;
 const CELLS: u32 = 0x7f00_0000;

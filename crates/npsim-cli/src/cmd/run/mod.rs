@@ -21,6 +21,7 @@ use npsim::memory_dump;
 use npsim::observe::packets::Flows;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
+use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::session::{Plan, RunStatus, Session};
 use npsim::simulation::Ending;
@@ -92,15 +93,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     ends.entry = arguments.observers.flow_tap(&flows);
     let mut session = Session::new(&plan, ends)?;
     let saving = arguments.saving.checkpoint.as_deref();
-    let every = arguments.saving.checkpoint_every;
-    let every = every.unwrap_or(CHECKPOINT_EVERY).cycles(hertz);
-    if every == 0 {
-        return Err(Problem::new(
-            "`--checkpoint-every` is less than a cycle, so the run would never go on",
-        )
-        .help("give a longer time, such as `--checkpoint-every 1ms`")
-        .into());
-    }
+    let every = checkpoint_interval(arguments, hertz)?;
     let mut saver = Saver::new(saving, checkpoint, every, || {
         let mut inputs = inputs::of_session(&session)?;
         inputs.extend(source.inputs(&arguments.system)?);
@@ -114,16 +107,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         refuse_earlier_end(checkpoint, until, |cycle| format!("cycle {cycle}"))?;
         checkpoint.restore(&mut session)?;
     }
-    let routers = arguments.chain.all().zip(session.nodes());
-    let mut observers = routers
-        .map(|(router, node)| {
-            let mut wanted = arguments.observers.wanted(router, &flows);
-            if arguments.report.is_some() {
-                wanted = wanted.and_report();
-            }
-            wanted.open(&project, node.chip())
-        })
-        .collect::<Result<Vec<ObserverSet>, Problem>>()?;
+    let mut observers = observer_sets(arguments, &project, &session, &flows)?;
     let started = Instant::now();
     let mut progress = RunProgress::new(started, source.arrivals_end(), until);
     let stop = interrupt_flag();
@@ -160,6 +144,39 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         open_end,
     }
     .tell()
+}
+
+/// Cycles from one checkpoint to the next.
+fn checkpoint_interval(arguments: &Arguments, hertz: u64) -> anyhow::Result<Cycle> {
+    let every = arguments.saving.checkpoint_every;
+    let every = every.unwrap_or(CHECKPOINT_EVERY).cycles(hertz);
+    if every == 0 {
+        return Err(Problem::new(
+            "`--checkpoint-every` is less than a cycle, so the run would never go on",
+        )
+        .help("give a longer time, such as `--checkpoint-every 1ms`")
+        .into());
+    }
+    Ok(every)
+}
+
+/// The observers that the options ask for, a set for each node.
+fn observer_sets(
+    arguments: &Arguments,
+    project: &Project,
+    session: &Session,
+    flows: &Flows,
+) -> Result<Vec<ObserverSet>, Problem> {
+    let routers = arguments.chain.all().zip(session.nodes());
+    routers
+        .map(|(router, node)| {
+            let mut wanted = arguments.observers.wanted(router, flows);
+            if arguments.report.is_some() {
+                wanted = wanted.and_report();
+            }
+            wanted.open(project, node.chip())
+        })
+        .collect()
 }
 
 /// Runs on, and saves the run where the saver says.

@@ -127,7 +127,7 @@ fn enter(path: &Path, links: LinkTypes) -> Result<EnteredFrames, CaptureError> {
     Ok(entering.finish())
 }
 
-/// What left, as far as it can be told.
+/// The departures, as far as a capture shows them.
 struct DepartedTraffic {
     format: String,
     frames: u64,

@@ -85,7 +85,7 @@ pub struct Look {
     /// beyond a pause.
     pub at: Cycle,
     pub seen: View,
-    /// How much was told that happened before the pause.
+    /// Events seen that happened before the pause.
     pub told: usize,
 }
 

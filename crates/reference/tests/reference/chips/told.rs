@@ -9,7 +9,7 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 pub trait Watcher {
     fn seeing(&mut self) -> &mut dyn Observer;
 
-    /// How much it was told that happened before a cycle, at which the chip stands. Nothing of
+    /// How many events it saw that happened before a cycle, at which the chip stands. Nothing of
     /// that may follow.
     fn told_before(&mut self, _: Cycle) -> usize {
         0
@@ -26,7 +26,7 @@ impl Watcher for NoObserver {
 #[derive(Default)]
 pub struct Told {
     pub events: Vec<(Cycle, TraceEvent)>,
-    /// Before which cycle nothing may be told any more.
+    /// The cycle before which no more events may come.
     last: Cycle,
 }
 

@@ -204,7 +204,7 @@ impl Channel {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
     fn put(&mut self, waiting: QueuedCommand, fabric: &mut Fabric) {
-        fabric.flight_mut(waiting.slot).note = fabric.now;
+        fabric.flight_mut(waiting.slot).unit_scratch = fabric.now;
         self.waiting.push(waiting);
         self.counters.came(fabric.now);
     }

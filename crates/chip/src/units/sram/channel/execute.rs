@@ -13,6 +13,7 @@ use crate::kernel::trace_event::{RingName, TraceEvent};
 use crate::kernel::unit::HasTarget;
 use crate::kernel::unit_counters::PathDirection;
 use crate::units::sram::atomic;
+use crate::units::sram::qarray::ADDRESS;
 use crate::units::sram::{Leads, Sram};
 
 impl Channel {
@@ -244,7 +245,7 @@ impl Channel {
             .command(command, (first, count), old, new, fabric);
     }
 
-    /// Apart, too.
+    /// Starts a command on a Q-array entry.
     #[inline(never)]
     fn start_entry(
         &mut self,
@@ -261,8 +262,7 @@ impl Channel {
         let number = usize::from(entry);
         self.entry_free[number] = now + leads.same_entry;
         let count = words(command);
-        let address = command.address & 0x00ff_ffff;
-        let at = address as usize;
+        let address = command.address & ADDRESS;
         let channel = self.number;
         let name = RingName::Sram { channel, entry };
         match command.op {
@@ -319,44 +319,73 @@ impl Channel {
                 fabric.finish(slot);
             }
             Op::SramWrQdesc | Op::SramWrQdescCount => {
-                let mut fields = self.entries[number].descriptor();
-                if command.op == Op::SramWrQdescCount {
-                    fields[0] = None;
-                }
-                self.use_write(now, fields.iter().flatten().count() as u32, leads);
-                for (place, field) in fields.into_iter().enumerate() {
-                    if let Some(word) = field {
-                        self.memory.set(at + place, word)?;
-                    }
-                }
-                fabric.finish(slot);
+                self.write_descriptor((slot, number), fabric, leads)?;
             }
-            _ => {
-                let mut descriptor = [0; 3];
-                self.memory.read(at, &mut descriptor)?;
-                let [head, tail, total] = descriptor;
-                let entry = &mut self.entries[number];
-                if command.op == Op::SramRdQdescOther {
-                    entry.load_other(head, tail);
-                    self.use_read(now, 1, leads);
-                    fabric.finish(slot);
-                    return Ok(());
-                }
-                let mut data = [0; 32];
-                self.memory.read(at, &mut data[..count as usize])?;
-                if command.op == Op::SramRdQdescHead {
-                    entry.load_head(head, total);
-                    data[0] = head;
-                } else {
-                    entry.load_tail(tail, total);
-                    data[0] = tail;
-                }
-                data[1] = total;
-                fabric.flight_mut(slot).data = data;
-                self.use_read(now, count.max(2), leads);
-                fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
+            _ => self.read_descriptor((slot, number), fabric, leads)?,
+        }
+        Ok(())
+    }
+
+    /// Writes the descriptor of an entry to memory.
+    #[inline(never)]
+    fn write_descriptor(
+        &mut self,
+        (slot, number): (CommandId, usize),
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        let command = &fabric.flight(slot).command;
+        let at = (command.address & ADDRESS) as usize;
+        let mut fields = self.entries[number].descriptor();
+        if command.op == CommandOp::SramWrQdescCount {
+            fields[0] = None;
+        }
+        self.use_write(fabric.now, fields.iter().flatten().count() as u32, leads);
+        for (place, field) in fields.into_iter().enumerate() {
+            if let Some(word) = field {
+                self.memory.set(at + place, word)?;
             }
         }
+        fabric.finish(slot);
+        Ok(())
+    }
+
+    /// Loads an entry from a descriptor in memory: head or tail with the total, which go to the
+    /// microengine too, or the other two words.
+    #[inline(never)]
+    fn read_descriptor(
+        &mut self,
+        (slot, number): (CommandId, usize),
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        let now = fabric.now;
+        let command = &fabric.flight(slot).command;
+        let (op, count) = (command.op, words(command));
+        let at = (command.address & ADDRESS) as usize;
+        let mut descriptor = [0; 3];
+        self.memory.read(at, &mut descriptor)?;
+        let [head, tail, total] = descriptor;
+        let entry = &mut self.entries[number];
+        if op == CommandOp::SramRdQdescOther {
+            entry.load_other(head, tail);
+            self.use_read(now, 1, leads);
+            fabric.finish(slot);
+            return Ok(());
+        }
+        let mut data = [0; 32];
+        self.memory.read(at, &mut data[..count as usize])?;
+        if op == CommandOp::SramRdQdescHead {
+            entry.load_head(head, total);
+            data[0] = head;
+        } else {
+            entry.load_tail(tail, total);
+            data[0] = tail;
+        }
+        data[1] = total;
+        fabric.flight_mut(slot).data = data;
+        self.use_read(now, count.max(2), leads);
+        fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
         Ok(())
     }
 }

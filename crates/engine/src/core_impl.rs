@@ -1,4 +1,4 @@
-//! The microengine as a [`Core`]: what chip and units do with it.
+//! The microengine's implementation of [`Core`]: all that a chip and its units call.
 
 use std::array;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::ENGINE;
 use crate::aborted_slots::AbortedSlots;
 use crate::bound_program::BoundProgram;
 use crate::microengine::{Microengine, Phase, slow};
-use crate::predecoded::Predecoded;
+use crate::predecoded_program::Predecoded;
 use crate::registers::{SLOTS, SlotMask, transfer_file};
 use crate::scoreboard::Reservation;
 use npsim_chip::Cycle;

@@ -1,15 +1,15 @@
-//! Synchronisation points: instructions that read what others write, or order themselves among
+//! Execution of synchronisation points: instructions that read what others write, or order themselves among
 //! them. One executes at a cycle of which the chip's state is final; where the loop comes to one
 //! too early, it keeps it with its operands, and the turn that is posted for that cycle begins
 //! with it.
 
-use npsim_chip::kernel::check::PATIENCE;
+use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::operation::Op;
+use crate::pending_sync::{SyncOp, SyncPoint};
 use crate::registers::{TEMP_A, TEMP_B};
-use crate::sync_op::{SyncOp, SyncPoint};
 
 impl Microengine {
     /// Whether the present instruction, a synchronisation point, may execute; then what is due in
@@ -19,7 +19,7 @@ impl Microengine {
         if !self.is_globally_ordered(self.cycle, fabric) {
             return false;
         }
-        self.watchdog_at = self.cycle + PATIENCE;
+        self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
         if self.slow != 0 {
             self.commit_index_writes(self.cycle);
         }

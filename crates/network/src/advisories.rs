@@ -11,10 +11,10 @@ const LAWS: [&str; 3] = ["quick-start", "xcp", "rcp"];
 
 /// Remarks on a network and what its chips run, a sentence each.
 #[must_use]
-pub fn remarks(file: &NetworkFile, systems: &[System]) -> Vec<String> {
-    let mut remarks = narrow(file);
-    remarks.extend(unscaled(file, systems));
-    remarks
+pub fn advisories(file: &NetworkFile, systems: &[System]) -> Vec<String> {
+    let mut advisories = narrow(file);
+    advisories.extend(unscaled(file, systems));
+    advisories
 }
 
 /// Flows whose slowest line is not watched: their queue builds up where it was not meant to.
@@ -22,7 +22,7 @@ fn narrow(file: &NetworkFile) -> Vec<String> {
     let topology = &file.topology;
     let routes = Routes::of(topology);
     let mut told = BTreeSet::new();
-    let mut remarks = Vec::new();
+    let mut advisories = Vec::new();
     for flow in &topology.flows {
         let mut at = flow.from;
         let mut slowest: Option<usize> = None;
@@ -42,14 +42,14 @@ fn narrow(file: &NetworkFile) -> Vec<String> {
             continue;
         };
         if told.insert(line) {
-            remarks.push(format!(
+            advisories.push(format!(
                 "the slowest line on the way of `{}` is `{}`, before which the queue is endless",
                 flow.name,
                 topology.line_name(line)
             ));
         }
     }
-    remarks
+    advisories
 }
 
 /// Chips whose control laws are slower than the network by its scale.

@@ -1,4 +1,4 @@
-//! The reference core as a chip sees it.
+//! The reference core's implementation of [`Core`]: all that a chip calls.
 
 use std::sync::Arc;
 

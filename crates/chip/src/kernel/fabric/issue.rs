@@ -1,7 +1,7 @@
-//! The way of commands from their issue until they set out for their unit.
+//! Issue of commands: from the instruction until the command bus takes them to their unit.
 
 use super::flights::MOST;
-use super::{BusCommand, CommandId, Fabric, Issue, UNASKED};
+use super::{BusCommand, CommandId, Fabric, Issue, UNSOLICITED};
 use crate::Cycle;
 use crate::kernel::bus::{Admission, HeldCommand};
 use crate::kernel::check::Fault;
@@ -31,14 +31,14 @@ impl Fabric {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub fn sends(&mut self, now: Cycle, command: &BusCommand, to: (CommandTarget, u32)) -> bool {
-        self.sends_at_once(now, command, to) || self.sends_in_turn(now, command, to)
+        self.issue_fast(now, command, to) || self.issue_queued(now, command, to)
     }
 
     /// Issues a command that gets the bus at once; false if it has to be queued. Where an observer
     /// wants events of commands or buses, no cluster is open, so that every command is queued.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
-    fn sends_at_once(
+    fn issue_fast(
         &mut self,
         now: Cycle,
         command: &BusCommand,
@@ -50,7 +50,7 @@ impl Fabric {
         };
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
-        let Some(arrival) = self.buses.depart_at_once(now, command.me, target) else {
+        let Some(arrival) = self.buses.try_grant(now, command.me, target) else {
             return false;
         };
         let slot = self.free.take_from(free);
@@ -62,18 +62,18 @@ impl Fabric {
     /// Issues a command that may have to wait, or whose events an observer wants. It nearly always
     /// waits for the bus alone.
     #[inline(never)]
-    fn sends_in_turn(
+    fn issue_queued(
         &mut self,
         now: Cycle,
         command: &BusCommand,
         (target, address): (CommandTarget, u32),
     ) -> bool {
         let Some(free) = self.free.first() else {
-            return self.sends_rarely(now, command, (target, address));
+            return self.issue_slow(now, command, (target, address));
         };
         let held = HeldCommand::new(FreeSlots::lowest(free), target, now);
-        let Some((cluster, at)) = self.buses.hold_at_once(command.me, &held) else {
-            return self.sends_rarely(now, command, (target, address));
+        let Some((cluster, at)) = self.buses.try_queue(command.me, &held) else {
+            return self.issue_slow(now, command, (target, address));
         };
         let slot = self.free.take_from(free);
         self.flights[slot].fill(command, address, now);
@@ -86,7 +86,7 @@ impl Fabric {
     /// Issues a command that may have to wait for more than the bus, or whose events an observer
     /// wants.
     #[inline(never)]
-    fn sends_rarely(
+    fn issue_slow(
         &mut self,
         now: Cycle,
         command: &BusCommand,
@@ -128,7 +128,7 @@ impl Fabric {
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> CommandId {
         let slot = self.place(&command, command.address, self.now);
-        self.flight_mut(slot).note = UNASKED;
+        self.flight_mut(slot).unit_scratch = UNSOLICITED;
         slot
     }
 
@@ -226,8 +226,8 @@ impl Fabric {
 
     #[inline(never)]
     fn arbitrate_now(&mut self, cluster: usize) {
-        let Some((slot, arrival)) = self.buses.grant_at_once(self.now, cluster) else {
-            return self.arbitrate_rarely(cluster);
+        let Some((slot, arrival)) = self.buses.grant_fast(self.now, cluster) else {
+            return self.arbitrate_slow(cluster);
         };
         self.events.post(arrival, Event::Arrive(slot));
         // One grant a bus clock; the next one takes another arbitration.
@@ -239,7 +239,7 @@ impl Fabric {
     /// Arbitrates a cluster whose next command may have to wait, or with more than one command
     /// queued.
     #[inline(never)]
-    fn arbitrate_rarely(&mut self, cluster: usize) {
+    fn arbitrate_slow(&mut self, cluster: usize) {
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.trace) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if grant.stalls {

@@ -1,6 +1,6 @@
-//! One instruction to its dense form: which operation it is, and its options as numbers. What is
-//! common to all, operands and what keeps an operation from the dispatch loop, is the
-//! [`Decoder`]'s own.
+//! One instruction to its dense form: which operation it is, and its options as numbers. Operands
+//! and what keeps an operation from the dispatch loop are common to all and in [`Decoder`]; the
+//! operations of a whole program are in `predecoded_program`.
 
 use npsim_isa::{
     AluOp, ByteOrder, Condition, CtxArb, ImmedShift, Instruction, MulPhase, MulWidth, Operand,

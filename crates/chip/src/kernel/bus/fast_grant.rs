@@ -1,10 +1,10 @@
-//! The way of nearly all commands, which find nothing in their way and set out when they
-//! are issued, without an event for the arbiter.
+//! The fast path of the command buses: a command that finds its way free is granted the bus when it
+//! is issued, without an event for the arbiter. `arbitration` decides all other cases.
 //!
 //! What could be in the way is kept in few words: from when on a cluster's bus is free and
-//! nothing waits for it, and how many places a target has that are not promised to anyone.
-//! Who finds one of them closed goes the long way, which looks at everything. Nearly all who do
-//! wait for the bus alone: these are held, and granted the bus, in a step of its own, too.
+//! nothing waits for it, and how many places a target has that are not promised. A command that
+//! finds one of them closed takes the long way, which looks at everything. Nearly all of those wait
+//! for the bus alone: they are queued, and granted the bus, by a step of their own, too.
 
 use std::num::NonZeroU16;
 
@@ -18,12 +18,7 @@ impl Buses {
     /// the inlet.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn depart_at_once(
-        &mut self,
-        now: Cycle,
-        me: u8,
-        target: CommandTarget,
-    ) -> Option<Cycle> {
+    pub(crate) fn try_grant(&mut self, now: Cycle, me: u8, target: CommandTarget) -> Option<Cycle> {
         let cluster = self.cluster_of(me);
         // No cluster is open where a clock is no power of two.
         let slot = (now + self.rest_of_clock) & self.clocks;
@@ -40,7 +35,7 @@ impl Buses {
     /// if no arbitration is posted already.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
-    pub(crate) fn hold_at_once(
+    pub(crate) fn try_queue(
         &mut self,
         me: u8,
         held: &HeldCommand,
@@ -76,11 +71,7 @@ impl Buses {
     /// it; gives its arrival at the inlet. No arbitration of the cluster is posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
-    pub(crate) fn grant_at_once(
-        &mut self,
-        now: Cycle,
-        cluster: usize,
-    ) -> Option<(CommandId, Cycle)> {
+    pub(crate) fn grant_fast(&mut self, now: Cycle, cluster: usize) -> Option<(CommandId, Cycle)> {
         let state = &self.clusters[cluster % CLUSTERS];
         let slot = (now + self.rest_of_clock) & self.clocks;
         if state.command_free > slot || self.is_uneven || self.is_watched {

@@ -1,4 +1,5 @@
-//! A synchronisation point as data: what the loop keeps of one that it reached too early.
+//! A synchronisation point as data: what the loop keeps of one that it reached too early, for
+//! `synchronise` to execute at its cycle.
 
 /// What a synchronisation point does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
