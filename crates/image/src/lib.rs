@@ -29,5 +29,5 @@ pub use live::{LiveRange, ProgramPoint};
 pub use live_names::{LiveRegister, LiveSignal};
 pub use names::{RegisterUse, SignalUse};
 pub use npsim_isa::ContextMode;
-pub use source::SourceFrame;
+pub use source::{SourceFrame, same_file};
 pub use words::{words_text, words_text_with_parity};

@@ -62,3 +62,55 @@ impl Image {
         })
     }
 }
+
+/// A path without `.` and what `..` takes back.
+fn plain(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path
+        .split(['/', '\\'])
+        .filter(|it| !matches!(*it, "" | "."))
+    {
+        if part == ".." && parts.last().is_some_and(|it| *it != "..") {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+/// Whether two paths can name one file: one is the end of the other.
+#[must_use]
+pub fn same_file(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    let (short, long) = if one.len() <= other.len() {
+        (&one, &other)
+    } else {
+        (&other, &one)
+    };
+    // What leads out of an unknown folder is not known.
+    let known = short.iter().position(|it| *it != "..").unwrap_or(0);
+    !short.is_empty() && long.ends_with(&short[known..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_file;
+
+    #[test]
+    fn a_file_is_named_by_the_end_of_its_path() {
+        for (one, other) in [
+            ("ring.uc", "microcode/lib/ring.uc"),
+            ("lib/ring.uc", "/home/me/microcode/router/../lib/ring.uc"),
+            ("../lib/ring.uc", "/home/me/lib/ring.uc"),
+        ] {
+            assert!(
+                same_file(one, other) && same_file(other, one),
+                "{one} {other}"
+            );
+        }
+        assert!(!same_file("ring.uc", "lib/string.uc"));
+        assert!(!same_file("a/ring.uc", "b/ring.uc"));
+        assert!(!same_file("", "b/ring.uc"));
+    }
+}

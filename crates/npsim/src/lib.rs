@@ -5,7 +5,8 @@
 //! what came of it. Below it, [`project`] reads a project file, [`assemble`](mod@assemble) its
 //! microcode, [`session`] runs it on a chip or on several between [`links`]. [`network`] joins chips
 //! to hosts that react, [`debug`] steps through a run in both directions, [`lab`] sweeps settings,
-//! [`explain`](mod@explain) says what a line of microcode costs.
+//! [`explain`](mod@explain) says what a line of microcode costs, and [`analysis`] answers what an
+//! editor asks of sources.
 //!
 //! Parts of an embedder's own: devices beside SRAM ([`project::look_aside`]), tasks of the
 //! general-purpose core ([`project::timer_job`]), cores ([`core_layer`]) and observers
@@ -13,10 +14,10 @@
 
 pub mod core_layer;
 pub mod exercise;
-pub mod explain;
 pub mod system;
-pub mod vocabulary;
 
+pub use npsim_analysis as analysis;
+pub use npsim_analysis::{explain, vocabulary};
 pub use npsim_asm as asm;
 pub use npsim_chip as chip;
 pub use npsim_debug as debug;

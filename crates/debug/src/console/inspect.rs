@@ -91,7 +91,7 @@ impl Call<'_, '_> {
                 .map_err(|_| DebugError::new(format!("`{number}` is no line")))?;
             let cores = self.debugger.chip().microengines().iter();
             let mut files = cores.flat_map(|core| &core.program().image().files);
-            let known = files.find(|it| crate::source::same_file(it, named));
+            let known = files.find(|it| npsim_image::same_file(it, named));
             (known.map_or(named, String::as_str).to_owned(), number)
         };
         let lines = show::listed(self.sources, &file, line);

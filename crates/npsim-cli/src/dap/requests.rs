@@ -475,7 +475,7 @@ impl Session<'_> {
         // Only what the programs were made of is read.
         let cores = self.debugger.chip().microengines().iter();
         let mut files = cores.flat_map(|core| &core.program().image().files);
-        let file = files.find(|file| npsim_debug::source::same_file(file, &path));
+        let file = files.find(|file| npsim_image::same_file(file, &path));
         let file =
             file.ok_or_else(|| DebugError::new(format!("no program has a file `{path}`")))?;
         let text = std::fs::read(file)

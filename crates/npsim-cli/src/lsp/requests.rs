@@ -1,7 +1,7 @@
-//! The questions that the server answers, each with the room that knows the answer, and
-//! what the server tells an editor of them.
+//! The requests that the server answers, each with the question of the analysis that it becomes,
+//! and what the server tells an editor of them.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::str::FromStr as _;
 
 use lsp_server::{ErrorCode, ExtractError, Request, Response};
@@ -13,23 +13,22 @@ use lsp_types::request::{
     SemanticTokensFullRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
-    CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    CodeLensOptions, CompletionOptions, DocumentLinkOptions, FoldingRangeProviderCapability,
-    HoverProviderCapability, OneOf, RenameOptions, SaveOptions, SemanticTokens,
-    SemanticTokensFullOptions, SemanticTokensOptions, SemanticTokensResult, ServerCapabilities,
-    SignatureHelpOptions, TextDocumentIdentifier, TextDocumentPositionParams,
+    CallHierarchyItem, CallHierarchyServerCapability, CodeActionKind, CodeActionOptions,
+    CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DocumentLinkOptions,
+    DocumentSymbolResponse, FoldingRangeProviderCapability, GotoDefinitionResponse,
+    HoverProviderCapability, OneOf, PrepareRenameResponse, RenameOptions, SaveOptions,
+    SemanticTokens, SemanticTokensFullOptions, SemanticTokensOptions, SemanticTokensResult,
+    ServerCapabilities, SignatureHelpOptions, TextDocumentIdentifier, TextDocumentPositionParams,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, Uri, WorkDoneProgressOptions, WorkspaceSymbolResponse,
+    TextDocumentSyncSaveOptions, TextEdit, Uri, WorkDoneProgressOptions, WorkspaceSymbolResponse,
 };
+use npsim::analysis::{Expanded, Text};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::expand::{ExpandMacro, expand};
-use super::workspace::{Spot, Workspace};
-use super::{
-    actions, calls, completion, definition, folding, highlights, hints, hover, layout, lenses,
-    outline, paths, project, rename, signature, symbols, tokens,
-};
+use super::editor::Editor;
+use super::uris::path_of;
+use super::{position, tokens, translation as to};
 
 /// What the server can do.
 #[must_use]
@@ -94,156 +93,181 @@ pub fn capabilities() -> ServerCapabilities {
     }
 }
 
-type Answer = fn(&mut Workspace, Request) -> Response;
+/// `npsim/expandMacro`: the use under the cursor, expanded to the end.
+#[derive(Debug)]
+enum ExpandMacro {}
+
+impl lsp_types::request::Request for ExpandMacro {
+    type Params = TextDocumentPositionParams;
+    type Result = Option<Expanded>;
+    const METHOD: &'static str = "npsim/expandMacro";
+}
+
+type Answer = fn(&mut Editor, Request) -> Response;
+
+/// A list of methods, each with what answers it.
+macro_rules! answers {
+    ($(($request:ty, $answer:expr)),* $(,)?) => {
+        &[$((<$request>::METHOD, |editor, request| reply::<$request, _>(editor, request, $answer))),*]
+    };
+}
 
 /// Each request and who answers it.
-const REQUESTS: &[(&str, Answer)] = &[
-    (HoverRequest::METHOD, |workspace, request| {
-        reply::<HoverRequest, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.and_then(|spot| {
-                if of_project(workspace, &spot) {
-                    project::hover(&spot)
-                } else {
-                    hover::hover(workspace, &spot)
-                }
-            }))
+const REQUESTS: &[(&str, Answer)] = answers![
+    (HoverRequest, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position_params)?;
+        Some(to::hover(&spot.text, editor.workspace.hover(&spot)?))
+    }),
+    (GotoDefinition, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position_params)?;
+        let found = editor.workspace.definition(&spot);
+        Some(GotoDefinitionResponse::Array(to::locations(&found)))
+    }),
+    (References, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position)?;
+        Some(to::locations(&editor.workspace.references(&spot)))
+    }),
+    (DocumentHighlightRequest, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position_params)?;
+        let uses = editor.workspace.uses(&spot);
+        let shown = uses.iter().map(|it| to::highlight(&spot.text, it));
+        Some(shown.collect())
+    }),
+    (DocumentLinkRequest, |editor, asked| {
+        of_text(editor, &asked.text_document, |path, text| {
+            let links = editor.workspace.links(path)?;
+            let shown = links.iter().filter_map(|it| to::link(text, it));
+            Some(shown.collect())
         })
     }),
-    (GotoDefinition::METHOD, |workspace, request| {
-        reply::<GotoDefinition, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.map(|spot| definition::definition(workspace, &spot)))
+    (Completion, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position)?;
+        let found = editor.workspace.completion(&spot);
+        Some(to::completion(&spot.text, found))
+    }),
+    (SignatureHelpRequest, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position_params)?;
+        Some(to::signature(editor.workspace.signature(&spot)?))
+    }),
+    (DocumentSymbolRequest, |editor, asked| {
+        of_text(editor, &asked.text_document, |path, text| {
+            let found = editor.workspace.outline(path)?.into_iter();
+            let shown = found.map(|it| to::outline_item(text, it));
+            Some(DocumentSymbolResponse::Nested(shown.collect()))
         })
     }),
-    (References::METHOD, |workspace, request| {
-        reply::<References, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position);
-            Ok(spot.map(|spot| definition::references(workspace, &spot)))
+    (WorkspaceSymbolRequest, |editor, asked| {
+        let found = editor.workspace.symbols(&asked.query).into_iter();
+        let shown = found.filter_map(to::symbol);
+        Some(WorkspaceSymbolResponse::Flat(shown.collect()))
+    }),
+    (FoldingRangeRequest, |editor, asked| {
+        let path = path_of(&asked.text_document.uri);
+        let folds = editor.workspace.folds(&path)?;
+        Some(folds.iter().map(to::fold).collect())
+    }),
+    (Formatting, |editor, asked| {
+        layout(editor, &asked.text_document, None)
+    }),
+    (RangeFormatting, |editor, asked| {
+        layout(editor, &asked.text_document, Some(asked.range))
+    }),
+    (CodeActionRequest, |editor, asked| {
+        of_text(editor, &asked.text_document, |path, text| {
+            let bytes = position::bytes(text, asked.range);
+            let found = editor.workspace.actions(path, &bytes).into_iter();
+            let shown = found.filter_map(|it| to::action(editor, it));
+            Some(shown.collect())
         })
     }),
-    (DocumentHighlightRequest::METHOD, |workspace, request| {
-        reply::<DocumentHighlightRequest, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.map(|spot| highlights::highlights(workspace, &spot)))
+    (CodeLensRequest, |editor, asked| {
+        of_text(editor, &asked.text_document, |path, text| {
+            let found = editor.workspace.lenses(path)?.into_iter();
+            Some(found.map(|it| to::lens(text, it)).collect())
         })
     }),
-    (DocumentLinkRequest::METHOD, |workspace, request| {
-        reply::<DocumentLinkRequest, _>(workspace, request, |workspace, asked| {
-            Ok(highlights::links(workspace, &file(&asked.text_document)))
+    (InlayHintRequest, |editor, asked| {
+        of_text(editor, &asked.text_document, |path, text| {
+            let bytes = position::bytes(text, asked.range);
+            let found = editor.workspace.hints(path, &bytes)?.into_iter();
+            Some(found.map(|it| to::hint(text, it)).collect())
         })
     }),
-    (Completion::METHOD, |workspace, request| {
-        reply::<Completion, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position);
-            Ok(spot.map(|spot| {
-                if of_project(workspace, &spot) {
-                    project::completion(workspace, &spot)
-                } else {
-                    completion::completion(workspace, &spot)
-                }
-            }))
-        })
-    }),
-    (SignatureHelpRequest::METHOD, |workspace, request| {
-        reply::<SignatureHelpRequest, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.and_then(|spot| signature::signature(workspace, &spot)))
-        })
-    }),
-    (DocumentSymbolRequest::METHOD, |workspace, request| {
-        reply::<DocumentSymbolRequest, _>(workspace, request, |workspace, asked| {
-            Ok(outline::outline(workspace, &file(&asked.text_document)))
-        })
-    }),
-    (WorkspaceSymbolRequest::METHOD, |workspace, request| {
-        reply::<WorkspaceSymbolRequest, _>(workspace, request, |workspace, asked| {
-            let found = symbols::symbols(workspace, &asked.query);
-            Ok(WorkspaceSymbolResponse::Flat(found))
-        })
-    }),
-    (FoldingRangeRequest::METHOD, |workspace, request| {
-        reply::<FoldingRangeRequest, _>(workspace, request, |workspace, asked| {
-            Ok(folding::folding(workspace, &file(&asked.text_document)))
-        })
-    }),
-    (Formatting::METHOD, |workspace, request| {
-        reply::<Formatting, _>(workspace, request, |workspace, asked| {
-            Ok(layout::layout(workspace, &file(&asked.text_document), None))
-        })
-    }),
-    (RangeFormatting::METHOD, |workspace, request| {
-        reply::<RangeFormatting, _>(workspace, request, |workspace, asked| {
-            let path = file(&asked.text_document);
-            Ok(layout::layout(workspace, &path, Some(asked.range)))
-        })
-    }),
-    (CodeActionRequest::METHOD, |workspace, request| {
-        reply::<CodeActionRequest, _>(workspace, request, |workspace, asked| {
-            let path = file(&asked.text_document);
-            Ok(actions::actions(workspace, &path, asked.range))
-        })
-    }),
-    (CodeLensRequest::METHOD, |workspace, request| {
-        reply::<CodeLensRequest, _>(workspace, request, |workspace, asked| {
-            Ok(lenses::lenses(workspace, &file(&asked.text_document)))
-        })
-    }),
-    (InlayHintRequest::METHOD, |workspace, request| {
-        reply::<InlayHintRequest, _>(workspace, request, |workspace, asked| {
-            let path = file(&asked.text_document);
-            Ok(hints::hints(workspace, &path, asked.range))
-        })
-    }),
-    (SemanticTokensFullRequest::METHOD, |workspace, request| {
-        reply::<SemanticTokensFullRequest, _>(workspace, request, |workspace, asked| {
-            let data = tokens::tokens(workspace, &file(&asked.text_document));
-            let whole = |data| SemanticTokens {
+    (SemanticTokensFullRequest, |editor, asked| {
+        of_text(editor, &asked.text_document, |path, text| {
+            let data = tokens::packed(text, &editor.workspace.words(path)?);
+            Some(SemanticTokensResult::Tokens(SemanticTokens {
                 result_id: None,
                 data,
-            };
-            Ok(data.map(|data| SemanticTokensResult::Tokens(whole(data))))
+            }))
         })
     }),
-    (CallHierarchyPrepare::METHOD, |workspace, request| {
-        reply::<CallHierarchyPrepare, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked.text_document_position_params);
-            Ok(spot.map(|spot| calls::prepare(workspace, &spot)))
-        })
+    (CallHierarchyPrepare, |editor, asked| {
+        let spot = editor.spot(&asked.text_document_position_params)?;
+        let found = editor.workspace.macros_at(&spot).into_iter();
+        Some(found.filter_map(to::call_item).collect())
     }),
-    (CallHierarchyIncomingCalls::METHOD, |workspace, request| {
-        reply::<CallHierarchyIncomingCalls, _>(workspace, request, |workspace, asked| {
-            Ok(Some(calls::incoming(workspace, &asked.item)))
-        })
+    (CallHierarchyIncomingCalls, |editor, asked| {
+        let name = macro_of(&asked.item);
+        let calls = editor.workspace.callers(&path_of(&asked.item.uri), name);
+        Some(calls.into_iter().filter_map(to::incoming).collect())
     }),
-    (CallHierarchyOutgoingCalls::METHOD, |workspace, request| {
-        reply::<CallHierarchyOutgoingCalls, _>(workspace, request, |workspace, asked| {
-            Ok(Some(calls::outgoing(workspace, &asked.item)))
-        })
+    (CallHierarchyOutgoingCalls, |editor, asked| {
+        let name = macro_of(&asked.item);
+        let calls = editor.workspace.callees(&path_of(&asked.item.uri), name);
+        Some(calls.into_iter().filter_map(to::outgoing).collect())
     }),
-    (PrepareRenameRequest::METHOD, |workspace, request| {
-        reply::<PrepareRenameRequest, _>(workspace, request, |workspace, asked| {
-            match spot(workspace, &asked) {
-                Some(spot) => rename::prepare(workspace, &spot).map(Some),
-                None => Ok(None),
-            }
-        })
+    (PrepareRenameRequest, |editor, asked| {
+        let Some(spot) = editor.spot(&asked) else {
+            return Ok(None);
+        };
+        let bytes = editor.workspace.renameable(&spot)?;
+        Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
+            range: position::range(&spot.text, &bytes),
+            placeholder: spot.text.code()[bytes].to_owned(),
+        }))
     }),
-    (Rename::METHOD, |workspace, request| {
-        reply::<Rename, _>(workspace, request, |workspace, asked| {
-            match spot(workspace, &asked.text_document_position) {
-                Some(spot) => rename::rename(workspace, &spot, &asked.new_name).map(Some),
-                None => Ok(None),
-            }
-        })
+    (Rename, |editor, asked| {
+        let Some(spot) = editor.spot(&asked.text_document_position) else {
+            return Ok(None);
+        };
+        let edits = editor.workspace.rename(&spot, &asked.new_name)?;
+        to::workspace_edit(editor, &edits).map(Some)
     }),
-    (ExpandMacro::METHOD, |workspace, request| {
-        reply::<ExpandMacro, _>(workspace, request, |workspace, asked| {
-            let spot = spot(workspace, &asked);
-            Ok(spot.and_then(|spot| expand(workspace, &spot)))
-        })
+    (ExpandMacro, |editor, asked| {
+        editor.workspace.expansion(&editor.spot(&asked)?)
     }),
 ];
+
+/// Asks about a text; nothing is known of one that is not there.
+fn of_text<T>(
+    editor: &Editor,
+    document: &TextDocumentIdentifier,
+    ask: impl FnOnce(&Path, &Text) -> Option<T>,
+) -> Option<T> {
+    let path = path_of(&document.uri);
+    let text = editor.workspace.text(&path)?;
+    ask(&path, &text)
+}
+
+fn layout(
+    editor: &Editor,
+    document: &TextDocumentIdentifier,
+    range: Option<lsp_types::Range>,
+) -> Option<Vec<TextEdit>> {
+    of_text(editor, document, |path, text| {
+        let bytes = range.map(|range| position::bytes(text, range));
+        let edits = editor.workspace.layout(path, bytes.as_ref())?;
+        Some(edits.iter().map(to::text_edit).collect())
+    })
+}
+
+/// The name of the macro that an item of a call hierarchy stands for. A source has none, and no
+/// macro is called nothing.
+fn macro_of(item: &CallHierarchyItem) -> &str {
+    let data = item.data.as_ref();
+    data.and_then(|data| data.as_str()).unwrap_or_default()
+}
 
 /// Requests for what only the whole assembler knows.
 const ASSEMBLED: &[&str] = &[
@@ -255,23 +279,23 @@ const ASSEMBLED: &[&str] = &[
 
 /// Whether the assembler has yet to say what a request is about.
 #[must_use]
-pub fn must_wait(workspace: &Workspace, request: &Request) -> bool {
+pub fn must_wait(editor: &Editor, request: &Request) -> bool {
     if !ASSEMBLED.contains(&request.method.as_str()) {
         return false;
     }
     let uri = request.params["textDocument"]["uri"].as_str();
     let path = uri.and_then(|uri| Uri::from_str(uri).ok());
     let path = path.map(|uri| path_of(&uri));
-    path.is_some_and(|path| workspace.about(&path).any(|it| !it.is_complete()))
+    path.is_some_and(|path| !editor.workspace.is_assembled(&path))
 }
 
 /// Answers a request, with an error if there is no answer to it.
-pub fn answer(workspace: &mut Workspace, request: Request) -> Response {
+pub fn answer(editor: &mut Editor, request: Request) -> Response {
     match REQUESTS
         .iter()
         .find(|(method, _)| *method == request.method)
     {
-        Some((_, answer)) => answer(workspace, request),
+        Some((_, answer)) => answer(editor, request),
         None => Response::new_err(
             request.id,
             ErrorCode::MethodNotFound as i32,
@@ -280,20 +304,38 @@ pub fn answer(workspace: &mut Workspace, request: Request) -> Response {
     }
 }
 
+/// What comes of a request: a result that may be empty, or why there is none.
+trait Outcome<T> {
+    fn outcome(self) -> Result<T, String>;
+}
+
+impl<T> Outcome<Self> for Option<T> {
+    fn outcome(self) -> Result<Self, String> {
+        Ok(self)
+    }
+}
+
+impl<T> Outcome<T> for Result<T, String> {
+    fn outcome(self) -> Self {
+        self
+    }
+}
+
 /// Reads a request, answers it, and turns a refusal into an error.
-fn reply<R, T>(
-    workspace: &mut Workspace,
+fn reply<R, O>(
+    editor: &mut Editor,
     request: Request,
-    answer: impl FnOnce(&mut Workspace, R::Params) -> Result<T, String>,
+    answer: impl FnOnce(&mut Editor, R::Params) -> O,
 ) -> Response
 where
     R: lsp_types::request::Request,
     R::Params: DeserializeOwned,
-    T: Serialize,
+    R::Result: Serialize,
+    O: Outcome<R::Result>,
 {
     let id = request.id.clone();
     match request.extract::<R::Params>(R::METHOD) {
-        Ok((id, parameters)) => match answer(workspace, parameters) {
+        Ok((id, parameters)) => match answer(editor, parameters).outcome() {
             Ok(result) => Response::new_ok(id, result),
             Err(why) => Response::new_err(id, ErrorCode::RequestFailed as i32, why),
         },
@@ -304,26 +346,4 @@ where
             Response::new_err(id, ErrorCode::MethodNotFound as i32, request.method)
         }
     }
-}
-
-fn spot(workspace: &Workspace, place: &TextDocumentPositionParams) -> Option<Spot> {
-    workspace.spot(&file(&place.text_document), place.position)
-}
-
-/// Whether a place is in a project file.
-fn of_project(workspace: &Workspace, spot: &Spot) -> bool {
-    project::is_project(workspace, &spot.path, &spot.text)
-}
-
-fn file(document: &TextDocumentIdentifier) -> PathBuf {
-    path_of(&document.uri)
-}
-
-/// The canonical path of a text. One that is no file goes by its URI.
-#[must_use]
-pub fn path_of(uri: &Uri) -> PathBuf {
-    paths::from_uri(uri).map_or_else(
-        || PathBuf::from(uri.as_str()),
-        |path| paths::canonical(&path),
-    )
 }

@@ -1,10 +1,9 @@
-//! Requests and notifications: from the protocol to the workspace and back.
+//! Requests and notifications: from the protocol to the analysis and back.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::mpsc::{RecvError, Sender, channel};
 
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -14,15 +13,13 @@ use lsp_types::notification::{
 };
 use lsp_types::request::{Request as _, Shutdown};
 use lsp_types::{InitializeParams, PublishDiagnosticsParams, Uri};
+use npsim::analysis::paths::canonical;
+use npsim::analysis::{Assembled, Job, Workspace};
 
-use super::assembler::{self, Done, Job};
-use super::documents::Document;
+use super::editor::Editor;
 use super::inbox::Inbox;
-use super::requests::{self, path_of};
-use super::settings::Settings;
-use super::text::Text;
-use super::workspace::Workspace;
-use super::{paths, publish};
+use super::settings::settings;
+use super::{requests, translation, uris};
 
 /// Serves one editor until it says that it leaves.
 ///
@@ -35,13 +32,16 @@ pub fn serve(connection: &Connection) -> Sent {
     let folders = folders(&parameters);
     let folder = folders.first().cloned();
     let sent = parameters.initialization_options.unwrap_or_default();
-    let settings = Settings::read(&sent, folder.as_deref());
+    let settings = settings(&sent, folder.as_deref());
     let (events, receiver) = channel();
-    let jobs = assembler::start(events.clone());
+    let jobs = assembler(events.clone());
     listen(connection, events);
     let mut server = Server {
         connection,
-        workspace: Workspace::new(folders, settings),
+        editor: Editor {
+            workspace: Workspace::new(folders, settings),
+            open: BTreeMap::new(),
+        },
         folder,
         published: BTreeMap::new(),
         inbox: Inbox::default(),
@@ -73,13 +73,20 @@ pub fn serve(connection: &Connection) -> Sent {
 /// What the server hears of.
 enum Event {
     Message(Message),
-    Assembled(Box<Done>),
+    Assembled(Box<Assembled>),
 }
 
-impl From<Done> for Event {
-    fn from(done: Done) -> Self {
-        Self::Assembled(Box::new(done))
-    }
+/// Starts a thread that assembles one program after the other, until the server is gone.
+fn assembler(events: Sender<Event>) -> Sender<Job> {
+    let (jobs, receiver) = channel::<Job>();
+    std::thread::spawn(move || {
+        for job in receiver {
+            if events.send(Event::Assembled(Box::new(job.run()))).is_err() {
+                break;
+            }
+        }
+    });
+    jobs
 }
 
 /// Hands messages on as they come, so that the server sees all that wait.
@@ -101,23 +108,23 @@ fn listen(connection: &Connection, events: Sender<Event>) {
 fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
     let several = parameters.workspace_folders.iter().flatten();
     let mut folders: Vec<PathBuf> = several
-        .filter_map(|folder| paths::from_uri(&folder.uri))
+        .filter_map(|folder| uris::from_uri(&folder.uri))
         .collect();
     #[expect(
         deprecated,
         reason = "older editors name their folder in this way only"
     )]
     if folders.is_empty()
-        && let Some(path) = parameters.root_uri.as_ref().and_then(paths::from_uri)
+        && let Some(path) = parameters.root_uri.as_ref().and_then(uris::from_uri)
     {
         folders.push(path);
     }
-    folders.iter().map(|path| paths::canonical(path)).collect()
+    folders.iter().map(|path| canonical(path)).collect()
 }
 
 struct Server<'a> {
     connection: &'a Connection,
-    workspace: Workspace,
+    editor: Editor,
     /// The folder that relative settings are below.
     folder: Option<PathBuf>,
     /// What the editor shows, by file.
@@ -143,47 +150,32 @@ impl Server<'_> {
         match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidOpenTextDocument>(notification) {
-                    let document = parameters.text_document;
-                    let path = path_of(&document.uri);
-                    self.workspace.documents.open(
-                        path.clone(),
-                        Document {
-                            uri: document.uri,
-                            version: document.version,
-                            text: Rc::new(Text::new(document.text)),
-                        },
-                    );
-                    self.workspace.reach(&path);
+                    self.editor.open(parameters.text_document);
                 }
             }
             DidChangeTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidChangeTextDocument>(notification) {
-                    let document = parameters.text_document;
-                    let path = path_of(&document.uri);
-                    self.workspace.documents.change(
-                        &path,
-                        document.version,
-                        parameters.content_changes,
-                    );
-                    self.workspace.touch(&path);
+                    let changes = parameters.content_changes;
+                    self.editor.change(&parameters.text_document, changes);
                 }
             }
             DidCloseTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidCloseTextDocument>(notification) {
-                    let path = path_of(&parameters.text_document.uri);
-                    self.workspace.leave(&path);
+                    self.editor.close(&parameters.text_document.uri);
                 }
             }
             DidChangeConfiguration::METHOD => {
                 if let Some(parameters) = of::<DidChangeConfiguration>(notification) {
                     // An editor that wants to be asked sends nothing.
                     if !parameters.settings.is_null() {
-                        let settings = Settings::read(&parameters.settings, self.folder.as_deref());
-                        self.workspace.set(settings);
+                        let settings = settings(&parameters.settings, self.folder.as_deref());
+                        self.editor.workspace.set(settings);
                     }
                 }
             }
-            DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => self.workspace.search(),
+            DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => {
+                self.editor.workspace.search();
+            }
             _ => {}
         }
     }
@@ -197,9 +189,9 @@ impl Server<'_> {
                 }
                 Ok(())
             }
-            Event::Assembled(done) => {
+            Event::Assembled(assembled) => {
                 self.busy = false;
-                self.workspace.complete(*done);
+                self.editor.workspace.complete(*assembled);
                 self.answer_due()
             }
         }
@@ -207,10 +199,10 @@ impl Server<'_> {
 
     /// Answers what was put off until now.
     fn answer_due(&mut self) -> Sent {
-        let workspace = &self.workspace;
-        let due = self.inbox.due(|it| !requests::must_wait(workspace, it));
+        let editor = &self.editor;
+        let due = self.inbox.due(|it| !requests::must_wait(editor, it));
         for request in due {
-            let response = requests::answer(&mut self.workspace, request);
+            let response = requests::answer(&mut self.editor, request);
             self.send(response)?;
         }
         Ok(())
@@ -218,11 +210,11 @@ impl Server<'_> {
 
     /// Gives the assembler the next program, if it has nothing to do.
     fn assemble(&mut self) -> Sent {
-        self.workspace.refresh();
+        self.editor.workspace.refresh();
         // Who waits for a program that is no more is answered without it.
         self.answer_due()?;
         if !self.busy
-            && let Some(job) = self.workspace.job()
+            && let Some(job) = self.editor.workspace.job()
         {
             self.busy = self.jobs.send(job).is_ok();
         }
@@ -272,21 +264,32 @@ impl Server<'_> {
     }
 
     fn request(&mut self, request: Request) -> Sent {
-        self.workspace.refresh();
-        if requests::must_wait(&self.workspace, &request) {
+        self.editor.workspace.refresh();
+        if requests::must_wait(&self.editor, &request) {
             self.inbox.put_off(request);
             return Ok(());
         }
-        let response = requests::answer(&mut self.workspace, request);
+        let response = requests::answer(&mut self.editor, request);
         self.send(response)
     }
 
     /// Sends what has changed since the last time, once all of it is known.
     fn publish(&mut self) -> Sent {
-        if !self.workspace.is_complete() || !self.workspace.take_changed() {
+        let workspace = &mut self.editor.workspace;
+        if !workspace.is_complete() || !workspace.take_changed() {
             return Ok(());
         }
-        let mut next = publish::diagnostics(&self.workspace);
+        // An open text without any has an empty list.
+        let open = self
+            .editor
+            .open
+            .keys()
+            .map(|path| (path.clone(), Vec::new()));
+        let mut next: BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>> = open.collect();
+        for found in workspace.diagnostics() {
+            let shown = translation::diagnostic(&found);
+            next.entry(found.place.path).or_default().push(shown);
+        }
         let gone: Vec<PathBuf> = self
             .published
             .keys()
@@ -299,13 +302,10 @@ impl Server<'_> {
             }
         }
         while let Some((path, list)) = next.pop_first() {
-            let document = self.workspace.documents.get(&path);
-            let version = document.map(|document| document.version);
-            let uri = match document {
-                Some(document) => Some(document.uri.clone()),
-                None => paths::to_uri(&path),
+            let version = self.editor.open.get(&path).map(|document| document.version);
+            let Some(uri) = self.editor.uri(&path) else {
+                continue;
             };
-            let Some(uri) = uri else { continue };
             let same = self
                 .published
                 .get(&path)

@@ -2,42 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
+use npsim::analysis::Settings;
 use serde_json::Value;
 
-/// Settings as editors send them, at the start or later.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// Folders for `#include`, for sources of no project.
-    pub include: Vec<PathBuf>,
-    /// A project file, or the folder of one, that counts wherever it is.
-    pub project: Option<PathBuf>,
-    /// The profile of a run, as `npsim run --profile=FILE.json` writes it.
-    pub profile: Option<PathBuf>,
-}
-
-impl Settings {
-    /// Reads them from what an editor sends: an object with `include`, `project` and
-    /// `profile`, or one that has such an object as `npsim`. Relative paths are below `folder`. What is
-    /// of another type is as if it were not set: no request could be answered with it.
-    #[must_use]
-    pub fn read(sent: &Value, folder: Option<&Path>) -> Self {
-        let sent = sent.get("npsim").unwrap_or(sent);
-        let path = |it: &Value| {
-            let path = PathBuf::from(it.as_str().filter(|it| !it.is_empty())?);
-            Some(folder.map_or_else(|| path.clone(), |folder| folder.join(&path)))
-        };
-        let include = sent.get("include").and_then(Value::as_array);
-        Self {
-            include: include.into_iter().flatten().filter_map(path).collect(),
-            project: sent.get("project").and_then(path),
-            profile: sent.get("profile").and_then(path),
-        }
+/// Reads settings from what an editor sends, at the start or later: an object with `include`,
+/// `project` and `profile`, or one that has such an object as `npsim`. Relative paths are below
+/// `folder`. What is of another type is as if it were not set: no request could be answered with
+/// it.
+#[must_use]
+pub fn settings(sent: &Value, folder: Option<&Path>) -> Settings {
+    let sent = sent.get("npsim").unwrap_or(sent);
+    let path = |it: &Value| {
+        let path = PathBuf::from(it.as_str().filter(|it| !it.is_empty())?);
+        Some(folder.map_or_else(|| path.clone(), |folder| folder.join(&path)))
+    };
+    let include = sent.get("include").and_then(Value::as_array);
+    Settings {
+        include: include.into_iter().flatten().filter_map(path).collect(),
+        project: sent.get("project").and_then(path),
+        profile: sent.get("profile").and_then(path),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Settings;
+    use super::{Settings, settings};
     use serde_json::json;
     use std::path::Path;
 
@@ -45,18 +34,15 @@ mod tests {
     fn settings_are_read_however_they_are_sent() {
         let folder = Path::new("/folder");
         let plain = json!({"include": ["lib", "/abs", 3, ""], "project": "p/npsim.toml"});
-        let read = Settings::read(&plain, Some(folder));
+        let read = settings(&plain, Some(folder));
         assert_eq!(read.include, [Path::new("/folder/lib"), Path::new("/abs")]);
         assert_eq!(
             read.project.as_deref(),
             Some(Path::new("/folder/p/npsim.toml"))
         );
-        assert_eq!(
-            Settings::read(&json!({ "npsim": plain }), Some(folder)),
-            read
-        );
+        assert_eq!(settings(&json!({ "npsim": plain }), Some(folder)), read);
         for nothing in [json!(null), json!([]), json!({"include": 3, "project": ""})] {
-            assert_eq!(Settings::read(&nothing, None), Settings::default());
+            assert_eq!(settings(&nothing, None), Settings::default());
         }
     }
 }

@@ -1,0 +1,127 @@
+//! Edits that mend what a message is about.
+
+use std::ops::Range;
+use std::path::Path;
+
+use npsim_asm::{Severity, codes};
+
+use super::analysis::Analysis;
+use super::diagnostics::{Diagnostic, converted};
+use super::position::{Edit, Place};
+use super::workspace::Workspace;
+
+/// What can be done about a message.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// What it does, in words.
+    pub title: String,
+    /// The changes.
+    pub edits: Vec<Edit>,
+    /// What it is about.
+    pub diagnostic: Diagnostic,
+    /// It mends what is wrong, in the way that is most likely meant.
+    pub preferred: bool,
+}
+
+impl Workspace {
+    /// What can be done about the messages that touch bytes of a file: what their patches
+    /// say, and silence for warnings.
+    #[must_use]
+    pub fn actions(&self, path: &Path, range: &Range<usize>) -> Vec<Action> {
+        let mut found: Vec<Action> = Vec::new();
+        for analysis in self.about(path) {
+            for message in analysis.diagnostics() {
+                let shown = { converted(analysis, message).into_iter() }
+                    .find(|it| it.place.path == path && touch(&it.place.range, range));
+                let Some(diagnostic) = shown else { continue };
+                let mut offer = |title: String, edits, preferred| {
+                    let same = |it: &Action| it.title == title && it.edits == edits;
+                    if !found.iter().any(same) {
+                        found.push(Action {
+                            title,
+                            edits,
+                            diagnostic: diagnostic.clone(),
+                            preferred,
+                        });
+                    }
+                };
+                if let Some(edits) = patched(analysis, message) {
+                    let title = message.help.clone();
+                    let title = title.unwrap_or_else(|| format!("mend: {}", message.message));
+                    offer(title, edits, true);
+                }
+                if let Some((title, edit)) = declared(&diagnostic.place, message.code) {
+                    offer(title, vec![edit], message.patches.is_empty());
+                }
+                if message.level == Severity::Warning {
+                    let edits = silenced(&diagnostic.place, message.code);
+                    offer(format!("silence `{}` here", message.code), edits, false);
+                }
+            }
+        }
+        found
+    }
+}
+
+const fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start <= other.end && other.start <= one.end
+}
+
+/// The patches of a message; none if it has none, or one in no file.
+fn patched(analysis: &Analysis, message: &npsim_asm::Diagnostic) -> Option<Vec<Edit>> {
+    let patches = message.patches.iter().map(|patch| {
+        Some(Edit {
+            place: analysis.place(patch.span)?,
+            text: patch.replacement.clone(),
+        })
+    });
+    let edits: Vec<Edit> = patches.collect::<Option<_>>()?;
+    (!edits.is_empty()).then_some(edits)
+}
+
+/// Text that comes in between at a byte of the file of a place.
+fn inserted(place: &Place, at: usize, text: String) -> Edit {
+    Edit {
+        place: Place::new(&place.path, &place.text, at..at),
+        text,
+    }
+}
+
+/// A name without a declaration, declared above the line that uses it.
+fn declared(place: &Place, code: &str) -> Option<(String, Edit)> {
+    let directive = match code {
+        codes::UNDEFINED_REGISTER => ".reg",
+        codes::UNDEFINED_SIGNAL => ".sig",
+        _ => return None,
+    };
+    let name = place.text.get(place.range.clone())?;
+    if name.is_empty()
+        || !name
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || "_$@".contains(it))
+    {
+        return None;
+    }
+    let line = place.text.line_start(place.range.start);
+    let indent: String = place.text[line..]
+        .chars()
+        .take_while(|it| " \t".contains(*it))
+        .collect();
+    let edit = inserted(place, line, format!("{indent}{directive} {name}\n"));
+    Some((format!("declare `{directive} {name}`"), edit))
+}
+
+/// The warning switched off around the lines of a place.
+fn silenced(place: &Place, code: &str) -> Vec<Edit> {
+    let before = place.text.line_start(place.range.start);
+    let off = format!("#pragma warning(push)\n#pragma warning(disable:{code})\n");
+    let next = place.text.line(place.range.end) + 1;
+    let (after, on) = match place.text.starts().get(next) {
+        Some(start) => (*start, "#pragma warning(pop)\n"),
+        None => (place.text.len(), "\n#pragma warning(pop)\n"),
+    };
+    vec![
+        inserted(place, before, off),
+        inserted(place, after, on.to_owned()),
+    ]
+}

@@ -1,0 +1,148 @@
+//! What the assembler and the projects say of the files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use npsim_asm::{Severity, Span};
+use npsim_project::files::Files as _;
+use npsim_project::problem::Problem;
+
+use super::analysis::Analysis;
+use super::paths;
+use super::position::{LineIndex, Place};
+use super::workspace::Workspace;
+
+/// A message about a part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What it is about; the beginning of the file if no part of it is meant.
+    pub place: Place,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// It repeats, at the text of a macro, what is said of a use.
+    pub repeated: bool,
+    /// Its name in `npsim codes`; none for a project file.
+    pub code: Option<&'static str>,
+    /// What is wrong, with notes and help on lines of their own.
+    pub message: String,
+    /// Other places that belong to it, each with what it has to do with it.
+    pub related: Vec<(Place, String)>,
+}
+
+impl Workspace {
+    /// What there is to say of the programs that hold open texts and of the projects in reach:
+    /// by file, and in a file from its beginning on.
+    #[must_use]
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut all: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
+        let mut add = |shown: Diagnostic| {
+            let list = all.entry(shown.place.path.clone()).or_default();
+            if !list.contains(&shown) {
+                list.push(shown);
+            }
+        };
+        for analysis in self.analyses() {
+            // That a library makes no program is no news to who edits it.
+            let told = |d: &&npsim_asm::Diagnostic| {
+                d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Severity::Note
+            };
+            for diagnostic in analysis.diagnostics().iter().filter(told) {
+                converted(analysis, diagnostic)
+                    .into_iter()
+                    .for_each(&mut add);
+            }
+        }
+        for (path, problems) in &self.projects.problems {
+            for found in problems {
+                // A project may extend the file in which the mistake is.
+                let file = found.excerpt.as_ref().map(|at| PathBuf::from(&at.path));
+                let file = file.filter(|file| self.documents.files().is_file(file));
+                let file = file.map_or_else(|| path.clone(), |file| paths::canonical(&file));
+                add(problem(&file, found));
+            }
+        }
+        for list in all.values_mut() {
+            list.sort_by_key(|it| (it.place.range.start, it.place.range.end));
+        }
+        all.into_values().flatten().collect()
+    }
+}
+
+/// A message with its notes and its help, each on a line.
+fn whole(message: &str, notes: &[String], help: Option<&String>) -> String {
+    let notes = notes.iter().map(|note| format!("\nnote: {note}"));
+    let help = help.map(|help| format!("\nhelp: {help}"));
+    notes
+        .chain(help)
+        .fold(message.to_owned(), |all, it| all + &it)
+}
+
+/// A message of the assembler. One about a macro's text is shown where the macro is used, and as
+/// a hint in the macro.
+pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec<Diagnostic> {
+    let primary = &diagnostic.primary;
+    let calls: Vec<_> = analysis
+        .sources
+        .expansion_chain(primary.expansion)
+        .collect();
+    let mut message = diagnostic.message.clone();
+    if !primary.text.is_empty() {
+        message = format!("{message}: {}", primary.text);
+    }
+    let message = whole(&message, &diagnostic.notes, diagnostic.help.as_ref());
+    let mut related: Vec<(Place, String)> = Vec::new();
+    let mut relate = |span: Span, text: String| {
+        related.extend(analysis.place(span).map(|place| (place, text)));
+    };
+    if !calls.is_empty() {
+        relate(primary.span, diagnostic.message.clone());
+    }
+    for used in &calls {
+        relate(used.call, format!("in this expansion of `{}`", used.name));
+    }
+    for label in &diagnostic.secondary {
+        let text = if label.text.is_empty() {
+            "here".to_owned()
+        } else {
+            label.text.clone()
+        };
+        relate(label.span, text);
+    }
+    let shown = |span: Span, repeated| Diagnostic {
+        // What comes from the command line and the like has no place in a text.
+        place: { analysis.place(span) }.unwrap_or_else(|| beginning(&analysis.root.main)),
+        severity: diagnostic.level,
+        repeated,
+        code: Some(diagnostic.code),
+        message: message.clone(),
+        related: related.clone(),
+    };
+    match calls.last() {
+        None => vec![shown(primary.span, false)],
+        Some(outermost) => vec![shown(outermost.call, false), shown(primary.span, true)],
+    }
+}
+
+/// The place of a message about a file that is about no part of it.
+fn beginning(path: &Path) -> Place {
+    Place::new(path, &Arc::new(LineIndex::new("")), 0..0)
+}
+
+fn problem(path: &Path, problem: &Problem) -> Diagnostic {
+    let excerpt = problem.excerpt.as_ref();
+    Diagnostic {
+        place: excerpt.map_or_else(
+            || beginning(path),
+            |at| {
+                let text = Arc::new(LineIndex::new(Arc::clone(&at.text)));
+                Place::new(path, &text, at.span.clone())
+            },
+        ),
+        severity: Severity::Error,
+        repeated: false,
+        code: None,
+        message: whole(&problem.message, &problem.notes, problem.help.as_ref()),
+        related: Vec::new(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Texts by bytes and by lines, and parts of files.
+
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// A text with the bytes at which its lines begin, which are found when they are first asked for.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    text: Arc<str>,
+    starts: OnceLock<Vec<usize>>,
+}
+
+impl LineIndex {
+    /// The index of a text.
+    #[must_use]
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self {
+            text: text.into(),
+            starts: OnceLock::new(),
+        }
+    }
+
+    /// The bytes at which the lines begin.
+    #[must_use]
+    pub fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| {
+            let behind = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(behind).collect()
+        })
+    }
+
+    /// The line of a byte, from 0.
+    #[must_use]
+    pub fn line(&self, offset: usize) -> usize {
+        self.starts().partition_point(|start| *start <= offset) - 1
+    }
+
+    /// The first byte of the line of a byte.
+    #[must_use]
+    pub fn line_start(&self, offset: usize) -> usize {
+        self.starts()[self.line(offset)]
+    }
+}
+
+impl Deref for LineIndex {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A part of a file.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The canonical path of the file.
+    pub path: PathBuf,
+    /// The text of the file.
+    pub text: Arc<LineIndex>,
+    /// The bytes of the text.
+    pub range: Range<usize>,
+}
+
+impl Place {
+    /// Bytes of a file with this text.
+    #[must_use]
+    pub fn new(path: &Path, text: &Arc<LineIndex>, range: Range<usize>) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            text: Arc::clone(text),
+            range,
+        }
+    }
+
+    /// The line in which it begins, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.text.line(self.range.start) + 1
+    }
+}
+
+/// A file has one text, which is not compared.
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.range == other.range && self.path == other.path
+    }
+}
+
+impl Eq for Place {}
+
+/// A change of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced.
+    pub place: Place,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineIndex;
+
+    #[test]
+    fn lines_are_counted_by_their_ends() {
+        let text = LineIndex::new("a\r\n\nend");
+        assert_eq!(text.starts(), [0, 3, 4]);
+        assert_eq!(
+            [0, 2, 3, 4, 7, 99].map(|at| text.line(at)),
+            [0, 0, 1, 2, 2, 2]
+        );
+        assert_eq!(text.line_start(6), 4);
+        assert_eq!(LineIndex::new("").line(0), 0);
+    }
+}

@@ -1,0 +1,173 @@
+//! The schema of project files, asked by the path of a key.
+
+use std::sync::LazyLock;
+
+use npsim_project::schema;
+use serde_json::Value;
+
+/// The schema of projects that the server reads.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::schema(&npsim_protocols::registry()));
+
+/// A part of the schema: what a value may be, in one or several ways.
+#[derive(Clone, Copy, Debug)]
+pub struct Node(&'static Value);
+
+/// The whole file.
+#[must_use]
+pub fn root() -> Node {
+    Node(&SCHEMA)
+}
+
+impl Node {
+    /// The node, what it refers to, and the ways in which it can be given. The entries
+    /// of a list have the path of the list.
+    fn ways(self) -> Vec<&'static Value> {
+        let mut ways = self.ways_of_one();
+        let mut at = 0;
+        while at < ways.len() {
+            if let Some(entry) = ways[at].get("items") {
+                ways.extend(Self(entry).ways_of_one());
+            }
+            at += 1;
+        }
+        ways
+    }
+
+    /// As [`Self::ways`], without what is in lists.
+    fn ways_of_one(self) -> Vec<&'static Value> {
+        let mut ways = vec![self.0];
+        let mut at = 0;
+        while at < ways.len() {
+            let way = ways[at];
+            at += 1;
+            if let Some(name) = way.get("$ref").and_then(Value::as_str) {
+                ways.extend(SCHEMA.pointer(name.trim_start_matches('#')));
+            }
+            for key in ["anyOf", "oneOf", "allOf"] {
+                ways.extend(way.get(key).and_then(Value::as_array).into_iter().flatten());
+            }
+        }
+        ways
+    }
+
+    /// The keys below it.
+    #[must_use]
+    pub fn keys(self) -> Vec<(&'static str, Self)> {
+        let ways = self.ways().into_iter();
+        let objects = ways.filter_map(|it| it.get("properties")?.as_object());
+        objects
+            .flatten()
+            .map(|(key, node)| (key.as_str(), Self(node)))
+            .collect()
+    }
+
+    /// The part of a key below it.
+    #[must_use]
+    pub fn key(self, name: &str) -> Option<Self> {
+        let own = self.keys().into_iter().find(|(key, _)| *key == name);
+        own.map(|(_, node)| node).or_else(|| {
+            let mut ways = self.ways().into_iter();
+            // Keys that are names: of defines and import variables.
+            let any =
+                ways.find_map(|it| it.get("additionalProperties").filter(|it| it.is_object()));
+            any.map(Self)
+        })
+    }
+
+    /// The part that a path leads to.
+    #[must_use]
+    pub fn at(self, path: &[String]) -> Option<Self> {
+        path.iter().try_fold(self, |node, key| node.key(key))
+    }
+
+    /// What it is, in the words of who wrote the key.
+    #[must_use]
+    pub fn text(self) -> Option<&'static str> {
+        let mut ways = self.ways().into_iter();
+        ways.find_map(|it| it.get("description")?.as_str())
+    }
+
+    /// Whether it can be a section of one table, and of several.
+    #[must_use]
+    pub fn section(self) -> (bool, bool) {
+        let is_table = |ways: &[&Value]| ways.iter().any(|it| it.get("properties").is_some());
+        let one = self.ways_of_one();
+        let mut entries = one.iter().filter_map(|it| it.get("items"));
+        let several = entries.any(|entry| is_table(&Self(entry).ways_of_one()));
+        (is_table(&one), several)
+    }
+
+    /// What a text in it is a name of (`x-names`).
+    #[must_use]
+    pub fn names(self) -> Option<&'static str> {
+        let mut ways = self.ways().into_iter();
+        ways.find_map(|it| it.get(schema::NAMES)?.as_str())
+    }
+
+    /// The values that there are, as far as they are listed, each with what it means.
+    #[must_use]
+    pub fn values(self) -> Vec<(String, &'static str)> {
+        let mut values = Vec::new();
+        for way in self.ways() {
+            let text = way.get("description").and_then(Value::as_str);
+            let text = text.unwrap_or_default();
+            let listed = way.get("enum").and_then(Value::as_array);
+            for value in listed.into_iter().flatten().chain(way.get("const")) {
+                let value = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                // The text of a list of values is that of the key.
+                let own = if way.get("const").is_some() { text } else { "" };
+                values.push((value, own));
+            }
+            if way["type"] == "boolean" {
+                values.extend(["true", "false"].map(|it| (it.to_owned(), "")));
+            }
+        }
+        values
+    }
+
+    /// Whether a value of it is written in quotes.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        let is = |it: &Value| {
+            it == "string"
+                || it
+                    .as_array()
+                    .is_some_and(|it| it.contains(&"string".into()))
+        };
+        self.ways()
+            .into_iter()
+            .any(|it| is(&it["type"]) || it.get("enum").is_some() || it.get("const").is_some())
+    }
+
+    /// What kind of value it takes, in words.
+    #[must_use]
+    pub fn kind(self) -> String {
+        let mut kinds: Vec<String> = Vec::new();
+        for way in self.ways() {
+            let types = way.get("type");
+            let one = types.and_then(Value::as_str).into_iter();
+            let several = types.and_then(Value::as_array).into_iter().flatten();
+            for kind in one.chain(several.filter_map(Value::as_str)) {
+                let limit = |key: &str| way.get(key).and_then(Value::as_u64);
+                let kind = match (kind, limit("minimum"), limit("maximum")) {
+                    ("integer", Some(least), Some(most)) => {
+                        format!("a number from {least} to {most}")
+                    }
+                    ("integer", Some(least), None) => format!("a number from {least}"),
+                    ("integer", ..) => "a whole number".to_owned(),
+                    ("number", ..) => "a number".to_owned(),
+                    ("string", ..) => "a text".to_owned(),
+                    ("boolean", ..) => "true or false".to_owned(),
+                    ("array", ..) => "a list".to_owned(),
+                    _ => "a table".to_owned(),
+                };
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                }
+            }
+        }
+        kinds.join(", ")
+    }
+}

@@ -1,0 +1,237 @@
+//! Which programs there are to check: the sources of all projects in reach, and
+//! single sources that no project knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use npsim_asm::Options;
+use npsim_profile::Profile;
+use npsim_project::assemble::options;
+use npsim_project::problem::Problem;
+use npsim_project::{FILE_NAME, Overrides, Project};
+use npsim_protocols::registry;
+
+use super::documents::Documents;
+use super::paths::canonical;
+use super::settings::Settings;
+
+/// Folders are searched this deep for projects.
+const DEEPEST: usize = 6;
+/// Folders that are looked into at most.
+const MOST_FOLDERS: usize = 4000;
+
+/// A source that is assembled.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// Its canonical path.
+    pub main: PathBuf,
+    /// Folders for `#include`.
+    pub include: Vec<PathBuf>,
+    /// The assembler's options.
+    pub options: Options,
+    /// The chip whose timing counts; none for a text that is no file.
+    pub profile: Option<Arc<Profile>>,
+    /// The files that its project is read from; none without a project.
+    pub files: Vec<PathBuf>,
+    /// The project that runs it and the microengine that is considered.
+    pub project: Option<(String, u8)>,
+}
+
+/// The projects in reach.
+#[derive(Clone, Debug, Default)]
+pub struct Projects {
+    folders: Vec<PathBuf>,
+    settings: Settings,
+    files: Vec<PathBuf>,
+    /// The sources that they run, each once for a project.
+    pub roots: Vec<Root>,
+    /// What is wrong with project files.
+    pub problems: BTreeMap<PathBuf, Vec<Problem>>,
+}
+
+impl Projects {
+    /// Looks for projects in these folders and below.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>, settings: Settings, documents: &Documents) -> Self {
+        let mut projects = Self {
+            folders,
+            settings,
+            ..Self::default()
+        };
+        projects.search(documents);
+        projects
+    }
+
+    /// Takes other settings, which count from the next search on.
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    /// Looks again: project files may have come, gone or changed.
+    pub fn search(&mut self, documents: &Documents) {
+        let mut budget = MOST_FOLDERS;
+        let mut files = Vec::new();
+        for folder in &self.folders {
+            find(folder, 0, &mut budget, &mut files);
+        }
+        files.extend(self.settings.project.as_ref().map(|path| {
+            let path = if path.is_dir() {
+                path.join(FILE_NAME)
+            } else {
+                path.clone()
+            };
+            canonical(&path)
+        }));
+        // Those found on the way up from a source are not below a folder.
+        files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
+        files.sort();
+        files.dedup();
+        self.files = files;
+        self.load(documents);
+    }
+
+    /// Takes in the projects of the folders above a source; says whether there
+    /// were new ones.
+    pub fn reach(&mut self, source: &Path, documents: &Documents) -> bool {
+        let mut found = false;
+        for folder in source.ancestors().skip(1).take(DEEPEST) {
+            let file = folder.join(FILE_NAME);
+            if !self.files.contains(&file) && file.is_file() {
+                self.files.push(file);
+                found = true;
+            }
+        }
+        if found {
+            self.files.sort();
+            self.load(documents);
+        }
+        found
+    }
+
+    /// Where the last profile of a program is: the one that is set, or `profile.json` in the
+    /// folder of its project, or in its own without a project.
+    #[must_use]
+    pub fn profile(&self, root: &Root) -> Option<PathBuf> {
+        let beside = || {
+            // The project file itself comes last, after those that it extends.
+            let file = root.files.last().unwrap_or(&root.main);
+            Some(file.parent()?.join("profile.json"))
+        };
+        self.settings.profile.clone().or_else(beside)
+    }
+
+    /// Reads the projects as they are in the editor, or else on the disk.
+    pub fn load(&mut self, documents: &Documents) {
+        let (overrides, registry) = (Overrides::default(), registry());
+        self.roots.clear();
+        self.problems.clear();
+        for file in &self.files {
+            match Project::load_from(documents.files(), file, &overrides, &registry) {
+                Ok(project) => add(&mut self.roots, &project),
+                Err(problems) => {
+                    self.problems.insert(file.clone(), problems.0);
+                }
+            }
+        }
+    }
+
+    /// A source that no project runs. Beside a project file it is taken for one that can
+    /// stand in the place of the project's first program. Any other is on its own: in the
+    /// default project, if it is a file. It includes from the folders that are set, from
+    /// those of the projects in reach, and from a `lib` beside it or above.
+    #[must_use]
+    pub fn single(&self, source: &Path, documents: &Documents) -> Root {
+        let beside = |root: &&Root| {
+            let project = root.files.last();
+            project.is_some_and(|project| project.parent() == source.parent())
+        };
+        if let Some(root) = self.roots.iter().find(beside) {
+            return Root {
+                main: source.to_path_buf(),
+                project: None,
+                ..root.clone()
+            };
+        }
+        let mut include = self.settings.include.clone();
+        include.extend(
+            self.roots
+                .iter()
+                .flat_map(|root| root.include.iter().cloned()),
+        );
+        let above = source.ancestors().skip(1).take(DEEPEST);
+        include.extend(above.map(|folder| folder.join("lib")));
+        let mut seen = BTreeSet::new();
+        include.retain(|folder| folder.is_dir() && seen.insert(canonical(folder)));
+        let overrides = Overrides {
+            include: include.clone(),
+            ..Overrides::default()
+        };
+        let registry = registry();
+        let mut roots = Vec::new();
+        if let Ok(project) = Project::load_from(documents.files(), source, &overrides, &registry) {
+            add(&mut roots, &project);
+        }
+        roots.pop().unwrap_or_else(|| Root {
+            main: source.to_path_buf(),
+            include,
+            options: Options::default(),
+            profile: None,
+            files: Vec::new(),
+            project: None,
+        })
+    }
+}
+
+/// One root for each source of a project: microengines that run the same source
+/// see it with almost the same names, so the first one speaks for all.
+fn add(roots: &mut Vec<Root>, project: &Project) {
+    let first = roots.len();
+    let files = if project.is_default {
+        Vec::new()
+    } else {
+        project.text.files.clone()
+    };
+    let profile = Some(Arc::new(project.profile.clone()));
+    for plan in &project.programs {
+        let main = canonical(&plan.source);
+        if roots[first..].iter().any(|root| root.main == main) {
+            continue;
+        }
+        roots.push(Root {
+            main,
+            include: project.include.clone(),
+            options: options(project, plan),
+            profile: profile.clone(),
+            files: files.clone(),
+            project: (!project.is_default).then(|| (project.name.clone(), plan.me)),
+        });
+    }
+}
+
+fn find(folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<PathBuf>) {
+    if depth > DEEPEST || *budget == 0 {
+        return;
+    }
+    *budget -= 1;
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut inner = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
+            inner.push(entry.path());
+        } else if name == FILE_NAME {
+            files.push(canonical(&entry.path()));
+        }
+    }
+    inner.sort();
+    for folder in inner {
+        find(&folder, depth + 1, budget, files);
+    }
+}

@@ -1,0 +1,82 @@
+//! A text with what can be read off it without assembling. Each of these is read when it
+//! is first asked for and then kept: a version of a text is asked about many times.
+
+use std::cell::OnceCell;
+use std::ops::{Deref, Range};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use npsim_asm::front::text::{TextLine, lines, without_comments};
+
+use super::definitions::{Definitions, definitions};
+use super::position::{LineIndex, Place};
+
+/// One version of a text.
+#[derive(Clone, Debug)]
+pub struct Text {
+    index: Arc<LineIndex>,
+    lines: OnceCell<Vec<TextLine>>,
+    code: OnceCell<String>,
+    code_lines: OnceCell<Vec<TextLine>>,
+    definitions: OnceCell<Rc<Definitions>>,
+}
+
+impl Text {
+    /// Nothing of it is read yet.
+    #[must_use]
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self {
+            index: Arc::new(LineIndex::new(text)),
+            lines: OnceCell::new(),
+            code: OnceCell::new(),
+            code_lines: OnceCell::new(),
+            definitions: OnceCell::new(),
+        }
+    }
+
+    /// The letters and lines alone, for another thread.
+    #[must_use]
+    pub const fn index(&self) -> &Arc<LineIndex> {
+        &self.index
+    }
+
+    /// Bytes of it, as a part of the file that it is the text of.
+    #[must_use]
+    pub fn place(&self, path: &Path, range: Range<usize>) -> Place {
+        Place::new(path, &self.index, range)
+    }
+
+    /// Its lines that have anything on them.
+    #[must_use]
+    pub(crate) fn lines(&self) -> &[TextLine] {
+        self.lines.get_or_init(|| lines(self))
+    }
+
+    /// The text with comments turned into spaces; every byte keeps its place.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        self.code.get_or_init(|| without_comments(self))
+    }
+
+    /// The lines of [`Self::code`].
+    #[must_use]
+    pub(crate) fn code_lines(&self) -> &[TextLine] {
+        self.code_lines.get_or_init(|| lines(self.code()))
+    }
+
+    /// The macros and names that it defines.
+    #[must_use]
+    pub(crate) fn definitions(&self) -> &Rc<Definitions> {
+        self.definitions
+            .get_or_init(|| Rc::new(definitions(self, self.lines())))
+    }
+}
+
+impl Deref for Text {
+    type Target = LineIndex;
+
+    fn deref(&self) -> &LineIndex {
+        &self.index
+    }
+}

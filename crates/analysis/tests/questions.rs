@@ -1,0 +1,198 @@
+//! Sources are asked about as a program that embeds the analysis does it: by bytes and paths.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use npsim_analysis::{
+    Completion, Edit, ItemKind, NameKind, Settings, Severity, Spot, SymbolKind, WordKind, Workspace,
+};
+
+const FILE: &str = "/nowhere/count.uc";
+const SOURCE: &str = "\
+; add(to, by)
+;   Adds.
+#macro add(to, by)
+alu[to, to, +, by]
+#endm
+.reg total step
+immed[total, 1]
+immed[step, 2]
+add(total, step)
+again#: br[again#]
+";
+
+/// A workspace that holds these texts and no files.
+fn workspace(texts: &[(&str, &str)]) -> Workspace {
+    let mut workspace = Workspace::new(Vec::new(), Settings::default());
+    for (path, text) in texts {
+        workspace.open(Path::new(path), (*text).to_owned());
+    }
+    workspace.assemble();
+    workspace
+}
+
+/// The place of the first byte of a text that a file has, so many bytes on.
+fn spot(workspace: &Workspace, path: &str, mark: &str, on: usize) -> Spot {
+    let text = workspace.text(Path::new(path)).expect("the text");
+    let at = text.find(mark).expect("the mark");
+    workspace.spot(Path::new(path), at + on).expect("a spot")
+}
+
+/// The texts after edits that do not overlap.
+fn edited(edits: &[Edit]) -> BTreeMap<PathBuf, String> {
+    let mut texts = BTreeMap::new();
+    let mut sorted: Vec<&Edit> = edits.iter().collect();
+    sorted.sort_by_key(|edit| edit.place.range.start);
+    for edit in sorted.into_iter().rev() {
+        let text = texts
+            .entry(edit.place.path.clone())
+            .or_insert_with(|| edit.place.text.to_string());
+        text.replace_range(edit.place.range.clone(), &edit.text);
+    }
+    texts
+}
+
+#[test]
+fn messages_have_places_and_remedies() {
+    let broken = SOURCE.replace(".reg total step", ".reg total");
+    let workspace = workspace(&[(FILE, &broken)]);
+    let found = workspace.diagnostics();
+    let first = found.first().expect("a message");
+    assert_eq!((first.severity, first.place.line()), (Severity::Error, 8));
+    assert_eq!(&first.place.text[first.place.range.clone()], "step");
+    let actions = workspace.actions(Path::new(FILE), &first.place.range);
+    let declare = actions.iter().find(|it| it.title == "declare `.reg step`");
+    let texts = edited(&declare.expect("an action").edits);
+    let mended = &texts[Path::new(FILE)];
+    let workspace = self::workspace(&[(FILE, mended)]);
+    assert_eq!(workspace.diagnostics(), [], "{mended}");
+}
+
+#[test]
+fn warning_on_a_last_line_without_an_end_can_be_silenced() {
+    let text = "again#: br[again#]\nnop";
+    let workspace = workspace(&[(FILE, text)]);
+    let found = workspace.diagnostics();
+    let warning = found.iter().find(|it| it.severity == Severity::Warning);
+    let range = &warning.expect("a warning").place.range;
+    let actions = workspace.actions(Path::new(FILE), range);
+    let silence = actions.iter().find(|it| it.title.starts_with("silence"));
+    let texts = edited(&silence.expect("an action").edits);
+    let silent = self::workspace(&[(FILE, &texts[Path::new(FILE)])]);
+    assert_eq!(silent.diagnostics(), [], "{texts:?}");
+}
+
+#[test]
+fn words_have_meanings_that_change_with_the_text() {
+    let mut workspace = workspace(&[(FILE, SOURCE)]);
+    let hover = |workspace: &Workspace, mark, on| {
+        let spot = spot(workspace, FILE, mark, on);
+        workspace.hover(&spot).map(|hover| hover.text)
+    };
+    let total = hover(&workspace, "total, 1", 0).expect("a meaning");
+    assert!(total.contains("register: `total` is "), "{total}");
+    assert!(total.contains("(file:///nowhere/count.uc#L6)"), "{total}");
+    let add = hover(&workspace, "add(total", 0).expect("a meaning");
+    assert!(add.contains("#macro add(to, by)") && add.contains("Adds."));
+    workspace.change(Path::new(FILE), SOURCE.replace("Adds.", "Sums up."));
+    workspace.assemble();
+    let add = hover(&workspace, "add(total", 0).expect("a meaning");
+    assert!(add.contains("Sums up."), "{add}");
+    workspace.close(Path::new(FILE));
+    workspace.assemble();
+    assert!(workspace.text(Path::new(FILE)).is_none());
+    assert_eq!(workspace.diagnostics(), []);
+}
+
+#[test]
+fn completion_replaces_what_has_been_typed() {
+    let workspace = workspace(&[(FILE, SOURCE)]);
+    let spot = spot(&workspace, FILE, "total, 1", 3);
+    let Completion { typed, items } = workspace.completion(&spot);
+    assert_eq!(&SOURCE[typed], "tot");
+    let step = items.iter().find(|it| it.label == "step").expect("step");
+    assert_eq!(step.kind, ItemKind::Name(NameKind::Register));
+}
+
+#[test]
+fn names_lead_to_their_uses_and_take_others() {
+    let workspace = workspace(&[(FILE, SOURCE)]);
+    let spot = spot(&workspace, FILE, "step, 2", 1);
+    let definition = workspace.definition(&spot);
+    assert_eq!(definition.len(), 1);
+    assert_eq!((definition[0].line(), definition[0].range.len()), (6, 4));
+    assert_eq!(workspace.references(&spot).len(), 3);
+    let uses = workspace.uses(&spot);
+    assert_eq!(uses.iter().filter(|it| it.declares).count(), 1);
+    let edits = workspace.rename(&spot, "width").expect("edits");
+    assert_eq!(
+        edited(&edits)[Path::new(FILE)],
+        SOURCE.replace("step", "width")
+    );
+    let taken = workspace.rename(&spot, "total").expect_err("a reason");
+    assert_eq!(taken, "there is a `total` already");
+}
+
+#[test]
+fn texts_have_parts_words_and_layout() {
+    let workspace = workspace(&[(FILE, SOURCE)]);
+    let path = Path::new(FILE);
+    let outline = workspace.outline(path).expect("an outline");
+    let names: Vec<_> = outline.iter().map(|it| (it.kind, &*it.name)).collect();
+    let register = SymbolKind::Name(NameKind::Register);
+    let label = SymbolKind::Name(NameKind::Label);
+    assert_eq!(
+        names,
+        [
+            (SymbolKind::Macro, "add"),
+            (register, "total"),
+            (register, "step"),
+            (label, "again#")
+        ]
+    );
+    let folds = workspace.folds(path).expect("folds");
+    let lines: Vec<_> = folds
+        .iter()
+        .map(|it| (it.lines.clone(), it.comment))
+        .collect();
+    assert_eq!(lines, [(0..=1, true), (2..=3, false)]);
+    let words = workspace.words(path).expect("words");
+    let kind = |text: &str| {
+        let word = words.iter().find(|it| &SOURCE[it.range.clone()] == text);
+        word.map(|it| (it.kind, it.declares))
+    };
+    assert_eq!(kind("alu"), Some((WordKind::Instruction, false)));
+    assert_eq!(kind("by"), Some((WordKind::Parameter, false)));
+    assert_eq!(kind("total"), Some((WordKind::Register, true)));
+    let edits = workspace.layout(path, None).expect("edits");
+    let laid_out = &edited(&edits)[path];
+    assert!(laid_out.contains("\n    immed[total, 1]\n"), "{laid_out}");
+}
+
+#[test]
+fn programs_show_what_they_cost() {
+    let workspace = workspace(&[(FILE, SOURCE)]);
+    let whole = 0..SOURCE.len();
+    let hints = workspace.hints(Path::new(FILE), &whole).expect("hints");
+    let add = SOURCE.find("add(total, step)").expect("the use") + "add(total, step)".len();
+    let words = hints.iter().find(|it| it.offset == add).expect("a hint");
+    assert_eq!(words.label, "1 word");
+    let lenses = workspace.lenses(Path::new(FILE)).expect("lenses");
+    let titles: Vec<_> = lenses.iter().map(|it| it.title.as_str()).collect();
+    assert_eq!(titles, ["4 of 4096 words", "1 use, 1 word each"]);
+    let spot = spot(&workspace, FILE, "step)", 0);
+    let signature = workspace.signature(&spot).expect("a form");
+    let form = &signature.forms[signature.active];
+    assert_eq!((&*form.text, signature.operand), ("add(to, by)", 1));
+    assert_eq!(&form.text[form.operands[1].clone()], "by");
+}
+
+#[test]
+fn project_files_are_of_another_language() {
+    let file = "/nowhere/p/npsim.toml";
+    let workspace = workspace(&[(file, "[[me]]\nid = 0\nsource = \"count.uc\"\n")]);
+    let hover = workspace.hover(&spot(&workspace, file, "id", 0));
+    assert!(hover.expect("a meaning").text.starts_with("`me.id`"));
+    assert_eq!(workspace.folds(Path::new(file)), None);
+    assert_eq!(workspace.layout(Path::new(file), None), None);
+}
