@@ -26,7 +26,6 @@ use crate::simulation::{Advance, Ending, Simulation};
 use npsim_project::problem::Problem;
 
 pub use exact::NodeCopy;
-pub use networked::NetworkedState;
 
 /// Cycles between two times at which what has left is handed on.
 const WINDOW: Cycle = 60_000;
@@ -76,13 +75,13 @@ pub struct Node {
     silent: Cycle,
 }
 
-/// The state of a node: what [`Session::snapshot`](crate::session::Session::snapshot) has of it.
+/// The state of a node between two runs, from which another one of the same project goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct NodeState {
+pub struct NodeState {
     handled: Cycle,
     undecided: bool,
-    pub links: LinksState,
-    pub chip: Vec<u8>,
+    pub(crate) links: LinksState,
+    chip: Vec<u8>,
 }
 
 impl Node {
@@ -321,7 +320,11 @@ impl Node {
         self.links.complete(self.simulation.now())
     }
 
-    pub(crate) fn save(&mut self) -> Result<NodeState, Problem> {
+    /// The state between two runs; in a network, after what left and what was lost has been taken.
+    ///
+    /// # Errors
+    /// The capture could not be written, or frames not be read.
+    pub fn save(&mut self) -> Result<NodeState, Problem> {
         let links = self.links.save().map_err(|error| {
             Problem::new(format!("the state of the links cannot be saved: {error}"))
         })?;
@@ -334,7 +337,11 @@ impl Node {
         })
     }
 
-    pub(crate) fn restore(&mut self, state: &NodeState) -> Result<(), String> {
+    /// Goes on from the state of a node of the same project, settings and kind of lines.
+    ///
+    /// # Errors
+    /// It is no state of such a node, in words.
+    pub fn restore(&mut self, state: &NodeState) -> Result<(), String> {
         self.simulation
             .restore(&state.chip)
             .map_err(|error| error.to_string())?;
@@ -344,7 +351,9 @@ impl Node {
                 "more frames have arrived than there are, or they come from elsewhere".to_owned(),
             );
         }
+        self.links.come_to(state.handled);
         self.handled = state.handled;
+        self.silent = 0;
         self.waits = false;
         self.ending = None;
         Ok(())

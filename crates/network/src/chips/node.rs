@@ -11,7 +11,7 @@ use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
 use npsim_session::links::{Crossing, FrameOrigin, LostFrame};
-use npsim_session::node::{NetworkedState, Node};
+use npsim_session::node::{self, Node};
 use npsim_session::report::NodeReport;
 use npsim_session::session::seed_of;
 use npsim_session::simulation::RunSettings;
@@ -82,7 +82,7 @@ pub(crate) struct Happened {
 /// The state of a chip in a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChipNodeState {
-    chip: NetworkedState,
+    chip: node::NodeState,
     inside: InTransit,
     unknown_frames: u64,
 }
@@ -91,7 +91,7 @@ impl ChipNode {
     /// The state between two runs.
     pub fn save(&mut self) -> Result<ChipNodeState, Problem> {
         Ok(ChipNodeState {
-            chip: self.node.save_networked()?,
+            chip: self.node.save()?,
             inside: self.inside.clone(),
             unknown_frames: self.unknown_frames,
         })
@@ -103,7 +103,7 @@ impl ChipNode {
         if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
             return Err(format!("frames in `{}` are none of the network", self.name));
         }
-        self.node.restore_networked(state.chip)?;
+        self.node.restore(&state.chip)?;
         self.restored = self.node.handled();
         self.inside = state.inside;
         self.unknown_frames = state.unknown_frames;
