@@ -46,6 +46,17 @@ struct Port {
     neighbour: Mac,
 }
 
+/// The least times between a chip and other nodes; the last time of all where there are none.
+#[derive(Debug, Clone)]
+pub(crate) struct Ways {
+    /// To hosts, switches and packet-level routers.
+    pub outwards: Time,
+    /// From there.
+    pub inwards: Time,
+    /// From other chips, by their places.
+    pub from: Vec<(usize, Time)>,
+}
+
 /// A chip in a network.
 pub(crate) struct ChipNode {
     pub node: Node,
@@ -70,13 +81,6 @@ impl fmt::Debug for ChipNode {
             .field("inside", &self.inside)
             .finish_non_exhaustive()
     }
-}
-
-/// What a chip did, in its own cycles.
-#[derive(Debug, Default)]
-pub(crate) struct Happened {
-    departures: Vec<Crossing>,
-    lost: Vec<LostFrame>,
 }
 
 /// The state of a chip in a network.
@@ -130,16 +134,8 @@ impl ChipNode {
     }
 
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
-    /// `progress` is asked now and then whether to go on. What has left before is known to
-    /// all nodes.
+    /// `progress` is asked now and then whether to go on.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
-        self.node.set_free();
-        self.go_on_to(until, progress);
-    }
-
-    /// Goes on to a later cycle, where no node has learnt yet what has left since
-    /// [`Self::run_to`].
-    pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         self.node.run_open(until, &mut *self.observer, progress);
     }
 
@@ -217,30 +213,22 @@ impl ChipNode {
         floor(u128::from(cycle) * u128::from(SECOND) / u128::from(self.hertz.max(1)))
     }
 
-    /// The least time from its ports to nodes that are no chips; none if there are no such.
-    pub fn delay_outwards(&self, topology: &Topology) -> Time {
-        let ports = self.ports_to(topology, false);
-        ports.map(|port| port.delay).min().unwrap_or(Time::MAX)
-    }
-
-    /// The least time to its ports from nodes that are no chips.
-    pub fn delay_inwards(&self, topology: &Topology) -> Time {
-        let ports = self.ports_to(topology, false);
-        ports.map(|port| port.delay_into).min().unwrap_or(Time::MAX)
-    }
-
-    /// The chips that it is joined to, by node, with the time from there.
-    pub fn chips_before(&self, topology: &Topology) -> Vec<(usize, Time)> {
-        let ports = self.ports_to(topology, true);
-        ports.map(|port| (port.peer, port.delay_into)).collect()
-    }
-
-    fn ports_to(&self, topology: &Topology, chips: bool) -> impl Iterator<Item = &Port> {
-        let kind = move |port: &&Port| {
-            let kind = &topology.nodes[port.peer].kind;
-            matches!(kind, NodeKind::Chip { .. }) == chips
+    /// Its least times to and from other nodes; `at` has by node the place of the chip there.
+    pub fn ways(&self, at: &[Option<usize>]) -> Ways {
+        let mut ways = Ways {
+            outwards: Time::MAX,
+            inwards: Time::MAX,
+            from: Vec::new(),
         };
-        self.ports.iter().flatten().filter(kind)
+        for port in self.ports.iter().flatten() {
+            if let Some(chip) = at[port.peer] {
+                ways.from.push((chip, port.delay_into));
+            } else {
+                ways.outwards = ways.outwards.min(port.delay);
+                ways.inwards = ways.inwards.min(port.delay_into);
+            }
+        }
+        ways
     }
 
     /// A frame comes by one of its links.
@@ -282,24 +270,11 @@ impl ChipNode {
         Ok(())
     }
 
-    /// What the chip did since this was asked last.
-    pub fn take(&mut self) -> Happened {
-        Happened {
-            departures: self.node.take_departures(),
-            lost: self.node.take_lost(),
-        }
-    }
-
-    /// Tells the network what the chip did. Gives what goes to other chips.
-    pub fn tell(
-        &mut self,
-        happened: Happened,
-        simulation: &mut Simulation,
-        tap: &mut dyn Tap,
-    ) -> Vec<ToChip> {
+    /// Tells the network what the chip did since the last call. Gives what goes to other chips.
+    pub fn tell(&mut self, simulation: &mut Simulation, tap: &mut dyn Tap) -> Vec<ToChip> {
         let mut onwards = Vec::new();
-        let mut lost = happened.lost.into_iter().peekable();
-        for departure in happened.departures {
+        let mut lost = self.node.take_lost().into_iter().peekable();
+        for departure in self.node.take_departures() {
             while let Some(lost) = lost.next_if(|lost| lost.cycle <= departure.start) {
                 self.lost(lost, simulation, tap);
             }
