@@ -246,9 +246,7 @@ impl Node {
         observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
-        if self.mark == Some(self.simulation.now()) && self.marked.is_none() {
-            self.marked = Some(self.counts());
-        }
+        self.note_mark();
         let mark = self.mark.filter(|_| self.marked.is_none());
         // A node that the one behind waits for goes beyond the target.
         let exactly = match target {
@@ -272,10 +270,9 @@ impl Node {
                 each(cycle)
             });
         self.waits = false;
-        let known = match came {
+        match came {
             Advance::Ended(Ending::Reached) if until != self.until => {
                 self.handled = self.simulation.now();
-                self.handled
             }
             Advance::Ended(ending) => {
                 self.ending = Some(match ending {
@@ -283,26 +280,25 @@ impl Node {
                     other => other,
                 });
                 self.handled = self.handled.max(self.simulation.now());
-                if self.is_closed() {
-                    Cycle::MAX
-                } else {
-                    self.handled
-                }
             }
             Advance::To(cycle) => {
                 self.handled = self.handled.max(cycle);
                 self.waits = cycle < pause;
-                self.handled
             }
-        };
-        if mark == Some(self.simulation.now()) && until == mark && self.marked.is_none() {
-            self.marked = Some(self.counts());
         }
-        let known = match known {
-            Cycle::MAX => known,
-            known => self.chip().units().msf.departures_known(known),
+        self.note_mark();
+        let known = if self.is_closed() {
+            Cycle::MAX
+        } else {
+            self.chip().units().msf.departures_known(self.handled)
         };
         self.links.release(known)
+    }
+
+    fn note_mark(&mut self) {
+        if self.mark == Some(self.simulation.now()) && self.marked.is_none() {
+            self.marked = Some(self.counts());
+        }
     }
 
     /// The frames that have left and were not given yet, since others that began to leave before
