@@ -3,7 +3,7 @@
 
 mod events;
 
-use npsim_isa::{ALL_CONTEXTS, CONTEXTS};
+use npsim_isa::{CONTEXTS, ContextSet};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -145,7 +145,7 @@ impl Chip {
             .filter(|(_, loaded)| *loaded)
         {
             microengine.expose(exposed);
-            microengine.start(ALL_CONTEXTS, &mut chip.fabric);
+            microengine.start(ContextSet::ALL, &mut chip.fabric);
         }
         chip.disturb(&boot.disturbances)?;
         // No run has begun.

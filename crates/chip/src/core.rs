@@ -35,7 +35,7 @@ mod stats;
 
 use std::fmt;
 
-use npsim_isa::Operand;
+use npsim_isa::{ContextSet, Operand};
 use serde::{Deserialize, Serialize};
 
 pub use loaded::{DecodedWord, Program, ProgramError};
@@ -186,9 +186,8 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// The program that is loaded.
     fn program(&self) -> &Program;
 
-    /// Enables contexts (bit c: context c) at address 0 and lets the arbiter
-    /// choose among them. In four-context mode the odd ones stay inactive.
-    fn start(&mut self, contexts: u8, fabric: &mut Fabric);
+    /// Enables contexts at address 0 and lets the arbiter choose among them. In four-context mode the odd ones stay inactive.
+    fn start(&mut self, contexts: ContextSet, fabric: &mut Fabric);
 
     /// Gives `PSEUDO_RANDOM_NUMBER` a value before the start. The register would
     /// never leave 0, so 1 stands for it.

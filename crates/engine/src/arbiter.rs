@@ -10,11 +10,11 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::Stall;
-use npsim_isa::{ALL_CONTEXTS, CONTEXTS};
+use npsim_isa::{Context, ContextSet};
 
 impl Microengine {
     pub(crate) fn add_stall(&mut self, stall: Stall) -> bool {
-        let runs = self.usable(self.enabled) >> (stall.context % CONTEXTS) & 1 == 1;
+        let runs = self.usable(self.enabled).contains(stall.context());
         if runs {
             self.stalls.all.push(stall);
         }
@@ -23,9 +23,14 @@ impl Microengine {
 
     /// The context after `last` that gets the pipeline at a cycle.
     #[inline]
-    pub(crate) fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
+    pub(crate) fn choose(
+        &mut self,
+        last: Context,
+        at: Cycle,
+        fabric: &mut Fabric,
+    ) -> Option<Context> {
         if self.stalls.is_empty() {
-            self.contexts.next_ready(last, ALL_CONTEXTS)
+            self.contexts.ready().next_after(last)
         } else {
             self.choose_around_stalls(last, at, fabric)
         }
@@ -33,12 +38,14 @@ impl Microengine {
 
     #[cold]
     #[inline(never)]
-    fn choose_around_stalls(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
-        let stalled = self
-            .stalls
-            .at(at)
-            .fold(0, |stalled, it| stalled | 1 << (it.context % CONTEXTS));
-        let next = self.contexts.next_ready(last, !stalled);
+    fn choose_around_stalls(
+        &mut self,
+        last: Context,
+        at: Cycle,
+        fabric: &mut Fabric,
+    ) -> Option<Context> {
+        let stalled: ContextSet = self.stalls.at(at).map(Stall::context).collect();
+        let next = self.contexts.ready().difference(stalled).next_after(last);
         if next.is_none() {
             self.wait_for_a_stall(at, fabric);
         }
@@ -49,7 +56,7 @@ impl Microengine {
     /// holds a ready context back.
     fn wait_for_a_stall(&mut self, at: Cycle, fabric: &mut Fabric) {
         let contexts = &self.contexts;
-        let ready = |it: &&Stall| contexts[it.context].state() == ContextPhase::Ready;
+        let ready = |it: &&Stall| contexts[it.context()].state() == ContextPhase::Ready;
         let end = self.stalls.at(at).filter(ready).map(|it| it.until).min();
         if let Some(end) = end.filter(|&end| end < self.stalls.due) {
             self.stalls.due = end;
@@ -61,7 +68,7 @@ impl Microengine {
         if self.stalls.due <= fabric.now {
             self.stalls.due = Cycle::MAX;
         }
-        let ready = self.contexts.next_ready(self.last, ALL_CONTEXTS).is_some();
+        let ready = !self.contexts.ready().is_empty();
         if self.phase == Phase::Idle && ready {
             self.wake(self.timing.wake, fabric);
         }

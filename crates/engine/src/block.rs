@@ -7,7 +7,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_buffer::TraceBuffer;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_isa::csr;
+use npsim_isa::{Context, csr};
 use serde::{Deserialize, Serialize};
 
 use crate::aborted_slots::AbortedSlots;
@@ -202,7 +202,7 @@ impl BlockTiming {
         &mut self,
         (op, at): (&Op, usize),
         (deferred, sets_codes): (usize, bool),
-        who: (u8, u8),
+        who: (u8, Context),
         (trace, aborted_slots): (&mut TraceBuffer, &mut AbortedSlots),
     ) -> Cycle {
         self.trace(who, at + deferred + 1, trace);
@@ -212,7 +212,7 @@ impl BlockTiming {
             let ((me, context), pc) = (who, at as u16);
             let aborted = TraceEvent::Aborted {
                 me,
-                context,
+                context: context.number(),
                 pc,
                 slots,
             };
@@ -222,11 +222,11 @@ impl BlockTiming {
     }
 
     /// Traces the instructions of the block up to an address.
-    pub fn trace(&self, (me, context): (u8, u8), to: usize, trace: &mut TraceBuffer) {
+    pub fn trace(&self, (me, context): (u8, Context), to: usize, trace: &mut TraceBuffer) {
         if to != self.from {
             let issued = TraceEvent::Issued {
                 me,
-                context,
+                context: context.number(),
                 pc: self.from as u16,
                 count: (to - self.from) as u16,
             };

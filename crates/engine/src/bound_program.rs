@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use npsim_isa::register_base;
+use npsim_isa::Context;
 
 use crate::block::{SideEffects, handler_at};
 use crate::operation::Op;
@@ -23,8 +23,8 @@ pub(crate) struct BoundProgram {
 
 impl BoundProgram {
     /// A program's operations for a context of a microengine.
-    pub fn new(program: &Predecoded, (me, context): (u8, u8)) -> Self {
-        let base = u16::from(register_base(context));
+    pub fn new(program: &Predecoded, (me, context): (u8, Context)) -> Self {
+        let base = u16::from(context.register_base());
         let own = |slot: u16| {
             if slot & RELATIVE == 0 {
                 slot

@@ -1,9 +1,6 @@
 //! Memory and I/O commands: from the instruction to what the bus carries.
 
-use npsim_isa::{
-    CONTEXTS, CapAccess, CapCsr, CommandOp, Completion, TransferRegister, Unit, Words,
-    absolute_register, context_index,
-};
+use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, Context, TransferRegister, Unit, Words};
 
 use crate::control::SlowOutcome;
 use crate::microengine::{LoopExit, Microengine, slow};
@@ -103,7 +100,7 @@ impl Microengine {
         address: u32,
         fabric: &mut Fabric,
     ) -> Result<Option<Swap>, LoopExit> {
-        let bound_program = &self.bound[context_index(self.datapath.context)];
+        let bound_program = &self.bound[self.datapath.context.index()];
         let bound = bound_program.command(number);
         let (out, into) = (&bound.pulled, &bound.pushed);
         // Where it moves nothing there are no slots to be asked for.
@@ -347,13 +344,13 @@ impl Microengine {
         let (kind, register) = registers_of(request.op.info(), request.transfer);
         let command = BusCommand {
             me: self.index,
-            context,
+            context: context.number(),
             pc: self.pc,
             address: request.address,
             count: request.count.max(1),
             transfer_me: self.index,
-            transfer: absolute_register(context, register),
-            signal_context: context,
+            transfer: context.absolute_register(register),
+            signal_context: context.number(),
             immediate: request.immediate,
             ..BusCommand::blank(request.op, kind)
         };
@@ -416,7 +413,7 @@ impl Microengine {
             command.count = (word >> 21 & 15) as u8 + 1;
         }
         if bit(3) {
-            command.signal_context = word as u8 % CONTEXTS;
+            command.signal_context = Context::wrapping(word as u8).number();
         }
         let buffers = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
         if buffers {

@@ -1,6 +1,6 @@
 //! Contexts and the arbiter that gives them the pipeline.
 
-use npsim_isa::{CONTEXTS, ContextMask, context_index};
+use npsim_isa::{CONTEXTS, Context, ContextSet};
 use std::ops::{Index, IndexMut};
 
 use npsim_chip::Cycle;
@@ -8,9 +8,9 @@ use npsim_chip::core::{ContextPhase, ContextTimes};
 use npsim_chip::kernel::snapshot::stamp;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// One hardware thread.
+/// The state of one context, a hardware thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Context {
+pub(crate) struct Thread {
     state: ContextPhase,
     pub pc: u16,
     /// The instruction with which it last yielded the pipeline.
@@ -30,7 +30,7 @@ pub(crate) struct Context {
     pub times: ContextTimes,
 }
 
-impl Context {
+impl Thread {
     pub fn new() -> Self {
         Self {
             state: ContextPhase::Inactive,
@@ -119,21 +119,19 @@ impl Context {
     }
 }
 
-/// All contexts of a microengine, by number modulo [`CONTEXTS`]. Which are ready stands beside them,
-/// since the arbiter asks at each swap.
+/// All contexts of a microengine. Which are ready stands beside them, since the arbiter asks at
+/// each swap.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "[Context; CONTEXTS as usize]")]
+#[serde(from = "[Thread; CONTEXTS as usize]")]
 pub(crate) struct Contexts {
-    all: [Context; CONTEXTS as usize],
-    /// Bit c: context c is ready.
-    ready: ContextMask,
+    all: [Thread; CONTEXTS as usize],
+    ready: ContextSet,
 }
 
-impl From<[Context; CONTEXTS as usize]> for Contexts {
-    fn from(all: [Context; CONTEXTS as usize]) -> Self {
-        let ready = (all.iter().zip(0..)).fold(0, |ready, (it, context)| {
-            ready | ContextMask::from(it.state == ContextPhase::Ready) << context
-        });
+impl From<[Thread; CONTEXTS as usize]> for Contexts {
+    fn from(all: [Thread; CONTEXTS as usize]) -> Self {
+        let is_ready = |context: &Context| all[context.index()].state == ContextPhase::Ready;
+        let ready = Context::all().filter(is_ready).collect();
         Self { all, ready }
     }
 }
@@ -144,55 +142,54 @@ impl Serialize for Contexts {
     }
 }
 
-impl Index<u8> for Contexts {
-    type Output = Context;
+impl Index<Context> for Contexts {
+    type Output = Thread;
 
     #[inline]
-    fn index(&self, context: u8) -> &Context {
-        &self.all[context_index(context)]
+    fn index(&self, context: Context) -> &Thread {
+        &self.all[context.index()]
     }
 }
 
-impl IndexMut<u8> for Contexts {
+impl IndexMut<Context> for Contexts {
     #[inline]
-    fn index_mut(&mut self, context: u8) -> &mut Context {
-        &mut self.all[context_index(context)]
+    fn index_mut(&mut self, context: Context) -> &mut Thread {
+        &mut self.all[context.index()]
     }
 }
 
 impl Contexts {
     pub fn new() -> Self {
-        Self::from(std::array::from_fn(|_| Context::new()))
+        Self::from(std::array::from_fn(|_| Thread::new()))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Context> {
+    pub fn iter(&self) -> impl Iterator<Item = &Thread> {
         self.all.iter()
     }
 
     /// Begins the account of all at a cycle.
     pub fn open(&mut self, at: Cycle) {
-        for context in &mut self.all {
-            context.since = at;
+        for thread in &mut self.all {
+            thread.since = at;
         }
     }
 
     /// A context goes to a state at a cycle.
     #[inline]
-    pub fn enter(&mut self, context: u8, state: ContextPhase, at: Cycle) {
+    pub fn enter(&mut self, context: Context, state: ContextPhase, at: Cycle) {
         let it = &mut self[context];
         it.account(at);
         it.state = state;
-        let bit = 1 << (context % CONTEXTS);
         if state == ContextPhase::Ready {
-            self.ready |= bit;
+            self.ready.insert(context);
         } else {
-            self.ready &= !bit;
+            self.ready.remove(context);
         }
     }
 
     /// The one that executes yields the pipeline at a cycle: what it does then.
     #[inline]
-    pub fn leave(&mut self, context: u8, enabled: bool, at: Cycle) {
+    pub fn leave(&mut self, context: Context, enabled: bool, at: Cycle) {
         let it = &mut self[context];
         it.times.executing += it.spend_all(at);
         let ready = enabled && it.satisfied();
@@ -203,27 +200,24 @@ impl Contexts {
         } else {
             ContextPhase::Inactive
         };
-        self.ready |= ContextMask::from(ready) << (context % CONTEXTS);
+        if ready {
+            self.ready.insert(context);
+        }
     }
 
     /// One that is ready gets the pipeline at a cycle.
     #[inline]
-    pub fn begin(&mut self, context: u8, at: Cycle) {
-        self.ready &= !(1 << (context % CONTEXTS));
+    pub fn begin(&mut self, context: Context, at: Cycle) {
+        self.ready.remove(context);
         let it = &mut self[context];
         it.consume();
         it.times.ready += it.spend_all(at);
         it.state = ContextPhase::Executing;
     }
 
-    /// The ready context after `last` in round robin, `last` itself at the end. Those
-    /// without their bit in `among` do not count.
+    /// The contexts that are ready.
     #[inline]
-    pub fn next_ready(&self, last: u8, among: ContextMask) -> Option<u8> {
-        let ready = self.ready & among;
-        // The context after the last one comes to bit 0.
-        let first = (last + 1) % CONTEXTS;
-        let turned = ready.rotate_right(u32::from(first));
-        (ready != 0).then(|| (first + turned.trailing_zeros() as u8) % CONTEXTS)
+    pub const fn ready(&self) -> ContextSet {
+        self.ready
     }
 }

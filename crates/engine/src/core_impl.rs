@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_image::NnMode;
-use npsim_isa::{CONTEXTS, Operand};
+use npsim_isa::{CONTEXTS, Context, ContextSet, Operand};
 
 use crate::ENGINE;
 use crate::aborted_slots::AbortedSlots;
@@ -64,7 +64,7 @@ impl Core for Microengine {
         self.program.loaded()
     }
 
-    fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+    fn start(&mut self, contexts: ContextSet, fabric: &mut Fabric) {
         let now = fabric.now;
         if !self.running {
             self.running = true;
@@ -73,19 +73,19 @@ impl Core for Microengine {
             self.contexts.open(now);
         }
         let usable = self.usable(contexts);
-        for c in 0..CONTEXTS {
-            let context = &mut self.contexts[c];
-            if usable & 1 << c != 0 && context.state() == ContextPhase::Inactive {
-                context.signals |= 1;
-                context.wakeup = 1;
-                context.any = false;
-                context.pc = 0;
-                self.contexts.enter(c, ContextPhase::Ready, now);
-                self.trace_context_if_open(c, fabric);
+        for context in usable.iter() {
+            let it = &mut self.contexts[context];
+            if it.state() == ContextPhase::Inactive {
+                it.signals |= 1;
+                it.wakeup = 1;
+                it.any = false;
+                it.pc = 0;
+                self.contexts.enter(context, ContextPhase::Ready, now);
+                self.trace_context_if_open(context, fabric);
             }
         }
-        self.enabled |= usable;
-        if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
+        self.enabled = self.enabled.union(usable);
+        if !self.enabled.is_empty() && matches!(self.phase, Phase::Idle | Phase::Halted) {
             self.wake(0, fabric);
         }
     }
@@ -109,19 +109,20 @@ impl Core for Microengine {
 
     #[inline]
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
-        self.raise(context, mask, fabric);
+        self.raise(Context::wrapping(context), mask, fabric);
     }
 
     fn timer(&mut self, context: u8, fabric: &mut Fabric) {
+        let context = Context::wrapping(context);
         let it = &mut self.contexts[context];
         if it.timer_due != Some(fabric.now) {
             return;
         }
         it.timer_due = None;
         if fabric.trace.is_open() {
-            return self.timer_observed(context % CONTEXTS, fabric);
+            return self.timer_observed(context, fabric);
         }
-        self.timer_raises(context % CONTEXTS, fabric);
+        self.timer_raises(context, fabric);
     }
 
     fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
@@ -151,7 +152,7 @@ impl Core for Microengine {
         if !is_done {
             return self.pushed_slow(slot, fabric);
         }
-        let (context, signals) = (command.signal_context, command.push_signals);
+        let (context, signals) = (command.signal_context(), command.push_signals);
         if signals != 0 {
             self.raise(context, signals, fabric);
         }
@@ -169,7 +170,7 @@ impl Core for Microengine {
         if !is_done {
             return self.pulled_slow(slot, fabric);
         }
-        let (context, signals) = (command.signal_context, command.pull_signals);
+        let (context, signals) = (command.signal_context(), command.pull_signals);
         if signals != 0 {
             self.raise(context, signals, fabric);
         }
@@ -226,15 +227,15 @@ impl Core for Microengine {
                 stats.idle += rest;
             }
         }
-        for ((number, context), times) in (0..).zip(self.contexts.iter()).zip(&mut stats.contexts) {
+        for (context, times) in Context::all().zip(&mut stats.contexts) {
             // The last to yield the pipeline counts as executing until its slots are over,
             // and is ready after them only if it is also the next to get it.
-            let ready = if number == self.last {
+            let ready = if context == self.last {
                 refill
             } else {
                 Cycle::MAX
             };
-            *times = context.times_at(now, ready);
+            *times = self.contexts[context].times_at(now, ready);
         }
         stats
     }
@@ -244,16 +245,17 @@ impl Core for Microengine {
     }
 
     fn halted(&self) -> Option<u8> {
-        (self.phase == Phase::Halted).then_some(self.datapath.context % CONTEXTS)
+        (self.phase == Phase::Halted).then_some(self.datapath.context.number())
     }
 
     #[inline]
     fn context(&self, context: u8) -> ContextView {
+        let context = Context::wrapping(context);
         let it = &self.contexts[context];
         ContextView {
             phase: it.state(),
             since: it.since(),
-            pc: self.context_pc(context % CONTEXTS),
+            pc: self.context_pc(context),
             yielded_at: it.yielded_at,
             signals: it.signals,
             wakeup: it.wakeup,
@@ -266,7 +268,7 @@ impl Core for Microengine {
     }
 
     fn write_register(&mut self, register: Operand, context: u8, value: u32) {
-        if let Some(slot) = self.slot_of(register, context, true) {
+        if let Some(slot) = self.slot_of(register, Context::wrapping(context), true) {
             self.datapath.file[slot] = value;
             self.initialised.mark(slot);
             // It may have been taken from there already.
@@ -275,7 +277,7 @@ impl Core for Microengine {
     }
 
     fn read_register(&self, register: Operand, context: u8) -> u32 {
-        self.slot_of(register, context, true)
+        self.slot_of(register, Context::wrapping(context), true)
             .map_or(0, |slot| self.datapath.file[slot])
     }
 
@@ -317,7 +319,7 @@ impl Core for Microengine {
 
     fn state_digest(&self, now: Cycle) -> Option<u64> {
         let mut digest = u64::from(self.pc) << 32
-            | u64::from(self.datapath.context) << 24
+            | u64::from(self.datapath.context.number()) << 24
             | (self.phase as u64) << 16
             | self.cycle.saturating_sub(now) & 0xffff;
         for context in self.contexts.iter() {
@@ -332,15 +334,12 @@ impl Core for Microengine {
     fn write_vector(&self, out: &mut StateVector) -> Result<(), SnapshotError> {
         // In defer slots it is not known here where control goes.
         let deferring = self.slow & slow::DEFER != 0;
-        let contexts: [_; CONTEXTS as usize] = array::from_fn(|context| {
-            let running = context == usize::from(self.datapath.context);
-            let at = self.context_pc(context as u8);
-            (
-                context as u8,
-                if running && deferring { u16::MAX } else { at },
-            )
+        let contexts = Context::all().map(|context| {
+            let running = context == self.datapath.context;
+            let at = self.context_pc(context);
+            (context, if running && deferring { u16::MAX } else { at })
         });
-        let timers = self.program.timers.registers(&contexts);
+        let timers = self.program.timers.registers(contexts);
         let mut aborted_slots = self.aborted_slots.clone();
         aborted_slots.forget_before(self.turn_start);
         out.add_core(&(self, &aborted_slots), timers.as_ref().map(|it| &it[..]))
@@ -381,15 +380,13 @@ impl Core for Microengine {
         if it.mode != self.mode {
             it.program.set_mode(it.mode);
         }
-        for (context, (bound_program, unverified)) in
-            it.bound.iter_mut().zip(&unverified).enumerate()
-        {
+        for (context, unverified) in Context::all().zip(&unverified) {
             if !unverified.is_empty() {
-                *bound_program = BoundProgram::new(&it.program, (it.index, context as u8));
+                let bound_program = &mut it.bound[context.index()];
+                *bound_program = BoundProgram::new(&it.program, (it.index, context));
                 bound_program.clear_checks_as(unverified);
             }
         }
-        it.datapath.context %= CONTEXTS;
         // One without a program never runs and is not bound.
         if it.program.end() != 0 {
             it.bind();
@@ -490,9 +487,9 @@ impl Microengine {
 
     /// The timer of a context has come.
     #[inline(always)]
-    fn timer_raises(&mut self, context: u8, fabric: &mut Fabric) {
+    fn timer_raises(&mut self, context: Context, fabric: &mut Fabric) {
         let signal = self.contexts[context].future_signal & 15;
-        let at = (self.index, context, signal);
+        let at = (self.index, context.number(), signal);
         fabric.raisers.note(fabric.now, at, SignalSource::TIMER);
         self.raise(context, 1 << signal, fabric);
     }
@@ -500,11 +497,11 @@ impl Microengine {
     /// [`Self::timer_raises`] that is traced.
     #[cold]
     #[inline(never)]
-    fn timer_observed(&mut self, context: u8, fabric: &mut Fabric) {
+    fn timer_observed(&mut self, context: Context, fabric: &mut Fabric) {
         let (me, signal) = (self.index, self.contexts[context].future_signal & 15);
         let raised = TraceEvent::Signal {
             me,
-            context,
+            context: context.number(),
             signals: 1 << signal,
             cause: Cause::Timer,
         };

@@ -6,6 +6,7 @@ use crate::operation::Op;
 use crate::registers::{SLOTS, TEMP_A, TEMP_B, TEMP_D, new_file, saved_file};
 use crate::uop::{UopKind, with_uops};
 use npsim_chip::kernel::snapshot::stamp;
+use npsim_isa::Context;
 use serde::{Deserialize, Serialize};
 
 /// Condition codes as what they come from: a sum `x + y (+ carry) = result`,
@@ -138,7 +139,7 @@ pub(crate) struct Datapath {
     pub crc_remainder: u32,
     pub byte_index: u32,
     /// Running context.
-    pub context: u8,
+    pub context: Context,
 }
 
 impl Datapath {
@@ -155,14 +156,14 @@ impl Datapath {
             cam: Cam::new(),
             crc_remainder: 0,
             byte_index: 0,
-            context: 0,
+            context: Context::FIRST,
         }
     }
 
     /// First register of the running context, in both context modes.
     #[inline]
     pub fn base(&self) -> u16 {
-        u16::from(npsim_isa::register_base(self.context))
+        u16::from(self.context.register_base())
     }
 
     #[inline]
@@ -326,7 +327,7 @@ macro_rules! evaluators {
                 let tested = Tested {
                     codes: self.codes,
                     word: self.get(op.b),
-                    context: u32::from(self.context),
+                    context: self.context.number().into(),
                     number: op.x,
                 };
                 match kind {

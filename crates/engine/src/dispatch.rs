@@ -21,7 +21,7 @@
 use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event;
-use npsim_isa::{CONTEXTS, context_index, csr};
+use npsim_isa::csr;
 
 use crate::datapath::{Datapath, result_of};
 use crate::local_memory::PendingIndex;
@@ -136,7 +136,7 @@ impl Microengine {
             csr_value,
             ..
         } = &mut *self;
-        let ops = bound[context_index(datapath.context)].ops();
+        let ops = bound[datapath.context.index()].ops();
         let Some(words) = ops.get(from..) else {
             return self.no_instruction(fabric).into();
         };
@@ -188,11 +188,10 @@ impl Microengine {
                     let at = here!();
                     let now = block.cycle_of(at);
                     if *pending == 0 && now >= fabric.events.next_time() && now != *turn_start {
-                        let number = datapath.context % CONTEXTS;
                         let write = PostedWrite {
                             me,
-                            number,
-                            context: &mut contexts[number],
+                            context: datapath.context,
+                            thread: &mut contexts[datapath.context],
                             mode: *mode,
                             delay: timing.signal,
                             step: timing.timestamp,

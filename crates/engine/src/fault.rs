@@ -1,7 +1,7 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
 use npsim_image::{RegisterSymbol, TransferDirection};
-use npsim_isa::{Bank, CONTEXTS, Operand};
+use npsim_isa::{Bank, Context, Operand};
 
 use crate::microengine::{LoopExit, Microengine, slow};
 use crate::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
@@ -57,7 +57,7 @@ impl Microengine {
             check,
             cycle: self.cycle,
             me: Some(self.index),
-            context: Some(self.datapath.context),
+            context: Some(self.datapath.context.number()),
             pc: Some(self.pc),
             message,
             notes,
@@ -306,8 +306,7 @@ impl Microengine {
             let since = me.contexts[context].since();
             let mut notes = vec![format!("it has had the pipeline since cycle {since}")];
             notes.push(watchdog::loop_note(me.program.image(), context, me.pc));
-            let waits = |it: &u8| me.contexts[*it].state() == ContextPhase::Ready;
-            let ready: Vec<_> = (0..CONTEXTS).filter(waits).collect();
+            let ready: Vec<_> = me.contexts.ready().iter().map(Context::number).collect();
             if !ready.is_empty() {
                 notes.push(format!("meanwhile {} could have run", numbered(&ready)));
             }
@@ -324,14 +323,18 @@ impl Microengine {
     /// Signals that had arrived and were not consumed are raised again.
     #[cold]
     #[inline(never)]
-    pub(crate) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
-        let pc = self.context(context).place();
+    pub(crate) fn raised_twice(&mut self, context: Context, again: u16, fabric: &mut Fabric) {
+        let pc = self.context(context.number()).place();
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
             .map(|s| signal_name_at(self.program.image(), s, pc))
             .collect();
         let signal = again.trailing_zeros() as u8;
-        let twice = fabric.raised_twice((self.index, context, pc), signal, self.program.image());
+        let twice = fabric.raised_twice(
+            (self.index, context.number(), pc),
+            signal,
+            self.program.image(),
+        );
         let (me, by, at) = twice.second;
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
@@ -355,7 +358,7 @@ impl Microengine {
 
     /// The address at which a context is.
     #[inline]
-    pub(crate) fn context_pc(&self, context: u8) -> u16 {
+    pub(crate) fn context_pc(&self, context: Context) -> u16 {
         let it = &self.contexts[context];
         if it.state() == ContextPhase::Executing {
             self.pc

@@ -1,7 +1,7 @@
 //! Local control and status registers.
 
 use npsim_image::ContextMode;
-use npsim_isa::{CONTEXTS, context_index, csr};
+use npsim_isa::{Context, ContextSet, csr};
 
 use crate::csr_order::only_posts;
 use crate::local_memory::PendingIndex;
@@ -31,7 +31,7 @@ impl Microengine {
     /// The context whose register a CSR is when a context names it: another one's in
     /// the INDIRECT_ views.
     #[inline]
-    fn viewed(&self, csr: u16, context: u8) -> u8 {
+    fn viewed(&self, csr: u16, context: Context) -> Context {
         let indirect = matches!(
             csr,
             csr::INDIRECT_CTX_STS
@@ -44,8 +44,7 @@ impl Microengine {
                 | csr::INDIRECT_LM_ADDR_0_BYTE_INDEX
                 | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
         );
-        let it = if indirect { self.csr_pointer } else { context };
-        it % CONTEXTS
+        if indirect { self.csr_pointer } else { context }
     }
 
     /// Reads a local CSR at the present cycle.
@@ -77,11 +76,19 @@ impl Microengine {
     /// The value of a local CSR for a context at a cycle; `None` for none. Whatever
     /// reading it changes is left as it is.
     #[inline]
-    pub(crate) fn csr_at(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
+    pub(crate) fn csr_at(
+        &self,
+        csr: u16,
+        context: Context,
+        now: Cycle,
+        fabric: &Fabric,
+    ) -> Option<u32> {
         let viewed = self.viewed(csr, context);
         let it = &self.contexts[viewed];
         Some(match csr {
-            csr::CTX_ARB_CNTL => u32::from(self.datapath.context) | u32::from(self.last) << 4,
+            csr::CTX_ARB_CNTL => {
+                u32::from(self.datapath.context.number()) | u32::from(self.last.number()) << 4
+            }
             csr::CTX_ENABLES => self.enables(),
             csr::CC_ENABLE => {
                 if self.slow & slow::CODES_OFF == 0 {
@@ -90,13 +97,13 @@ impl Microengine {
                     0
                 }
             }
-            csr::CSR_CTX_POINTER => u32::from(self.csr_pointer),
+            csr::CSR_CTX_POINTER => self.csr_pointer.number().into(),
             csr::INDIRECT_CTX_STS => {
                 let ready = matches!(it.state(), ContextPhase::Ready | ContextPhase::Executing);
                 u32::from(self.context_pc(viewed)) | u32::from(ready) << 31
             }
             csr::ACTIVE_CTX_STS => {
-                u32::from(context)
+                u32::from(context.number())
                     | u32::from(self.number) << 3
                     | u32::from(self.context_pc(viewed)) << 8
                     | 1 << 31
@@ -167,7 +174,7 @@ impl Microengine {
                     self.slow |= slow::CODES_OFF;
                 }
             }
-            csr::CSR_CTX_POINTER => self.csr_pointer = value as u8 % CONTEXTS,
+            csr::CSR_CTX_POINTER => self.csr_pointer = Context::wrapping(value as u8),
             csr::INDIRECT_CTX_STS => self.contexts[viewed].pc = value as u16 & 0x1fff,
             csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => {
                 self.contexts[viewed].signals = value as u16;
@@ -233,7 +240,7 @@ impl Microengine {
     fn enables(&self) -> u32 {
         let flag = |on: bool, bit: u32| if on { bit } else { 0 };
         self.other_enables
-            | u32::from(self.enabled) << 8
+            | u32::from(self.enabled.bits()) << 8
             | flag(self.memory.global[0], enables::LM_0_GLOBAL)
             | flag(self.memory.global[1], enables::LM_1_GLOBAL)
             | u32::from(self.nn_empty_threshold) << 18
@@ -269,9 +276,9 @@ impl Microengine {
             *self.bound = Default::default();
             self.bind();
         }
-        self.enabled = self.usable((value >> 8) as u8);
-        for c in 0..CONTEXTS {
-            let on = self.enabled & 1 << c != 0;
+        self.enabled = self.usable(ContextSet::from_bits((value >> 8) as u16));
+        for c in Context::all() {
+            let on = self.enabled.contains(c);
             match (self.contexts[c].state(), on) {
                 (ContextPhase::Inactive, true) => {
                     self.contexts.enter(c, ContextPhase::Sleeping, fabric.now);
@@ -288,15 +295,15 @@ impl Microengine {
     }
 
     /// A pointer of a context: the running one's working copy.
-    pub(crate) fn pointer(&self, pointer: usize, context: u8) -> u32 {
+    pub(crate) fn pointer(&self, pointer: usize, context: Context) -> u32 {
         if self.memory.global[pointer] || context == self.datapath.context {
             self.memory.pointers[pointer]
         } else {
-            self.memory.saved[context_index(context)][pointer]
+            self.memory.saved[context.index()][pointer]
         }
     }
 
-    fn set_pointer(&mut self, pointer: u8, context: u8, csr: u16, value: u32) {
+    fn set_pointer(&mut self, pointer: u8, context: Context, csr: u16, value: u32) {
         let words = value >> 2 & 1023;
         let active = matches!(
             csr,
@@ -312,7 +319,7 @@ impl Microengine {
                 self.timing.lm_addr_gap,
             );
         } else {
-            self.memory.saved[context_index(context)][pointer as usize] = words;
+            self.memory.saved[context.index()][pointer as usize] = words;
         }
     }
 
@@ -326,7 +333,7 @@ impl Microengine {
     fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
         self.timestamp = value;
         self.timestamp_set = self.cycle;
-        for context in 0..CONTEXTS {
+        for context in Context::all() {
             if self.contexts[context].timer_due.is_some() {
                 self.posted_write(context).arm_timer(fabric);
             }

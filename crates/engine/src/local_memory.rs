@@ -1,7 +1,7 @@
 //! Local memory and the registers that address it, with the delay of their
 //! writes.
 
-use npsim_isa::{CONTEXTS, context_index};
+use npsim_isa::{CONTEXTS, Context};
 use serde::{Deserialize, Serialize};
 
 use crate::operation::SpecialOperand;
@@ -194,10 +194,10 @@ impl LocalMemory {
     /// Takes the context's pointers out, with all writes done. What took effect before looks to
     /// later writes as if it had always been so.
     #[inline]
-    pub fn swap_out(&mut self, context: u8) {
+    pub fn swap_out(&mut self, context: Context) {
         debug_assert!(!self.has_pending(), "writes are in flight");
         self.effective = [0; 2];
-        let context = context_index(context);
+        let context = context.index();
         if self.global == [false; 2] {
             self.saved[context] = self.pointers;
             return;
@@ -211,8 +211,8 @@ impl LocalMemory {
 
     /// Puts the context's pointers in.
     #[inline]
-    pub fn swap_in(&mut self, context: u8) {
-        let context = context_index(context);
+    pub fn swap_in(&mut self, context: Context) {
+        let context = context.index();
         if self.global == [false; 2] {
             self.pointers = self.saved[context];
             return;
@@ -227,6 +227,8 @@ impl LocalMemory {
 
 #[cfg(test)]
 mod tests {
+    use npsim_isa::Context;
+
     use super::{LocalMemory, PendingIndex};
 
     #[test]
@@ -262,12 +264,13 @@ mod tests {
         let mut memory = LocalMemory::new(640);
         memory.global[1] = true;
         memory.pointers = [5, 6];
-        memory.swap_out(0);
-        memory.swap_in(1);
+        let (one, other) = (Context::FIRST, Context::LAST);
+        memory.swap_out(one);
+        memory.swap_in(other);
         assert_eq!(memory.pointers, [0, 6]);
         memory.pointers = [7, 8];
-        memory.swap_out(1);
-        memory.swap_in(0);
+        memory.swap_out(other);
+        memory.swap_in(one);
         assert_eq!(memory.pointers, [5, 8]);
     }
 }

@@ -12,7 +12,6 @@ use crate::registers::{TEMP_A, TEMP_B, TEMP_D};
 use crate::scoreboard::Scoreboard;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event;
-use npsim_isa::context_index;
 
 impl Microengine {
     /// Takes the branch at an address of the block, whose defer slots are not all plain, after
@@ -28,7 +27,7 @@ impl Microengine {
         if self.slow != 0 {
             self.commit_index_writes(cycle);
         }
-        let ops = self.bound[context_index(self.datapath.context)].ops();
+        let ops = self.bound[self.datapath.context.index()].ops();
         let branch = ops[at];
         let unseen = !OBSERVED || !fabric.trace.wants(trace_event::TraceEventKind::LocalMemory);
         let own = (&mut self.datapath, &mut self.memory, &self.scoreboard);
@@ -67,7 +66,7 @@ impl Microengine {
             self.commit_index_writes(self.cycle);
         }
         let seen = OBSERVED && fabric.trace.wants(trace_event::TraceEventKind::LocalMemory);
-        let bound_program = &self.bound[context_index(self.datapath.context)];
+        let bound_program = &self.bound[self.datapath.context.index()];
         let op = &bound_program.ops()[at];
         let scoreboard = &self.scoreboard;
         let owned = scoreboard.is_reserved(op.a)

@@ -6,7 +6,7 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::snapshot::stamp;
 use npsim_image::ContextMode;
-use npsim_isa::{CONTEXTS, ContextMask, Operand, context_index, register_base};
+use npsim_isa::{CONTEXTS, Context, ContextSet, Operand};
 use npsim_profile::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -110,14 +110,13 @@ pub struct Microengine {
     pub(crate) initialised: Initialised,
     pub(crate) scoreboard: Scoreboard,
     pub(crate) contexts: Contexts,
-    /// Bit c: context c is enabled.
-    pub(crate) enabled: ContextMask,
+    pub(crate) enabled: ContextSet,
     pub(crate) mode: ContextMode,
     /// Bits of `CTX_ENABLES` that only hold their value.
     pub(crate) other_enables: u32,
     pub(crate) nn_self: bool,
     pub(crate) nn_empty_threshold: u8,
-    pub(crate) csr_pointer: u8,
+    pub(crate) csr_pointer: Context,
     /// Local CSRs without an effect here, by longword.
     #[serde(with = "serde_big_array::BigArray")]
     pub(crate) held_csrs: [u32; 128],
@@ -142,7 +141,7 @@ pub struct Microengine {
     #[serde(with = "stamp::datapath")]
     pub(crate) csr_value: u32,
     pub(crate) block: BlockTiming,
-    pub(crate) last: u8,
+    pub(crate) last: Context,
     pub(crate) pick_latency: Cycle,
     /// When the last refill after an idle time begins and ends.
     pub(crate) refilled: (Cycle, Cycle),
@@ -190,12 +189,12 @@ impl Microengine {
             initialised: Initialised::new(),
             scoreboard: Scoreboard::default(),
             contexts: Contexts::new(),
-            enabled: 0,
+            enabled: ContextSet::EMPTY,
             mode: ContextMode::Eight,
             other_enables: 0,
             nn_self: false,
             nn_empty_threshold: 0,
-            csr_pointer: 0,
+            csr_pointer: Context::FIRST,
             held_csrs: [0; 128],
             random: 1,
             random_set: 0,
@@ -213,7 +212,7 @@ impl Microengine {
             after_penalty: 0,
             csr_value: 0,
             block: BlockTiming::default(),
-            last: CONTEXTS - 1,
+            last: Context::LAST,
             pick_latency: 0,
             refilled: (0, 0),
             pending_sync: None,
@@ -230,7 +229,7 @@ impl Microengine {
 
     /// The program of the running context.
     pub(crate) fn bound_program(&self) -> &BoundProgram {
-        &self.bound[context_index(self.datapath.context)]
+        &self.bound[self.datapath.context.index()]
     }
 
     /// Resolves the program for the running context if that is not done yet.
@@ -245,11 +244,11 @@ impl Microengine {
     #[inline(never)]
     pub(crate) fn bind_new(&mut self) {
         let bound_program = BoundProgram::new(&self.program, (self.index, self.datapath.context));
-        self.bound[context_index(self.datapath.context)] = bound_program;
+        self.bound[self.datapath.context.index()] = bound_program;
     }
 
-    pub(crate) fn usable(&self, contexts: ContextMask) -> ContextMask {
-        contexts & self.mode.mask()
+    pub(crate) fn usable(&self, contexts: ContextSet) -> ContextSet {
+        contexts.intersection(self.mode.running())
     }
 
     /// Posts the arbiter's turn.
@@ -265,19 +264,19 @@ impl Microengine {
     /// What happens rarely is at the end of a function, here and below, so that nothing need
     /// be kept beyond a call.
     #[inline]
-    pub(crate) fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+    pub(crate) fn raise(&mut self, context: Context, mask: u16, fabric: &mut Fabric) {
         let it = &mut self.contexts[context];
         if it.signals & mask & !1 != 0 {
-            return self.raise_again(context % CONTEXTS, mask, fabric);
+            return self.raise_again(context, mask, fabric);
         }
         it.signals |= mask;
-        self.reconsider(context % CONTEXTS, fabric);
+        self.reconsider(context, fabric);
     }
 
     /// Raises signals of which at least one has not been consumed yet.
     #[cold]
     #[inline(never)]
-    pub(crate) fn raise_again(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+    pub(crate) fn raise_again(&mut self, context: Context, mask: u16, fabric: &mut Fabric) {
         let again = self.contexts[context].signals & mask & !1;
         self.raised_twice(context, again, fabric);
         self.contexts[context].signals |= mask;
@@ -286,7 +285,7 @@ impl Microengine {
 
     /// A sleeping context whose condition holds becomes ready.
     #[inline]
-    pub(crate) fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
+    pub(crate) fn reconsider(&mut self, context: Context, fabric: &mut Fabric) {
         let it = &self.contexts[context];
         if it.state() == ContextPhase::Sleeping && it.satisfied() {
             self.contexts
@@ -303,7 +302,7 @@ impl Microengine {
     /// A context has become ready while the run is traced.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ready_observed(&mut self, context: u8, fabric: &mut Fabric) {
+    pub(crate) fn ready_observed(&mut self, context: Context, fabric: &mut Fabric) {
         self.put_context(context, fabric);
         if self.phase == Phase::Idle {
             self.wake(self.timing.wake, fabric);
@@ -311,14 +310,19 @@ impl Microengine {
     }
 
     /// Traces a context's new state, where it is not known whether the run is observed.
-    pub(crate) fn trace_context_if_open(&self, context: u8, fabric: &mut Fabric) {
+    pub(crate) fn trace_context_if_open(&self, context: Context, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
             self.put_context(context, fabric);
         }
     }
 
     /// The slot an operand names for a context; `incoming`: the IN register.
-    pub(crate) fn slot_of(&self, operand: Operand, context: u8, incoming: bool) -> Option<usize> {
+    pub(crate) fn slot_of(
+        &self,
+        operand: Operand,
+        context: Context,
+        incoming: bool,
+    ) -> Option<usize> {
         let limit = self.mode.registers();
         let slot = if incoming {
             registers::source_slot(operand, limit)
@@ -326,6 +330,6 @@ impl Microengine {
             registers::destination_slot(operand, limit)
         }?;
         (slot & !RELATIVE < registers::CONSTANT)
-            .then(|| resolve(slot, u16::from(register_base(context))))
+            .then(|| resolve(slot, u16::from(context.register_base())))
     }
 }

@@ -3,7 +3,7 @@
 //! next-neighbour rings).
 
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_isa::{Operand, context_index};
+use npsim_isa::Operand;
 
 use crate::microengine::{LoopExit, Microengine};
 use crate::operation::{DecodeInfo, DestRead, Op, SpecialOperand};
@@ -68,7 +68,7 @@ impl Microengine {
             self.initialised.mark(slot);
         }
         if clean && (info.scoreboarded || info.ring || !info.always) {
-            self.bound[context_index(self.datapath.context)].clear_checks(pc);
+            self.bound[self.datapath.context.index()].clear_checks(pc);
         }
         Ok(())
     }

@@ -3,9 +3,9 @@
 //! posted. So a microengine that runs ahead of the chip need not wait with them.
 
 use npsim_image::ContextMode;
-use npsim_isa::{CONTEXTS, csr};
+use npsim_isa::{Context, csr};
 
-use crate::context::Context;
+use crate::context::Thread;
 use crate::csr_order::sets_timer;
 use crate::microengine::Microengine;
 use crate::timing::timestamp_at;
@@ -17,8 +17,8 @@ use npsim_chip::kernel::signal_source::SignalSource;
 /// A context that executes such a write.
 pub(crate) struct PostedWrite<'a> {
     pub me: u8,
-    pub number: u8,
-    pub context: &'a mut Context,
+    pub context: Context,
+    pub thread: &'a mut Thread,
     pub mode: ContextMode,
     /// Cycles until a signal comes, and of a step of `TIMESTAMP`.
     pub delay: Cycle,
@@ -35,7 +35,7 @@ impl PostedWrite<'_> {
     /// the order of the microengines' turns decides; or the event would lie too far ahead.
     #[inline(never)]
     pub fn post_early(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
-        let due = self.context.timer_due;
+        let due = self.thread.timer_due;
         let stands = if sets_timer(csr) {
             due.is_none_or(|due| due > self.now)
         } else {
@@ -54,11 +54,11 @@ impl PostedWrite<'_> {
     pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
         let to = match csr {
             csr::ACTIVE_CTX_FUTURE_COUNT => {
-                self.context.future_count = value as u16;
+                self.thread.future_count = value as u16;
                 return self.arm_timer(fabric);
             }
             csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
-                self.context.future_signal = value as u8 & 15;
+                self.thread.future_signal = value as u8 & 15;
                 return self.arm_timer(fabric);
             }
             csr::NEXT_NEIGHBOR_SIGNAL => self.me.checked_add(1),
@@ -74,9 +74,9 @@ impl PostedWrite<'_> {
     /// future count.
     #[inline(always)]
     pub fn arm_timer(&mut self, fabric: &mut Fabric) {
-        let (me, context) = (self.me, self.number);
+        let (me, context) = (self.me, self.context.number());
         let timer = Event::Timer { me, context };
-        let it = &mut *self.context;
+        let it = &mut *self.thread;
         let before = it.timer_due.take();
         if it.future_signal != 0 {
             let ((first, set), divider) = (self.timestamp, self.step);
@@ -103,18 +103,18 @@ impl PostedWrite<'_> {
     fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
         let signal = (value >> 3 & 15) as u8;
         let context = if value & 0x80 == 0 {
-            value as u8 % CONTEXTS
+            Context::wrapping(value as u8)
         } else {
-            self.mode.next(self.number)
+            self.mode.next(self.context)
         };
         if signal == 0 || usize::from(me) >= fabric.nn_rings.len() {
             return;
         }
         let due = self.now + self.delay;
-        let by = SignalSource::at(self.me, self.number, pc);
+        let by = SignalSource::at(self.me, self.context.number(), pc);
         let raised = Event::Signal {
             me,
-            context,
+            context: context.number(),
             signal,
             by,
         };
@@ -125,11 +125,11 @@ impl PostedWrite<'_> {
 impl Microengine {
     /// A context as it sends at the present cycle.
     #[inline]
-    pub(crate) fn posted_write(&mut self, context: u8) -> PostedWrite<'_> {
+    pub(crate) fn posted_write(&mut self, context: Context) -> PostedWrite<'_> {
         PostedWrite {
             me: self.index,
-            number: context % CONTEXTS,
-            context: &mut self.contexts[context],
+            context,
+            thread: &mut self.contexts[context],
             mode: self.mode,
             delay: self.timing.signal,
             step: self.timing.timestamp,

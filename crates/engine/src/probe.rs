@@ -1,7 +1,7 @@
 //! The microengine's state as a debugger sees it.
 
 use npsim_image::TransferDirection;
-use npsim_isa::{CONTEXTS, Operand};
+use npsim_isa::{Context, Operand};
 
 use crate::microengine::{DeferredTransfer, Microengine, slow};
 use crate::registers::NN;
@@ -14,7 +14,7 @@ impl Microengine {
     fn slot_on(&self, register: Operand, info: TransferDirection, context: u8) -> Option<usize> {
         let transfer = matches!(register, Operand::STransfer(_) | Operand::DTransfer(_));
         let incoming = !(transfer && info == TransferDirection::Write);
-        self.slot_of(register, context, incoming)
+        self.slot_of(register, Context::wrapping(context), incoming)
     }
 }
 
@@ -41,7 +41,7 @@ impl CoreProbe for Microengine {
     }
 
     fn pointers(&self, context: u8) -> [u32; 2] {
-        let context = context % CONTEXTS;
+        let context = Context::wrapping(context);
         [self.pointer(0, context), self.pointer(1, context)]
     }
 
@@ -54,16 +54,16 @@ impl CoreProbe for Microengine {
     }
 
     fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
-        self.csr_at(csr, context % CONTEXTS, now, fabric)
+        self.csr_at(csr, Context::wrapping(context), now, fabric)
     }
 
     fn timer(&self, context: u8) -> Option<(u8, Cycle)> {
-        let it = &self.contexts[context];
+        let it = &self.contexts[Context::wrapping(context)];
         it.timer_due.map(|due| (it.future_signal & 15, due))
     }
 
     fn last(&self) -> u8 {
-        self.last % CONTEXTS
+        self.last.number()
     }
 
     fn defer_slots(&self) -> Option<DeferSlots> {

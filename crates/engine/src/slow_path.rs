@@ -165,7 +165,7 @@ impl Microengine {
         if OBSERVED {
             let issued = TraceEvent::Issued {
                 me: self.index,
-                context: self.datapath.context,
+                context: self.datapath.context.number(),
                 pc: self.pc,
                 count: 1,
             };
@@ -208,7 +208,7 @@ impl Microengine {
             };
             let access = TraceEvent::LocalMemory {
                 me: self.index,
-                context: self.datapath.context,
+                context: self.datapath.context.number(),
                 pc: self.pc,
                 word: word as u16,
                 write,
@@ -277,7 +277,7 @@ impl Microengine {
         if OBSERVED {
             let aborted = TraceEvent::Aborted {
                 me: self.index,
-                context: self.datapath.context,
+                context: self.datapath.context.number(),
                 pc,
                 slots,
             };

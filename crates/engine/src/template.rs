@@ -4,8 +4,8 @@
 use std::num::NonZeroU8;
 
 use npsim_isa::{
-    Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister, Unit,
-    absolute_register, msf_csr,
+    Command, CommandInfo, CommandOp, Completion, Context, SignalRule, TransferRegister, Unit,
+    msf_csr,
 };
 
 use crate::registers::{SlotMask, transfer_file};
@@ -207,23 +207,22 @@ impl CommandTemplate {
 
     /// The command of a context of a microengine. It names no registers but its own.
     ///
-    /// Of the 128 transfer registers of a file a context has 16, so its register r is
-    /// 16 * context + r. `fast_from` is the decision whether an issue may skip the checks of
+    /// `fast_from` is the decision whether an issue may skip the checks of
     /// `commands.rs`: never if something is open, or if the registers do not lie within one
     /// word of the scoreboard's bits ([`SlotMask`]); for writes to the media interface only
     /// behind its freelists, since those reserve registers of another kind.
-    pub fn bind(&self, me: u8, context: u8) -> BoundCommand {
+    pub fn bind(&self, me: u8, context: Context) -> BoundCommand {
         let mut command = self.command;
         (command.me, command.transfer_me) = (me, me);
-        (command.context, command.signal_context) = (context, context);
-        command.transfer = absolute_register(context, self.register);
+        (command.context, command.signal_context) = (context.number(), context.number());
+        command.transfer = context.absolute_register(self.register);
         let mut fits = !self.open.data && !self.open.overridden;
         let mut moved = |words: u8, incoming| {
             let file = transfer_file(command.transfer_kind, incoming);
             let first = file + u16::from(command.transfer);
             let here = SlotMask::new(first, words);
             fits &= here.is_some();
-            let by = (context, command.pc);
+            let by = (command.context, command.pc);
             RegisterRange {
                 reservation: Reservation::new(command.op, (first, words), by, 0),
                 here: here.unwrap_or(SlotMask::NONE),

@@ -8,7 +8,7 @@
 //! by following what is made of the value along all ways that control can take.
 
 use npsim_isa::{
-    Access, AluOp, Bank, FlowClass, Instruction, Leaves, Operand, OperandRole, csr, register_base,
+    Access, AluOp, Bank, Context, FlowClass, Instruction, Leaves, Operand, OperandRole, csr,
 };
 
 use crate::registers::{A, B, SINK, SLOTS};
@@ -119,7 +119,10 @@ impl Timers {
     /// The registers of the flat file that hold nothing but what a timer may be set to,
     /// of contexts of which each is to go on at an address: register r as bit r of the
     /// longwords. `None` if the program has no such reading.
-    pub fn registers(&self, contexts: &[(u8, u16)]) -> Option<[u64; SLOTS / 64]> {
+    pub fn registers(
+        &self,
+        contexts: impl Iterator<Item = (Context, u16)>,
+    ) -> Option<[u64; SLOTS / 64]> {
         if self.readings.is_empty() {
             return None;
         }
@@ -129,11 +132,11 @@ impl Timers {
             mark(usize::from(SINK));
         }
         for (context, address) in contexts {
-            let traces = self.registers.get(usize::from(*address));
+            let traces = self.registers.get(usize::from(address));
             let traces = traces.copied().unwrap_or(0);
             for bit in (0..64).filter(|bit| traces >> bit & 1 == 1) {
                 let bank = if bit < 32 { A } else { B };
-                mark(usize::from(bank) + usize::from(register_base(*context)) + bit % 32);
+                mark(usize::from(bank) + usize::from(context.register_base()) + bit % 32);
             }
         }
         Some(registers)

@@ -7,7 +7,7 @@ use npsim_chip::core::{ContextPhase, Core};
 use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_isa::CONTEXTS;
+use npsim_isa::{Context, ContextSet};
 
 /// How far a microengine runs before it returns to the event loop. It bounds
 /// a program that never synchronises; results do not depend on it.
@@ -78,7 +78,7 @@ impl Microengine {
                 if OBSERVED {
                     let held = TraceEvent::Held {
                         me: self.index,
-                        context: self.datapath.context,
+                        context: self.datapath.context.number(),
                         pc: self.pc,
                     };
                     fabric.trace.put(self.cycle, held);
@@ -142,7 +142,7 @@ impl Microengine {
         if OBSERVED {
             let stalled = TraceEvent::Stalled {
                 me: self.index,
-                context: self.datapath.context,
+                context: self.datapath.context.number(),
                 pc: self.pc,
                 from: self.cycle,
             };
@@ -168,7 +168,7 @@ impl Microengine {
     }
 
     #[inline(always)]
-    fn dispatch(&mut self, context: u8, at: Cycle) {
+    fn dispatch(&mut self, context: Context, at: Cycle) {
         self.contexts.begin(context, at);
         self.pc = self.contexts[context].pc;
         self.datapath.context = context;
@@ -197,13 +197,13 @@ impl Microengine {
         }
         self.memory.swap_out(context);
         self.contexts[context].pc = self.pc;
-        let enabled = self.enabled >> (context % CONTEXTS) & 1 != 0;
+        let enabled = self.enabled.contains(context);
         self.contexts.leave(context, enabled, end);
         self.aborted_slots.swap(self.cycle, penalty);
         if OBSERVED && penalty != 0 {
             let aborted = TraceEvent::Aborted {
                 me: self.index,
-                context,
+                context: context.number(),
                 pc: self.contexts[context].yielded_at,
                 slots: penalty,
             };
@@ -236,21 +236,21 @@ impl Microengine {
     /// A breakpoint: all contexts are disabled where they are.
     fn halt<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let running = self.datapath.context;
-        self.enabled = 0;
+        self.enabled = ContextSet::EMPTY;
         self.other_enables |= 1 << 27;
         self.contexts[running].pc = self.pc;
-        for context in 0..CONTEXTS {
+        for context in Context::all() {
             let (state, at) = (ContextPhase::Inactive, self.cycle);
             self.contexts.enter(context, state, at);
         }
         self.phase = Phase::Halted;
         self.watchdog_at = Cycle::MAX;
-        (0..CONTEXTS).for_each(|context| self.trace_context::<OBSERVED>(context, fabric));
+        Context::all().for_each(|context| self.trace_context::<OBSERVED>(context, fabric));
     }
 
     /// Traces a context's new state.
     #[inline(always)]
-    fn trace_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
+    fn trace_context<const OBSERVED: bool>(&self, context: Context, fabric: &mut Fabric) {
         if OBSERVED {
             self.put_context(context, fabric);
         }
@@ -258,11 +258,11 @@ impl Microengine {
 
     /// [`Self::trace_context`] where the run is observed.
     #[inline]
-    pub(crate) fn put_context(&self, context: u8, fabric: &mut Fabric) {
-        let (doing, pc) = self.doing(context);
+    pub(crate) fn put_context(&self, context: Context, fabric: &mut Fabric) {
+        let (doing, pc) = self.doing(context.number());
         let changed = TraceEvent::Context {
             me: self.index,
-            context,
+            context: context.number(),
             doing,
             pc,
         };

@@ -1,15 +1,15 @@
 //! What the watchdog of a context that keeps the pipeline says of it.
 
 use npsim_image::{FlowGraph, Image};
-use npsim_isa::{FlowClass, Instruction, Operand, csr};
+use npsim_isa::{Context, FlowClass, Instruction, Operand, csr};
 
 use crate::csr_order::csr_is_sync_point;
 
 /// The loop that a context is in which never leaves it, in words: its addresses and its
 /// first and last line. It has executed nothing that [yields or polls](is_yield_or_poll).
-pub(crate) fn loop_note(image: &Image, context: u8, pc: u16) -> String {
+pub(crate) fn loop_note(image: &Image, context: Context, pc: u16) -> String {
     let graph = FlowGraph::of(image);
-    let addresses = graph.enclosing_loop(context, pc, |it| !is_yield_or_poll(it));
+    let addresses = graph.enclosing_loop(context.number(), pc, |it| !is_yield_or_poll(it));
     let (first, last) = addresses.into_inner();
     let (from, to) = (image.place(first), image.place(last));
     if from == to {

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use npsim_image::{ProgramPoint, TransferDirection};
-use npsim_isa::{Bank, CONTEXTS, Operand, absolute_register};
+use npsim_isa::{Bank, CONTEXTS, Context, Operand};
 
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
@@ -228,7 +228,9 @@ fn values_alive(core: &dyn Core, context: u8) -> Vec<u32> {
             _ => None,
         };
         if let Some((kind, n)) = out.filter(|_| here(TransferDirection::Write)) {
-            values.push(core.read_out_register(kind, absolute_register(context, n)));
+            values.push(
+                core.read_out_register(kind, Context::wrapping(context).absolute_register(n)),
+            );
         }
     }
     values

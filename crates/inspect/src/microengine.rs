@@ -1,7 +1,7 @@
 //! One microengine: contexts, registers and who has them, local memory, CAM, CSRs.
 
 use npsim_image::{Image, TransferDirection};
-use npsim_isa::{CONTEXTS, Operand, absolute_register, csr};
+use npsim_isa::{CONTEXTS, Context, Operand, csr};
 
 use crate::flights::Flight;
 use crate::inspect::Inspect;
@@ -140,11 +140,11 @@ impl<'a> MicroengineView<'a> {
     ) -> Option<RegisterView> {
         let value = match register {
             Operand::STransfer(number) if side == TransferDirection::Write => {
-                let number = absolute_register(context, number);
+                let number = Context::wrapping(context).absolute_register(number);
                 self.core.read_out_register(TransferKind::S, number)
             }
             Operand::DTransfer(number) if side == TransferDirection::Write => {
-                let number = absolute_register(context, number);
+                let number = Context::wrapping(context).absolute_register(number);
                 self.core.read_out_register(TransferKind::D, number)
             }
             Operand::Gpr(..)

@@ -1,21 +1,14 @@
-//! How many contexts a microengine has, and sets of them.
+//! How many contexts a microengine has, their numbers and sets of them.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ContextMode;
 
-/// Contexts of a microengine. Arrays by context, sets and numbers modulo this follow.
+/// Contexts of a microengine. Arrays by context, [`Context`] and [`ContextSet`] follow.
 pub const CONTEXTS: u8 = 8;
 
 /// Registers of each bank, and of each kind of transfer register, of a microengine.
 const REGISTERS: u8 = 128;
-
-/// A set of contexts: bit c stands for context c. It has exactly as many bits as there are
-/// contexts, so that rotating it wraps from the last context to the first.
-pub type ContextMask = u8;
-
-/// All contexts.
-pub const ALL_CONTEXTS: ContextMask = ContextMask::MAX;
-
-const _: () = assert!(ContextMask::BITS == CONTEXTS as u32);
 
 // What does not follow from the number above.
 const _: () = assert!(
@@ -24,29 +17,234 @@ const _: () = assert!(
      CONTRIBUTING.md names them under `more contexts`"
 );
 
-/// The index of a context in an array by context, from its number modulo [`CONTEXTS`]: the
-/// remainder spares the check of the array's bounds.
+/// The index in an array by context of a number modulo [`CONTEXTS`]: [`Context::index`] of one
+/// that stands packed in a record.
 #[must_use]
 #[inline]
 pub const fn context_index(context: u8) -> usize {
-    (context % CONTEXTS) as usize
+    Context::wrapping(context).index()
 }
 
-/// The absolute number of a context's first register of a bank, or of a kind of transfer
-/// register. It does not depend on the mode: contexts that do not run leave their registers to
-/// the one before them.
-#[must_use]
-#[inline]
-pub const fn register_base(context: u8) -> u8 {
-    context % CONTEXTS * (REGISTERS / CONTEXTS)
+/// The number of a context of a microengine, below [`CONTEXTS`].
+///
+/// It is serialized as its number; one from outside is taken modulo [`CONTEXTS`], so that no
+/// damaged state names a context that is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Context(u8);
+
+impl Context {
+    /// Context 0.
+    pub const FIRST: Self = Self(0);
+
+    /// The context with the highest number.
+    pub const LAST: Self = Self(CONTEXTS - 1);
+
+    /// The context of a number; `None` if a microengine has none of it.
+    #[must_use]
+    pub const fn new(number: u8) -> Option<Self> {
+        if number < CONTEXTS {
+            Some(Self(number))
+        } else {
+            None
+        }
+    }
+
+    /// The context of a number modulo [`CONTEXTS`]: of a field of a register, in its low bits.
+    #[must_use]
+    #[inline]
+    pub const fn wrapping(number: u8) -> Self {
+        Self(number % CONTEXTS)
+    }
+
+    /// All contexts, by their numbers.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        (0..CONTEXTS).map(Self)
+    }
+
+    /// Its number.
+    #[must_use]
+    #[inline]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its index in an array by context. The remainder changes nothing and spares the check of
+    /// the array's bounds.
+    #[must_use]
+    #[inline]
+    pub const fn index(self) -> usize {
+        (self.0 % CONTEXTS) as usize
+    }
+
+    /// The contexts in round robin: those behind this one, then those from context 0 on, and
+    /// this one at the end.
+    pub fn others_first(self) -> impl Iterator<Item = Self> {
+        (1..=CONTEXTS).map(move |step| Self::wrapping(self.0 + step))
+    }
+
+    /// The absolute number of its first register of a bank, or of a kind of transfer register.
+    /// It does not depend on the mode: contexts that do not run leave their registers to the
+    /// one before them.
+    #[must_use]
+    #[inline]
+    pub const fn register_base(self) -> u8 {
+        self.0 % CONTEXTS * (REGISTERS / CONTEXTS)
+    }
+
+    /// The absolute number of a register relative to the context; beyond the last register the
+    /// numbers begin again.
+    #[must_use]
+    #[inline]
+    pub const fn absolute_register(self, register: u8) -> u8 {
+        (self.register_base() + register) % REGISTERS
+    }
 }
 
-/// The absolute number of a context's register, relative to the context; beyond the last
-/// register the numbers begin again.
-#[must_use]
-#[inline]
-pub const fn absolute_register(context: u8, register: u8) -> u8 {
-    (register_base(context) + register) % REGISTERS
+impl std::fmt::Display for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Context {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        u8::deserialize(from).map(Self::wrapping)
+    }
+}
+
+/// A set of contexts of a microengine.
+///
+/// It is serialized as the number of its [bits](Self::bits), in as many bytes as they need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextSet(u16);
+
+impl ContextSet {
+    /// No context.
+    pub const EMPTY: Self = Self(0);
+
+    /// All contexts.
+    pub const ALL: Self = Self(u16::MAX >> (u16::BITS - CONTEXTS as u32));
+
+    /// A set from its bits, as `CTX_ENABLES` holds them: bit c stands for context c. Bits beyond
+    /// the last context do not count.
+    #[must_use]
+    #[inline]
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
+    /// Its bits: bit c stands for context c.
+    #[must_use]
+    #[inline]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Puts a context in.
+    #[inline]
+    pub const fn insert(&mut self, context: Context) {
+        self.0 |= 1 << context.index();
+    }
+
+    /// Takes a context out.
+    #[inline]
+    pub const fn remove(&mut self, context: Context) {
+        self.0 &= !(1 << context.index());
+    }
+
+    /// Whether a context is in it.
+    #[must_use]
+    #[inline]
+    pub const fn contains(self, context: Context) -> bool {
+        self.0 >> context.index() & 1 == 1
+    }
+
+    /// Whether no context is in it.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many contexts are in it.
+    #[must_use]
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The contexts that are in either.
+    #[must_use]
+    #[inline]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The contexts that are in both.
+    #[must_use]
+    #[inline]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The contexts that are not in another set.
+    #[must_use]
+    #[inline]
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Its contexts, by their numbers.
+    pub fn iter(self) -> impl Iterator<Item = Context> {
+        Context::all().filter(move |&context| self.contains(context))
+    }
+
+    /// The first of it in round robin behind a context, which is itself the last to be asked.
+    #[must_use]
+    #[inline]
+    pub const fn next_after(self, last: Context) -> Option<Context> {
+        let behind = self.0 & 0xfffe << last.index();
+        let first = if behind == 0 { self.0 } else { behind };
+        if first == 0 {
+            None
+        } else {
+            Some(Context::wrapping(first.trailing_zeros() as u8))
+        }
+    }
+}
+
+impl From<Context> for ContextSet {
+    fn from(context: Context) -> Self {
+        Self(1 << context.index())
+    }
+}
+
+impl FromIterator<Context> for ContextSet {
+    fn from_iter<I: IntoIterator<Item = Context>>(contexts: I) -> Self {
+        let mut set = Self::EMPTY;
+        contexts.into_iter().for_each(|it| set.insert(it));
+        set
+    }
+}
+
+impl Serialize for ContextSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match u8::try_from(self.0) {
+            Ok(bits) if CONTEXTS <= 8 => to.serialize_u8(bits),
+            _ => to.serialize_u16(self.0),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ContextSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let bits = if CONTEXTS <= 8 {
+            u8::deserialize(from)?.into()
+        } else {
+            u16::deserialize(from)?
+        };
+        Ok(Self::from_bits(bits))
+    }
 }
 
 impl ContextMode {
@@ -72,47 +270,87 @@ impl ContextMode {
 
     /// The contexts that run.
     #[must_use]
-    pub const fn mask(self) -> ContextMask {
-        let mut mask = 0;
-        let mut context = 0;
-        while context < CONTEXTS {
-            mask |= 1 << context;
-            context += self.stride();
+    #[inline]
+    pub const fn running(self) -> ContextSet {
+        let mut contexts = ContextSet::EMPTY;
+        let mut number = 0;
+        while number < CONTEXTS {
+            contexts.insert(Context(number));
+            number += self.stride();
         }
-        mask
+        contexts
     }
 
     /// The context that runs after one, in round robin.
     #[must_use]
     #[inline]
-    pub const fn next(self, context: u8) -> u8 {
-        (context + self.stride()) % CONTEXTS
+    pub const fn next(self, context: Context) -> Context {
+        Context::wrapping(context.0 + self.stride())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, U8Deserializer};
+
     use super::*;
+
+    fn context(number: u8) -> Context {
+        Context::new(number).unwrap()
+    }
+
+    #[test]
+    fn numbers_beyond_the_last_name_no_context_or_begin_again() {
+        assert_eq!(Context::new(CONTEXTS), None);
+        assert_eq!(Context::wrapping(CONTEXTS + 3), context(3));
+        assert_eq!(Context::all().last(), Some(Context::LAST));
+        let number: U8Deserializer<Error> = (CONTEXTS + 1).into_deserializer();
+        assert_eq!(Context::deserialize(number), Ok(context(1)));
+    }
 
     #[test]
     fn every_other_context_runs_in_the_mode_of_four() {
-        assert_eq!(ContextMode::Four.mask(), 0x55);
-        assert_eq!(ContextMode::Eight.mask(), ALL_CONTEXTS);
-        assert_eq!(ContextMode::Four.next(6), 0);
-        assert_eq!(ContextMode::Eight.next(6), 7);
+        assert_eq!(ContextMode::Four.running().bits(), 0x55);
+        assert_eq!(ContextMode::Eight.running(), ContextSet::ALL);
+        assert_eq!(ContextMode::Four.next(context(6)), Context::FIRST);
+        assert_eq!(ContextMode::Eight.next(context(6)), Context::LAST);
+    }
+
+    #[test]
+    fn the_next_of_a_set_is_found_in_round_robin() {
+        for bits in 0..=ContextSet::ALL.bits() {
+            let set = ContextSet::from_bits(bits);
+            for last in Context::all() {
+                let found = last.others_first().find(|&it| set.contains(it));
+                assert_eq!(set.next_after(last), found, "{bits:x} after {last}");
+            }
+            assert_eq!(set.iter().collect::<ContextSet>(), set);
+        }
+    }
+
+    #[test]
+    fn sets_gain_and_lose_contexts() {
+        let mut set = ContextSet::from(context(2));
+        set.insert(context(5));
+        assert_eq!(set.bits(), 0b10_0100);
+        set.remove(context(2));
+        assert!(!set.contains(context(2)) && set.contains(context(5)));
+        assert_eq!(ContextSet::ALL.difference(set).union(set), ContextSet::ALL);
+        assert_eq!(ContextSet::from_bits(u16::MAX), ContextSet::ALL);
+        assert!(set.intersection(ContextMode::Four.running()).is_empty());
     }
 
     #[test]
     fn registers_are_divided_among_the_contexts_that_run() {
         for mode in [ContextMode::Four, ContextMode::Eight] {
-            let running = (0..CONTEXTS).filter(|context| mode.mask() >> context & 1 == 1);
-            let bases = running.map(register_base);
+            let bases = mode.running().iter().map(Context::register_base);
             assert!(
                 bases.eq((0..REGISTERS).step_by(mode.registers().into())),
                 "{mode:?}"
             );
         }
-        assert_eq!(absolute_register(5, 4), 84);
-        assert_eq!(absolute_register(7, 20), 4);
+        assert_eq!(context(5).absolute_register(4), 84);
+        assert_eq!(context(7).absolute_register(20), 4);
     }
 }

@@ -14,7 +14,7 @@ use npsim_chip::kernel::fabric::{CommandId, Fabric, TransferKind};
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_chip::state::StateError;
-use npsim_isa::Operand;
+use npsim_isa::{ContextSet, Operand};
 use npsim_profile::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -124,7 +124,7 @@ impl<L: CoreLayer> Core for Layered<L> {
         fn crc_remainder(&self) -> u32;
         fn state_report(&self) -> Vec<String>;
         mut fn load(program: Program);
-        mut fn start(contexts: u8, fabric: &mut Fabric);
+        mut fn start(contexts: ContextSet, fabric: &mut Fabric);
         mut fn seed_random(value: u32);
         mut fn signal(context: u8, mask: u16, fabric: &mut Fabric);
         mut fn timer(context: u8, fabric: &mut Fabric);

@@ -4,9 +4,9 @@ use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextTimes};
 use serde::{Deserialize, Serialize};
 
-/// One hardware thread.
+/// The state of one context, a hardware thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Context {
+pub struct Thread {
     pub phase: ContextPhase,
     pub since: Cycle,
     times: ContextTimes,
@@ -26,7 +26,7 @@ pub struct Context {
     pub timer_due: Option<Cycle>,
 }
 
-impl Context {
+impl Thread {
     pub fn new() -> Self {
         Self {
             phase: ContextPhase::Inactive,

@@ -11,7 +11,7 @@ use npsim_chip::kernel::signal_source::SignalSource;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::state::StateError;
 use npsim_image::{ContextMode, NnMode};
-use npsim_isa::{Bank, CONTEXTS, Operand, context_index};
+use npsim_isa::{Bank, CONTEXTS, ContextSet, Operand, context_index};
 
 use crate::commands::transfer_file;
 use crate::state::{Claim, FileName, MicroengineState, Phase};
@@ -28,12 +28,8 @@ impl MicroengineState {
     }
 
     /// In four-context mode the odd contexts cannot run.
-    pub(crate) fn usable(&self, contexts: u8) -> u8 {
-        if self.four_contexts {
-            contexts & 0b0101_0101
-        } else {
-            contexts
-        }
+    pub(crate) fn usable(&self, contexts: ContextSet) -> ContextSet {
+        contexts.intersection(self.mode().running())
     }
 }
 
@@ -111,7 +107,7 @@ impl Core for Reference {
         &self.program
     }
 
-    fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+    fn start(&mut self, contexts: ContextSet, fabric: &mut Fabric) {
         let now = fabric.now;
         let state = &mut self.state;
         if !state.started {
@@ -123,20 +119,20 @@ impl Core for Reference {
             }
         }
         let usable = state.usable(contexts);
-        for context in (0..CONTEXTS).filter(|context| usable >> context & 1 == 1) {
-            let it = &mut self.state.contexts[usize::from(context)];
+        for context in usable.iter() {
+            let it = &mut self.state.contexts[context.index()];
             if it.phase == ContextPhase::Inactive {
                 it.signals |= 1;
                 it.wakeup = 1;
                 it.any = false;
                 it.pc = 0;
                 it.enter(ContextPhase::Ready, now);
-                self.tell_context(context, fabric);
+                self.tell_context(context.number(), fabric);
             }
         }
-        self.state.enabled |= usable;
+        self.state.enabled = self.state.enabled.union(usable);
         let waits = matches!(self.state.phase, Phase::Idle | Phase::Halted);
-        if self.state.enabled != 0 && waits {
+        if !self.state.enabled.is_empty() && waits {
             self.wake(0, fabric);
         }
     }
@@ -211,7 +207,8 @@ impl Core for Reference {
     }
 
     fn stall(&mut self, stall: Stall) -> bool {
-        let runs = self.state.usable(self.state.enabled) >> (stall.context % CONTEXTS) & 1 == 1;
+        let usable = self.state.usable(self.state.enabled);
+        let runs = usable.contains(stall.context());
         if runs {
             self.state.stalls.push(stall);
         }

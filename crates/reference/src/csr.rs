@@ -5,7 +5,7 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::signal_source::SignalSource;
-use npsim_isa::{CONTEXTS, context_index, csr};
+use npsim_isa::{CONTEXTS, Context, ContextSet, context_index, csr};
 
 use crate::state::{Delayed, LateWrite};
 use crate::{Reference, Stop};
@@ -217,7 +217,7 @@ impl Reference {
     fn enables(&self) -> u32 {
         let state = &self.state;
         state.other_enables
-            | u32::from(state.enabled) << 8
+            | u32::from(state.enabled.bits()) << 8
             | flag(state.global_pointers[0], bits::LM_0_GLOBAL)
             | flag(state.global_pointers[1], bits::LM_1_GLOBAL)
             | u32::from(state.empty_threshold) << 18
@@ -248,10 +248,11 @@ impl Reference {
         state.neighbour_is_self = is_set(bits::NN_MODE);
         state.four_contexts = is_set(bits::FOUR_CONTEXTS);
         self.program.set_mode(state.mode());
-        state.enabled = state.usable((value >> 8) as u8);
-        for context in 0..CONTEXTS {
-            let enabled = self.state.enabled >> context & 1 == 1;
-            let it = &mut self.state.contexts[usize::from(context)];
+        state.enabled = state.usable(ContextSet::from_bits((value >> 8) as u16));
+        for context in Context::all() {
+            let enabled = self.state.enabled.contains(context);
+            let it = &mut self.state.contexts[context.index()];
+            let context = context.number();
             match (it.phase, enabled) {
                 (ContextPhase::Inactive, true) => {
                     it.enter(ContextPhase::Sleeping, fabric.now);

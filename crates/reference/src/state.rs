@@ -4,11 +4,11 @@ use npsim_chip::Cycle;
 use npsim_chip::core::MeStats;
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
-use npsim_isa::{CONTEXTS, context_index};
+use npsim_isa::{CONTEXTS, ContextSet, context_index};
 use serde::{Deserialize, Serialize};
 use serde_big_array::BigArray;
 
-use crate::context::Context;
+use crate::context::Thread;
 
 /// Transfer registers that a unit owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +148,7 @@ pub struct MicroengineState {
     pub running: u8,
     /// The context that last gave it up; the arbiter begins after it.
     pub last: u8,
-    pub contexts: [Context; CONTEXTS as usize],
+    pub contexts: [Thread; CONTEXTS as usize],
     pub deferral: Option<Deferral>,
     /// The instruction of the cycle before set the condition codes.
     pub codes_are_new: bool,
@@ -199,8 +199,7 @@ pub struct MicroengineState {
     pub held_csrs: [u32; 128],
     /// Bits of `CTX_ENABLES` that only hold their value.
     pub other_enables: u32,
-    /// Bit c: context c is enabled.
-    pub enabled: u8,
+    pub enabled: ContextSet,
     pub four_contexts: bool,
     /// The next-neighbour ring is the own one.
     pub neighbour_is_self: bool,
@@ -239,7 +238,7 @@ impl MicroengineState {
             pc: 0,
             running: 0,
             last: CONTEXTS - 1,
-            contexts: std::array::from_fn(|_| Context::new()),
+            contexts: std::array::from_fn(|_| Thread::new()),
             deferral: None,
             codes_are_new: false,
             a: RegisterFile::new(),
@@ -276,7 +275,7 @@ impl MicroengineState {
             csr_pointer: 0,
             held_csrs: [0; 128],
             other_enables: 0,
-            enabled: 0,
+            enabled: ContextSet::EMPTY,
             four_contexts: false,
             neighbour_is_self: false,
             empty_threshold: 0,
@@ -322,7 +321,7 @@ impl MicroengineState {
     }
 
     /// The running context.
-    pub fn context(&mut self) -> &mut Context {
+    pub fn context(&mut self) -> &mut Thread {
         &mut self.contexts[context_index(self.running)]
     }
 

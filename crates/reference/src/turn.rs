@@ -5,7 +5,7 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_isa::{CONTEXTS, Instruction};
+use npsim_isa::{CONTEXTS, Context, ContextSet, Instruction};
 
 use crate::checks::{looks, touches};
 use crate::perform::ControlOutcome;
@@ -327,7 +327,7 @@ impl Reference {
             }
         }
         let (end, pc) = (state.cycle, state.pc);
-        let enabled = state.enabled >> context & 1 == 1;
+        let enabled = state.enabled.contains(Context::wrapping(context));
         let it = state.context();
         it.pc = pc;
         if enabled {
@@ -351,7 +351,7 @@ impl Reference {
         let state = &mut self.state;
         let (pc, cycle) = (state.pc, state.cycle);
         state.context().pc = pc;
-        state.enabled = 0;
+        state.enabled = ContextSet::EMPTY;
         state.other_enables |= 1 << 27;
         state.phase = Phase::Halted;
         for context in &mut state.contexts {

@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::{Image, ProgramPoint, RegisterUse, TransferDirection};
-use npsim_isa::{Operand, absolute_register};
+use npsim_isa::{Context, Operand};
 use serde::Serialize;
 
 /// Registers that are shown at most.
@@ -89,7 +89,7 @@ fn value_of(core: &dyn Core, context: u8, operand: Operand, side: TransferDirect
         other => return core.read_register(other, context),
     };
     if side == TransferDirection::Write {
-        core.read_out_register(kind, absolute_register(context, number))
+        core.read_out_register(kind, Context::wrapping(context).absolute_register(number))
     } else {
         core.read_register(operand, context)
     }

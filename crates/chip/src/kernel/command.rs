@@ -1,6 +1,6 @@
 //! A command as microengines issue it and buses carry it.
 
-use npsim_isa::CommandOp;
+use npsim_isa::{CommandOp, Context};
 use serde::{Deserialize, Serialize};
 
 /// Index of a command in flight.
@@ -97,4 +97,13 @@ pub struct BusCommand {
     /// The raw override word when `indirect_ref` was given (RBUF/TBUF
     /// addresses are read from it by the DRAM controller).
     pub indirect: Option<u32>,
+}
+
+impl BusCommand {
+    /// The context that gets the signals, from its packed number.
+    #[must_use]
+    #[inline]
+    pub const fn signal_context(&self) -> Context {
+        Context::wrapping(self.signal_context)
+    }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use npsim_isa::Unit;
+use npsim_isa::{Context, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -104,6 +104,12 @@ pub struct Stall {
 }
 
 impl Stall {
+    /// The context, from its packed number.
+    #[must_use]
+    pub const fn context(&self) -> Context {
+        Context::wrapping(self.context)
+    }
+
     /// Whether it keeps its context from the pipeline at a cycle.
     #[must_use]
     pub fn holds_at(&self, at: Cycle) -> bool {

@@ -1,6 +1,6 @@
 //! Threads that wait for mpackets, as they are written to the media interface's freelists.
 
-use npsim_isa::{CONTEXTS, absolute_register, msf_csr};
+use npsim_isa::{Context, msf_csr};
 use serde::{Deserialize, Serialize};
 
 use super::command::BusCommand;
@@ -50,7 +50,7 @@ impl FreelistEntry {
         };
         Ok(Self {
             me,
-            context: (data >> 4) as u8 % CONTEXTS,
+            context: Context::wrapping((data >> 4) as u8).number(),
             register: (data & 15) as u8,
             signal: (data >> 12 & 15) as u8,
         })
@@ -66,7 +66,7 @@ impl FreelistEntry {
     /// Absolute number of the first register.
     #[must_use]
     pub const fn absolute_register(self) -> u8 {
-        absolute_register(self.context, self.register)
+        Context::wrapping(self.context).absolute_register(self.register)
     }
 }
 

@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::{Image, ProgramPoint, TransferDirection};
 use npsim_inspect::BufferHolder;
 use npsim_inspect::Inspect;
-use npsim_isa::{Operand, absolute_register};
+use npsim_isa::{Context, Operand};
 
 use super::parse::{relative, whole};
 use super::{Binary, Expression, ExpressionNode, Lvalue, RingField, RunNumber, Unary};
@@ -172,7 +172,8 @@ impl EvaluationScope<'_> {
         let core = self.core()?;
         // Contexts are 16 registers apart, also where every other one has 32.
         let out = |kind, number: u8| {
-            core.read_out_register(kind, absolute_register(self.context, number))
+            let register = Context::wrapping(self.context).absolute_register(number);
+            core.read_out_register(kind, register)
         };
         Ok(match (operand, side) {
             (Operand::STransfer(number), TransferDirection::Write) => out(TransferKind::S, number),

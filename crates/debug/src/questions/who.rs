@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_image::{Image, ProgramPoint, TransferDirection as Side};
-use npsim_isa::{Bank, CONTEXTS, Operand, absolute_register};
+use npsim_isa::{Bank, CONTEXTS, Context, Operand};
 use npsim_observe::names;
 
 use crate::access::{may_write_elsewhere, touches};
@@ -42,8 +42,7 @@ enum PhysicalRegister {
 
 impl PhysicalRegister {
     fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
-        // Contexts are 16 registers apart.
-        let own = |number: u8| absolute_register(context, number);
+        let own = |number: u8| Context::wrapping(context).absolute_register(number);
         Some(match operand {
             Operand::Gpr(bank, number) => Self::Gpr(bank, own(number)),
             Operand::GprAbsolute(bank, number) => Self::Gpr(bank, number),

@@ -1,4 +1,4 @@
-use npsim_isa::{AluOp, CONTEXTS, CtxArb, InputState, Instruction, Operand, csr};
+use npsim_isa::{AluOp, CONTEXTS, Context, CtxArb, InputState, Instruction, Operand, csr};
 
 use super::{Bench, HALT, KILL, NONE, a, alu, arb, b, immed, k};
 use npsim_chip::core::{ContextPhase, Core};
@@ -156,7 +156,7 @@ fn neighbours_are_signalled() {
     );
     bench.load(2, &wait);
     for me in 0..3 {
-        bench.mes[me].start(1, &mut bench.fabric);
+        bench.mes[me].start(Context::FIRST.into(), &mut bench.fabric);
     }
     assert_eq!(bench.until(1000), None);
     assert_eq!(
@@ -328,7 +328,7 @@ fn the_ring_carries_words_to_the_neighbour_in_order() {
     );
     bench.mes[1].write_register(a(4), 0, 0);
     bench.start(1);
-    bench.mes[1].start(1, &mut bench.fabric);
+    bench.mes[1].start(Context::FIRST.into(), &mut bench.fabric);
     assert_eq!(bench.until(100), None);
     bench.mes[1].signal(0, 2, &mut bench.fabric);
     assert_eq!(bench.until(200), None);

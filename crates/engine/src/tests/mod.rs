@@ -11,7 +11,9 @@ mod loops;
 mod stalls;
 
 use npsim_image::Image;
-use npsim_isa::{AluOp, Bank, CONTEXTS, CtxArb, ImmedShift, Instruction, Operand, encode};
+use npsim_isa::{
+    AluOp, Bank, CONTEXTS, ContextSet, CtxArb, ImmedShift, Instruction, Operand, encode,
+};
 
 use crate::Microengine;
 use npsim_chip::Cycle;
@@ -156,7 +158,9 @@ impl Bench {
         bench
     }
 
-    fn start(&mut self, contexts: u8) {
+    /// Starts contexts of the first microengine: bit c starts context c.
+    fn start(&mut self, contexts: u16) {
+        let contexts = ContextSet::from_bits(contexts);
         self.mes[0].start(contexts, &mut self.fabric);
     }
 

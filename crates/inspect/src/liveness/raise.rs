@@ -1,8 +1,8 @@
 //! The signals that an instruction may raise for other contexts.
 
 use npsim_isa::{
-    ALL_CONTEXTS, CONTEXTS, CapAccess, Command, CommandOp, Completion, ContextMask, Instruction,
-    Operand, OperandRole, cap_csr, csr,
+    CapAccess, Command, CommandOp, Completion, Context, ContextSet, Instruction, Operand,
+    OperandRole, cap_csr, csr,
 };
 use npsim_profile::Profile;
 
@@ -16,8 +16,7 @@ pub(super) const ALL_SIGNALS: u16 = 0xfffe;
 pub(super) struct Raise {
     /// Index of the microengine; any if it is not known.
     pub me: Option<u8>,
-    /// Bit c: context c.
-    pub contexts: ContextMask,
+    pub contexts: ContextSet,
     /// Bit s: signal s.
     pub signals: u16,
     /// Contexts that are disabled or have exited may go on, from anywhere.
@@ -27,19 +26,19 @@ pub(super) struct Raise {
 impl Raise {
     /// Whether it may reach a context.
     pub fn reaches(self, me: u8, context: u8) -> bool {
-        self.me.is_none_or(|it| it == me) && self.contexts >> context & 1 == 1
+        self.me.is_none_or(|it| it == me) && self.contexts.contains(Context::wrapping(context))
     }
 
     /// Whether its receiver or its signal is computed at run time.
     pub fn is_computed(self) -> bool {
-        self.me.is_none() || self.contexts.count_ones() > 1 || self.signals.count_ones() > 1
+        self.me.is_none() || self.contexts.len() > 1 || self.signals.count_ones() > 1
     }
 }
 
 /// Anything anywhere.
 const ANYTHING: Raise = Raise {
     me: None,
-    contexts: ALL_CONTEXTS,
+    contexts: ContextSet::ALL,
     signals: ALL_SIGNALS,
     revives: false,
 };
@@ -107,14 +106,17 @@ fn of_csr(program: &FlowProgram, csr: u16, src: Operand, issuer: Issuer<'_>) -> 
         });
     };
     let signals = 1u16 << (value >> 3 & 15) & ALL_SIGNALS;
-    let contexts = if value & 0x80 == 0 {
-        1 << (value % u32::from(CONTEXTS))
+    let context = if value & 0x80 == 0 {
+        Context::wrapping(value as u8)
     } else {
-        1 << program.image.contexts.next(issuer.context)
+        program
+            .image
+            .contexts
+            .next(Context::wrapping(issuer.context))
     };
     Some(Raise {
         me: Some(me),
-        contexts,
+        contexts: context.into(),
         signals,
         revives: false,
     })
@@ -124,7 +126,7 @@ fn of_interthread(value: u32, profile: &Profile) -> Option<Raise> {
     let me = profile.index_of((value >> 7 & 31) as u8)?;
     Some(Raise {
         me: Some(me),
-        contexts: 1 << ((value >> 4) % u32::from(CONTEXTS)),
+        contexts: Context::wrapping((value >> 4) as u8).into(),
         signals: 1u16 << (value & 15) & ALL_SIGNALS,
         revives: false,
     })

@@ -15,7 +15,7 @@ use npsim_chip::kernel::fabric::{Fabric, TransferKind};
 use npsim_chip::units::Units;
 use npsim_engine::ENGINE;
 use npsim_image::{Image, NnMode};
-use npsim_isa::{Bank, Instruction, Operand, encode};
+use npsim_isa::{Bank, ContextSet, Instruction, Operand, encode};
 use npsim_profile::Profile;
 use npsim_reference::REFERENCE;
 use proptest::prelude::*;
@@ -30,7 +30,8 @@ struct Setup<'a> {
     /// The program of each microengine. A single one is its own neighbour, so that what it
     /// sends comes back.
     programs: &'a [Vec<Instruction>],
-    contexts: u8,
+    /// Bit c: context c is started.
+    contexts: u16,
     s_in: &'a [u32; 128],
     d_in: &'a [u32; 128],
     /// Cycles between two horizons.
@@ -63,7 +64,7 @@ impl Ended {
             core.load(Program::new(&image, &profile).unwrap());
             core.push(TransferKind::S, 0, setup.s_in);
             core.push(TransferKind::D, 0, setup.d_in);
-            core.start(setup.contexts, &mut fabric);
+            core.start(ContextSet::from_bits(setup.contexts), &mut fabric);
             core
         });
         let cores = cores.collect();
@@ -244,7 +245,7 @@ proptest! {
     #[test]
     fn contexts_that_share_registers_and_signals_are_the_same_on_both_cores(
         program in programs::of_contexts(),
-        others in 0..0x40_u8,
+        others in 0..0x40_u16,
         seed in proptest::array::uniform32(any::<u32>()),
         steps in steps(),
         saved in proptest::bool::weighted(0.1),
@@ -258,7 +259,7 @@ proptest! {
     #[test]
     fn neighbours_are_the_same_on_both_cores(
         programs in proptest::collection::vec(programs::of_neighbours(), 2..5),
-        others in 0..0x10_u8,
+        others in 0..0x10_u16,
         seed in proptest::array::uniform32(any::<u32>()),
         steps in steps(),
         saved in proptest::bool::weighted(0.1),

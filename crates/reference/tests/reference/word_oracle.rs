@@ -13,7 +13,7 @@ use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::units::Units;
 use npsim_engine::ENGINE;
 use npsim_image::{ContextMode, Image};
-use npsim_isa::{Instruction, Target, TransferRegister, decode_in};
+use npsim_isa::{ContextSet, Instruction, Target, TransferRegister, decode_in};
 use npsim_profile::Profile;
 use npsim_reference::REFERENCE;
 
@@ -150,7 +150,7 @@ fn issued(kind: CoreKind, word: u64, mode: ContextMode, context: u8) -> BusComma
     fabric.checks.allow(Check::UninitialisedRead);
     let mut core = (kind.make)(0, &profile);
     core.load(Program::new(&image, &profile).unwrap());
-    core.start(1 << context, &mut fabric);
+    core.start(ContextSet::from_bits(1 << context), &mut fabric);
     let mut commands = Commands::default();
     fabric.horizon = 100;
     while fabric.events.next_time() < fabric.horizon && commands.0.is_empty() {
