@@ -24,6 +24,7 @@ mod frame;
 pub mod load;
 pub mod order;
 pub mod pace;
+pub mod quantity;
 mod random;
 mod ratio;
 pub mod standard_output;

@@ -26,7 +26,6 @@ pub mod look_aside;
 pub mod messages;
 pub mod problem;
 mod project_text;
-pub mod quantity;
 pub mod registry;
 pub mod resolve;
 pub mod schema;
@@ -47,6 +46,7 @@ use npsim_profile::Profile;
 
 pub use capacity::Capacity;
 pub use hardware::{board, profile};
+pub use npsim_net::quantity;
 pub use project_text::ProjectText;
 pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan};

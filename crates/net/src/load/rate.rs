@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use super::number;
+use crate::quantity;
 use crate::{Ratio, RatioError};
 
 /// How much comes in a second.
@@ -69,25 +70,25 @@ impl FromStr for Amount {
     fn from_str(text: &str) -> Result<Self, RateError> {
         let of_number = |digits: &str, factor: u64| {
             if let Some(number) = digits.strip_suffix(['m', 'g'])
-                && number::ratio(number).is_ok()
+                && quantity::ratio(number).is_ok()
             {
                 let (at, prefix) = (number.len(), &digits[number.len()..]);
                 let meant = format!("{number}{}{}", prefix.to_uppercase(), &text[at + 1..]);
                 let text = text.to_string();
                 return Err(RateError::SmallPrefix { text, meant });
             }
-            number::ratio(digits)
+            quantity::ratio(digits)
                 .and_then(|ratio| ratio.times(factor))
                 .map_err(|source| RateError::Number {
                     text: text.to_string(),
                     source,
                 })
         };
-        if let Some((digits, factor)) = number::scaled(text, "pps") {
+        if let Some((digits, factor)) = quantity::scaled(text, "pps") {
             return of_number(digits, factor).map(Self::Packets);
         }
-        for unit in ["bps", "bit/s", "b/s"] {
-            if let Some((digits, factor)) = number::scaled(text, unit) {
+        for unit in quantity::BIT_RATE_UNITS {
+            if let Some((digits, factor)) = quantity::scaled(text, unit) {
                 return of_number(digits, factor).map(Self::Bits);
             }
         }
@@ -123,8 +124,8 @@ impl fmt::Display for Amount {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(part) => write!(out, "{part}"),
-            Self::Packets(rate) => write!(out, "{}pps", number::with_prefix(*rate)),
-            Self::Bits(rate) => write!(out, "{}bps", number::with_prefix(*rate)),
+            Self::Packets(rate) => write!(out, "{}pps", quantity::with_prefix(*rate)),
+            Self::Bits(rate) => write!(out, "{}bps", quantity::with_prefix(*rate)),
         }
     }
 }
@@ -156,7 +157,7 @@ impl fmt::Display for LoadRate {
 }
 
 fn port_amount(text: &str) -> Result<Option<Amount>, RateError> {
-    match number::ratio_or_zero(text) {
+    match quantity::ratio_or_zero(text) {
         Ok(None) => Ok(None),
         _ => text.parse().map(Some),
     }

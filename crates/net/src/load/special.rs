@@ -10,6 +10,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::kind::FrameKind;
 use super::number;
+use crate::quantity;
 use crate::{Ratio, RatioError};
 
 /// A part of all frames, from none to all of them.
@@ -68,7 +69,7 @@ impl FromStr for Share {
         let (digits, parts) = text
             .strip_suffix('%')
             .map_or((text, 1), |digits| (digits, 100));
-        let Some(ratio) = number::ratio_or_zero(digits.trim_end()).map_err(number_error)? else {
+        let Some(ratio) = quantity::ratio_or_zero(digits.trim_end()).map_err(number_error)? else {
             return Ok(Self::NONE);
         };
         let denominator = ratio.denominator().checked_mul(parts);

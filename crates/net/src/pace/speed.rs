@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::PaceError;
 use crate::Ratio;
+use crate::quantity::{ratio, scaled};
 
 /// How a capture's frames are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +27,11 @@ pub enum Pace {
 impl FromStr for Pace {
     type Err = PaceError;
 
-    /// Reads `trace`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1Gpps`.
+    /// Reads `trace`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1/3 kpps`.
     fn from_str(text: &str) -> Result<Pace, PaceError> {
         let number = |digits: &str, factor: u64| {
-            digits
-                .parse()
-                .and_then(|ratio: Ratio| ratio.times(factor))
+            ratio(digits)
+                .and_then(|ratio| ratio.times(factor))
                 .map_err(|source| PaceError::PaceNumber {
                     text: text.to_string(),
                     source,
@@ -47,19 +47,10 @@ impl FromStr for Pace {
                 speed: number(digits, 1)?,
             });
         }
-        // A small m would be a thousandth, so only the capital is a million.
-        for (unit, factor) in [
-            ("kpps", 1_000),
-            ("Kpps", 1_000),
-            ("Mpps", 1_000_000),
-            ("Gpps", 1_000_000_000),
-            ("pps", 1),
-        ] {
-            if let Some(digits) = text.strip_suffix(unit) {
-                return Ok(Pace::Rate {
-                    packets_per_second: number(digits, factor)?,
-                });
-            }
+        if let Some((digits, factor)) = scaled(text, "pps") {
+            return Ok(Pace::Rate {
+                packets_per_second: number(digits, factor)?,
+            });
         }
         Err(PaceError::UnknownPace {
             text: text.to_string(),
@@ -68,7 +59,7 @@ impl FromStr for Pace {
 }
 
 impl fmt::Display for Pace {
-    /// In the form that [`Pace::from_str`] reads, as long as the number is a decimal one.
+    /// In the form that [`Pace::from_str`] reads.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Trace { speed: Ratio::ONE } => write!(out, "trace"),

@@ -1,0 +1,352 @@
+//! Times, rates and numbers as users write them: `2ms`, `1/3s`, `100000` (cycles), `1Gbps`. Everything
+//! is exact: the decimal digits count, not what a float makes of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Ratio, RatioError};
+
+/// Units of time with their picoseconds, the largest first.
+const TIME_UNITS: [(&str, u64); 5] = [
+    ("s", 1_000_000_000_000),
+    ("ms", 1_000_000_000),
+    ("us", 1_000_000),
+    ("ns", 1_000),
+    ("ps", 1),
+];
+
+/// Units of a rate in bits a second, without a prefix.
+pub(crate) const BIT_RATE_UNITS: [&str; 3] = ["bps", "bit/s", "b/s"];
+
+/// Prefixes of a rate, the largest first. A small m would be a thousandth, so only the capital is a million.
+const PREFIXES: [(&str, u64); 4] = [
+    ("G", 1_000_000_000),
+    ("M", 1_000_000),
+    ("k", 1_000),
+    ("K", 1_000),
+];
+
+/// A duration that was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// Microengine cycles.
+    Cycles(u64),
+    /// Picoseconds.
+    Picoseconds(u64),
+}
+
+impl Time {
+    /// In microengine cycles at `hertz`, rounded up.
+    #[must_use]
+    pub fn cycles(self, hertz: u64) -> u64 {
+        match self {
+            Self::Cycles(cycles) => cycles,
+            Self::Picoseconds(ps) => {
+                let cycles = (u128::from(ps) * u128::from(hertz)).div_ceil(PICO);
+                u64::try_from(cycles).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, unit) = split(text);
+        if matches!(unit, "" | "cycles" | "cycle") {
+            return number.replace('_', "").parse().map(Self::Cycles).map_err(|_| {
+                format!("`{text}` is not a whole number of cycles; write `100000` or a time such as `500us`")
+            });
+        }
+        // With the micro sign or the Greek letter.
+        let plain = if matches!(unit, "\u{b5}s" | "\u{3bc}s") {
+            "us"
+        } else {
+            unit
+        };
+        let scale = TIME_UNITS.iter().find(|(name, _)| *name == plain);
+        match scale {
+            None if !number.is_empty() => Err(format!(
+                "`{unit}` is not a unit of time; use s, ms, us, ns or cycles"
+            )),
+            scale => scale
+                .and_then(|(_, scale)| exact(number, u128::from(*scale)))
+                .map(Self::Picoseconds)
+                .ok_or_else(|| {
+                    format!("`{text}` is not a time; write for example `2ms` or `500us`")
+                }),
+        }
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Cycles(cycles) => write!(f, "{cycles} cycles"),
+            Self::Picoseconds(ps) => {
+                let (unit, scale) = TIME_UNITS
+                    .into_iter()
+                    .find(|(_, scale)| ps >= *scale && ps % *scale == 0)
+                    .unwrap_or(("ps", 1));
+                write!(f, "{}{unit}", ps / scale)
+            }
+        }
+    }
+}
+
+const PICO: u128 = 1_000_000_000_000;
+
+/// Bits a second: `1Gbps`, `100 Mb/s`, `2.5Gbit/s`, or a bare number.
+///
+/// # Errors
+/// Says what a rate looks like.
+pub fn parse_rate(text: &str) -> Result<u64, String> {
+    let shape =
+        || format!("`{text}` is not a rate; write for example `1Gbps`, `100Mbps` or `2.5Gbps`");
+    let (number, unit) = split(text);
+    let prefix = BIT_RATE_UNITS
+        .iter()
+        .find_map(|end| unit.strip_suffix(end))
+        .or(unit.is_empty().then_some(""))
+        .ok_or_else(shape)?;
+    let scale = match PREFIXES.iter().find(|(name, _)| *name == prefix) {
+        Some((_, scale)) => *scale,
+        None if prefix.is_empty() => 1,
+        None => return Err(shape()),
+    };
+    match exact(number, u128::from(scale)) {
+        Some(0) => Err(format!("a rate of `{text}` moves nothing")),
+        rate => rate.ok_or_else(shape),
+    }
+}
+
+/// A rate for reading: `1.250 Gb/s`.
+#[must_use]
+pub fn show_rate(bits_per_second: f64) -> String {
+    match bits_per_second {
+        r if r >= 1e9 => format!("{:.3} Gb/s", r / 1e9),
+        r if r >= 1e6 => format!("{:.3} Mb/s", r / 1e6),
+        r if r >= 1e3 => format!("{:.3} kb/s", r / 1e3),
+        r => format!("{r:.0} b/s"),
+    }
+}
+
+/// A duration for reading: `1.250 ms`.
+#[must_use]
+pub fn show_nanoseconds(ns: f64) -> String {
+    match ns {
+        t if t >= 1e9 => format!("{:.3} s", t / 1e9),
+        t if t >= 1e6 => format!("{:.3} ms", t / 1e6),
+        t if t >= 1e3 => format!("{:.3} us", t / 1e3),
+        t => format!("{t:.1} ns"),
+    }
+}
+
+/// A share, `12.3%`: the tenth nearest to the quotient in floating point; or what is to
+/// stand for a share of nothing.
+#[must_use]
+pub fn percent(part: u64, whole: u64, of_nothing: &str) -> String {
+    if whole == 0 {
+        return of_nothing.to_owned();
+    }
+    format!("{:.1}%", part as f64 * 100.0 / whole as f64)
+}
+
+/// `12,345,678`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || "./_".contains(c)))
+        .unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+/// `number * scale`, exactly; `None` for a malformed or too large number.
+#[must_use]
+pub fn decimal(number: &str, scale: u128) -> Option<u64> {
+    let number = number.replace('_', "");
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let divisor = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    divided(digits.checked_mul(scale)?, divisor)
+}
+
+/// A decimal number or a fraction, times `scale`.
+fn exact(number: &str, scale: u128) -> Option<u64> {
+    let Some((part, whole)) = number.split_once('/') else {
+        return decimal(number, scale);
+    };
+    let product = u128::from(decimal(part, 1)?).checked_mul(scale)?;
+    divided(product, u128::from(decimal(whole, 1)?))
+}
+
+/// A quotient without a rest.
+fn divided(number: u128, divisor: u128) -> Option<u64> {
+    let whole = divisor != 0 && number.is_multiple_of(divisor);
+    whole.then(|| u64::try_from(number / divisor).ok())?
+}
+
+/// A decimal number or a fraction such as `1/3`, more than zero.
+pub(crate) fn ratio(text: &str) -> Result<Ratio, RatioError> {
+    let not_a_number = || RatioError::NotANumber(text.to_string());
+    let Some((numerator, denominator)) = text.split_once('/') else {
+        return text.parse();
+    };
+    let part = |digits: &str| -> Result<u64, RatioError> {
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Err(not_a_number());
+        }
+        digits.parse().map_err(|_| RatioError::TooLarge)
+    };
+    Ratio::new(part(numerator)?, part(denominator)?)
+}
+
+/// A decimal number, a fraction or zero, which is `None`.
+pub(crate) fn ratio_or_zero(text: &str) -> Result<Option<Ratio>, RatioError> {
+    match ratio(text) {
+        Err(RatioError::Zero) if !text.contains('/') => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Takes a prefix (k, M, G) and a unit off a number.
+pub(crate) fn scaled<'a>(text: &'a str, unit: &str) -> Option<(&'a str, u64)> {
+    let rest = text.strip_suffix(unit)?;
+    for (prefix, factor) in PREFIXES {
+        if let Some(number) = rest.strip_suffix(prefix) {
+            return Some((number.trim_end(), factor));
+        }
+    }
+    Some((rest.trim_end(), 1))
+}
+
+/// `4.5M` for 4,500,000: the largest prefix that leaves at least one, if the number stays exact.
+pub(crate) fn with_prefix(value: Ratio) -> String {
+    for (prefix, factor) in PREFIXES {
+        if value.numerator() / value.denominator() >= factor
+            && let Some(denominator) = value.denominator().checked_mul(factor)
+            && let Ok(part) = Ratio::new(value.numerator(), denominator)
+        {
+            return format!("{part}{prefix}");
+        }
+    }
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn printed_times_and_prefixed_numbers_read_back(ps: u64, number in 1..=Ratio::LIMIT, of in 1..1000u64) {
+            let time = Time::Picoseconds(ps);
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+            let cycles = Time::Cycles(ps);
+            prop_assert_eq!(cycles.to_string().parse(), Ok(cycles));
+            prop_assert_eq!(parse_rate(&format!("{number}bps")), Ok(number));
+            let value = Ratio::new(number, of).unwrap();
+            let text = with_prefix(value) + "bps";
+            let (digits, factor) = scaled(&text, "bps").unwrap();
+            prop_assert_eq!(ratio(digits).unwrap().times(factor), Ok(value));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text: String, digits in "[0-9./_]{0,45}(s|ps|Gbps)?") {
+            for text in [text, digits] {
+                let _ = (text.parse::<Time>(), parse_rate(&text), ratio_or_zero(&text));
+            }
+        }
+    }
+
+    #[test]
+    fn times_become_cycles_exactly() {
+        let cycles = |text: &str| text.parse::<Time>().map(|t| t.cycles(600_000_000));
+        assert_eq!(cycles("1us"), Ok(600));
+        assert_eq!(cycles("2ms"), Ok(1_200_000));
+        assert_eq!(cycles("1.5 ms"), Ok(900_000));
+        assert_eq!(cycles("100_000"), Ok(100_000));
+        assert_eq!(cycles("1ns"), Ok(1), "rounded up from 0.6");
+        assert!(cycles("2m").unwrap_err().contains("unit of time"));
+        assert!(cycles("ms").is_err());
+        assert!(cycles("1/3s").unwrap_err().contains("not a time"));
+        assert_eq!(cycles("1/4us"), Ok(150));
+        assert_eq!(cycles("1\u{3bc}s"), cycles("1\u{b5}s"));
+        assert_eq!(cycles("1.0000000000000000000000s"), Ok(600_000_000));
+        for wrong in [
+            "1/0s", "0/0s", "1/2/4s", "1/s", "/2s", "1.2.3ms", "1/2", ".s",
+        ] {
+            assert!(cycles(wrong).is_err(), "{wrong}");
+        }
+        assert!(cycles("999999999999999999.999999999999999999s").is_err());
+        assert!(cycles("1.5").is_err());
+        assert!(cycles("99999999999999999999s").is_err());
+    }
+
+    #[test]
+    fn times_are_shown_as_typed() {
+        for text in ["100us", "2ms", "1s", "1500us", "3ns"] {
+            assert_eq!(
+                text.parse::<Time>().map(|t| t.to_string()),
+                Ok(text.to_string())
+            );
+        }
+    }
+
+    #[test]
+    fn rates() {
+        assert_eq!(parse_rate("1Gbps"), Ok(1_000_000_000));
+        assert_eq!(parse_rate("2.5 Gb/s"), Ok(2_500_000_000));
+        assert_eq!(parse_rate("100Mbit/s"), Ok(100_000_000));
+        assert_eq!(parse_rate("42"), Ok(42));
+        assert_eq!(parse_rate("1/2Gbps"), Ok(500_000_000));
+        assert!(parse_rate("0Gbps").unwrap_err().contains("moves nothing"));
+        for bad in ["fast", "1Tbps", "", "1.5bps", "-1Gbps", "."] {
+            assert!(parse_rate(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn groups_of_three() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn fractions_and_zero() {
+        assert_eq!(ratio("1/3"), Ratio::new(1, 3));
+        assert_eq!(ratio("0.25"), Ratio::new(1, 4));
+        assert_eq!(ratio_or_zero("0"), Ok(None));
+        assert_eq!(ratio_or_zero("0.0"), Ok(None));
+        for text in ["1/0", "0/3", "1/", "/3", "1/2/3", "-1", "a/b"] {
+            assert!(ratio_or_zero(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn prefixes_come_off_and_go_on() {
+        assert_eq!(scaled("4.5Mpps", "pps"), Some(("4.5", 1_000_000)));
+        assert_eq!(scaled("3 Gbps", "bps"), Some(("3", 1_000_000_000)));
+        assert_eq!(scaled("3Gbps", "pps"), None);
+        for (value, text) in [(4_500_000, "4.5M"), (999, "999"), (1_000, "1k")] {
+            assert_eq!(with_prefix(Ratio::new(value, 1).unwrap()), text);
+        }
+    }
+}
