@@ -191,7 +191,7 @@ pub fn place(
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
     check::counts(&selection.items, &flow, diagnostics);
     check::silent(&selection.items, diagnostics);
-    check::names(&selection.items, &symbols, &liveness, diagnostics);
+    check::names(&selection.items, &flow, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
     hazards::check(&selection.items, &flow, &symbols, &groups, diagnostics);
     if diagnostics.iter().any(|d| d.level == Severity::Error) {

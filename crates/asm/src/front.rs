@@ -3,6 +3,7 @@
 
 pub(crate) mod constant;
 pub(crate) mod expression;
+pub(crate) mod foreign;
 pub(crate) mod lexer;
 pub(crate) mod lower;
 pub(crate) mod parse;

@@ -8,9 +8,9 @@ use npsim_isa::{ContextMode, Instruction, decode_lenient_in, encode_in};
 use crate::image::{Image, NnMode};
 
 /// The program as text: one instruction a line, labels `L<address>#` in front of
-/// the words that something goes to. A word that is not a valid instruction, or that has
-/// something in fields without effect, is given as `.word`, with a comment that says
-/// why or what it does; so every text assembles to the same words.
+/// the words that something goes to. A word that is not a valid instruction, that leads out
+/// of the program, or that has something in fields without effect, is given as `.word`, with
+/// a comment that says why or what it does; so every text assembles to the same words.
 #[must_use]
 pub fn disassemble(image: &Image) -> String {
     let mut text = String::new();
@@ -39,13 +39,17 @@ pub fn disassemble(image: &Image) -> String {
         }
         match instruction {
             Ok(instruction) => {
-                let _ = if encode_in(instruction, image.target()).ok() == Some(word) {
-                    writeln!(text, "    {instruction}")
+                let is_whole = encode_in(instruction, image.target()).ok() == Some(word);
+                let remark = if is_whole {
+                    lack(instruction, &decoded[address + 1..], image.words.len())
                 } else {
-                    writeln!(
-                        text,
-                        "    .word 0x{word:010x} ; {instruction}, with more in fields that have no effect"
-                    )
+                    Some("with more in fields that have no effect")
+                };
+                let _ = match remark {
+                    None => writeln!(text, "    {instruction}"),
+                    Some(remark) => {
+                        writeln!(text, "    .word 0x{word:010x} ; {instruction}, {remark}")
+                    }
                 };
             }
             Err(reason) => {
@@ -60,6 +64,24 @@ pub fn disassemble(image: &Image) -> String {
         label(&mut text, end, &targets, &names);
     }
     text
+}
+
+/// What an instruction of a program of so many words lacks around it, so that its text would
+/// not assemble where it stands; none for most.
+fn lack(
+    instruction: &Instruction,
+    behind: &[Result<Instruction, String>],
+    words: usize,
+) -> Option<&'static str> {
+    if target(instruction).is_some_and(|address| usize::from(address) > words) {
+        return Some("which leads out of the program");
+    }
+    if usize::from(instruction.defer()) > behind.len() {
+        return Some("with defer slots beyond the program");
+    }
+    let reads = matches!(instruction, Instruction::LocalCsrRead { .. });
+    let receives = matches!(behind.first(), Some(Ok(Instruction::Immed { .. })));
+    (reads && !receives).then_some("without the immed that receives the value")
 }
 
 fn label(

@@ -29,8 +29,11 @@ pub(crate) fn metrics_data(metrics: &BTreeMap<&str, &Metric>) -> Value {
 
 /// All that a system is, as far as a run depends on it.
 pub(crate) fn system_data(project: &Project, programs: &[Program]) -> Result<Value, Problem> {
+    let inputs = project.inputs.iter();
+    let inputs: Vec<_> = inputs.map(|input| hash(&input.bytes)).collect();
     Ok(json!({
         "project": project_data(project)?,
+        "inputs": inputs,
         "profile": profile_data(project),
         "programs": programs_data(project, programs),
     }))

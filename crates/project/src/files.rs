@@ -4,6 +4,7 @@
 
 mod disk;
 mod memory;
+mod noted;
 
 use std::fmt;
 use std::io;
@@ -11,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub use disk::Disk;
 pub use memory::MemoryFiles;
+pub use noted::{Input, NotedFiles};
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

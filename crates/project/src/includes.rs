@@ -1,8 +1,10 @@
 //! Where `#include` finds its files: the folder of the including file first,
 //! then the given folders in their order. The including file itself comes last,
-//! so that a program's `transmit.uc` can include the library's.
+//! so that a program's `transmit.uc` can include the library's. A name that leads to no
+//! file is read once more as other systems read it: `\` parts folders, and letter case
+//! does not count.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use npsim_asm::Includes;
 
@@ -20,6 +22,18 @@ impl<'a> FileIncludes<'a> {
     #[must_use]
     pub fn new(files: &'a dyn Files, folders: &'a [PathBuf]) -> Self {
         Self { files, folders }
+    }
+
+    /// The path and the text of a file; none if there is no such file.
+    fn read(&self, path: &Path) -> Result<Option<(String, String)>, String> {
+        match self.files.read(path) {
+            Ok(bytes) => {
+                let shown = tidy(self.files, Path::new("."), path);
+                Ok(Some((shown.display().to_string(), decode(bytes))))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("`{}`: {error}", path.display())),
+        }
     }
 
     /// The paths that an include may mean, in the order in which they are tried.
@@ -54,13 +68,17 @@ impl Includes for FileIncludes<'_> {
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
         let candidates = self.candidates(name, including);
         for path in &candidates {
-            match self.files.read(path) {
-                Ok(bytes) => {
-                    let shown = tidy(self.files, Path::new("."), path);
-                    return Ok((shown.display().to_string(), decode(bytes)));
+            if let Some(found) = self.read(path)? {
+                return Ok(found);
+            }
+        }
+        if including.is_some() {
+            let foreign = self.candidates(&name.replace('\\', "/"), including);
+            let spelt = { foreign.iter() }.filter_map(|path| in_other_case(self.files, path));
+            for path in spelt {
+                if let Some(found) = self.read(&path)? {
+                    return Ok(found);
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(format!("`{}`: {error}", path.display())),
             }
         }
         if including.is_none() {
@@ -79,6 +97,39 @@ impl Includes for FileIncludes<'_> {
             places.join(" nor ")
         ))
     }
+}
+
+/// The one path that differs from the given one in letter case alone, part by part.
+fn in_other_case(files: &dyn Files, path: &Path) -> Option<PathBuf> {
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        let exact = found.join(part);
+        let Component::Normal(name) = part else {
+            found = exact;
+            continue;
+        };
+        if files.kind(&exact).is_ok() {
+            found = exact;
+            continue;
+        }
+        let folder = match found.as_os_str() {
+            none if none.is_empty() => Path::new("."),
+            _ => found.as_path(),
+        };
+        let alike = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|other| other.eq_ignore_ascii_case(name))
+        };
+        let mut alike = files.list(folder).ok()?.into_iter().filter(alike);
+        let (Some(only), None) = (alike.next(), alike.next()) else {
+            return None;
+        };
+        found = match only.file_name() {
+            Some(name) => found.join(name),
+            None => only,
+        };
+    }
+    Some(found)
 }
 
 /// A folder `lib` near the including file that has the wanted one.
@@ -150,6 +201,35 @@ mod tests {
         assert_eq!(includes.load("same.uc", Some(&main))?.1, "main");
         std::fs::write(path("lib/same.uc"), "lib")?;
         assert_eq!(includes.load("same.uc", Some(&main))?.1, "lib");
+        Ok(())
+    }
+
+    #[test]
+    fn a_name_from_another_system_finds_its_file() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let path = |name: &str| dir.path().join(name);
+        for folder in ["main", "Lib"] {
+            std::fs::create_dir(path(folder))?;
+        }
+        std::fs::write(path("main/ok.uc"), "ok")?;
+        std::fs::write(path("Lib/only.uc"), "only")?;
+        let folders = [path("Lib")];
+        let includes = FileIncludes::new(&Disk, &folders);
+        let main = path("main/main.uc").display().to_string();
+        for (name, text) in [
+            ("OK.UC", "ok"),
+            (r"..\lib\ONLY.uc", "only"),
+            (r".\ok.uc", "ok"),
+            ("../MAIN/Ok.uc", "ok"),
+            ("Only.UC", "only"),
+        ] {
+            let (found, read) = includes.load(name, Some(&main))?;
+            assert_eq!(read, text, "{name}");
+            assert!(std::fs::metadata(&found).is_ok(), "{found}");
+        }
+        std::fs::write(path("main/Ok.UC"), "another")?;
+        let error = includes.load("OK.uc", Some(&main)).unwrap_err();
+        assert!(error.contains("there is no"), "two are alike: {error}");
         Ok(())
     }
 

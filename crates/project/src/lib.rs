@@ -55,7 +55,7 @@ pub use settings::{
 };
 
 use crate::disturb::NodeStall;
-use crate::files::{Disk, FileKind, Files};
+use crate::files::{Disk, FileKind, Files, Input, NotedFiles};
 use crate::goals::Goal;
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
@@ -109,6 +109,9 @@ pub struct Project {
     pub link_delay: Time,
     /// What a run is to come to, for exercises.
     pub goals: Vec<Goal>,
+    /// Every file that was read besides those that were merged into the text: of route
+    /// changes, of chips and boards, firmware whose microengines were looked up.
+    pub inputs: Vec<Input>,
 }
 
 impl Project {
@@ -157,7 +160,10 @@ impl Project {
         overrides: &Overrides,
         registry: &Registry,
     ) -> Result<Self, Problems> {
+        let noted = NotedFiles::new(files);
+        let files: &dyn Files = &noted;
         let (text, is_default) = read(files, target, overrides)?;
+        let merged = text.files.clone();
         let (text, applied) = {
             let routes = overrides.routes.as_deref();
             settings::apply(&text, &overrides.set, routes, registry)?
@@ -176,6 +182,7 @@ impl Project {
             // As they were written where they end in a folder that is not there.
             files::tidy(files, Path::new("."), &folder.join(path.get_ref()))
         });
+        let include = overrides.include.iter().cloned().chain(own).collect();
         let outward = file.route.iter().filter(|route| !route.local);
         let routed = outward
             .filter_map(|route| route.prefix.get_ref().parse().ok())
@@ -184,12 +191,21 @@ impl Project {
             .name
             .clone()
             .unwrap_or_else(|| folder_name(files, &folder));
+        let link_delay = file.chain.delay(&text)?;
+        let mut inputs = noted.into_inputs();
+        inputs.retain(|input| !merged.contains(&input.path));
+        // The project file itself stays the last one.
+        let besides = inputs.iter().map(|input| input.path.clone());
+        let text = ProjectText {
+            files: besides.chain(merged).collect(),
+            ..text
+        };
         Ok(Self {
             name,
             is_default,
             profile,
             capacity,
-            include: overrides.include.iter().cloned().chain(own).collect(),
+            include,
             programs: resolved.programs,
             boot: resolved.boot,
             tasks: resolved.tasks,
@@ -203,16 +219,9 @@ impl Project {
             addresses: resolved.addresses,
             routed,
             load: file.load,
-            link_delay: file.chain.delay(&text)?,
-            text: ProjectText {
-                // The project file itself stays the last one.
-                files: resolved
-                    .files
-                    .into_iter()
-                    .chain(text.files.clone())
-                    .collect(),
-                ..text
-            },
+            link_delay,
+            inputs,
+            text,
         })
     }
 }

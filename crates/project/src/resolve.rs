@@ -93,8 +93,6 @@ pub(crate) struct Resolved {
     pub node_stalls: Vec<NodeStall>,
     /// What a run is to come to.
     pub goals: Vec<Goal>,
-    /// Files that were read besides the project's.
-    pub files: Vec<PathBuf>,
 }
 
 /// What the command line says over the project file.
@@ -155,7 +153,6 @@ pub(crate) fn resolve(
         flow_classes: Vec::new(),
         stages: Vec::new(),
         node_stalls: Vec::new(),
-        read: Vec::new(),
         clashes: Vec::new(),
         boot: BootPlan {
             task_kinds: registry.listed_tasks().map(str::to_owned).collect(),
@@ -196,7 +193,6 @@ pub(crate) fn resolve(
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
         goals,
-        files: resolver.read,
     })
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod lexeme;
 
 use std::{borrow::Cow, rc::Rc};
 
+use npsim_isa::mnemonic;
 use rustc_hash::FxHashSet;
 
 use crate::codes;
@@ -49,12 +50,23 @@ impl RawLine {
         Some(self.tokens.last().map_or(first, |last| first.to(last.span)))
     }
 
+    /// Whether it is a `#define`, whose text is code only where its name is used.
+    pub fn is_define(&self) -> bool {
+        matches!(
+            self.directive,
+            Some((HashWord::Directive(PreprocessorDirective::Define), _))
+        )
+    }
+
     /// Whether nothing can be made of it.
     pub fn is_wrong(&self) -> bool {
-        self.errors
-            .iter()
-            .any(|found| found.level == Severity::Error)
+        is_wrong(&self.errors)
     }
+}
+
+/// Whether nothing can be made of a text about which there are these messages.
+pub(crate) fn is_wrong(found: &[Diagnostic]) -> bool {
+    found.iter().any(|found| found.level == Severity::Error)
 }
 
 /// Gives one shared text for equal texts.
@@ -80,17 +92,27 @@ pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawL
         interner,
         lines: Vec::new(),
         line: OpenLine::default(),
+        resume: None,
     };
     let mut input = text;
-    while let Some((after, lexeme)) = lexeme(input) {
-        let lo = (text.len() - input.len()) as u32;
-        let hi = (text.len() - after.len()) as u32;
-        let pasted_next = after.starts_with("/**/") || after.starts_with("##");
-        lexer.take(lexeme, lexer.span(lo, hi), pasted_next);
-        input = after;
+    loop {
+        if let Some((after, lexeme)) = lexeme(input) {
+            let lo = (text.len() - input.len()) as u32;
+            let hi = (text.len() - after.len()) as u32;
+            let pasted_next = after.starts_with("/**/") || after.starts_with("##");
+            lexer.take(lexeme, lexer.span(lo, hi), pasted_next);
+            input = after;
+        } else {
+            lexer.end_line(LineEnding::File);
+            if lexer.resume.is_none() {
+                return lexer.lines;
+            }
+        }
+        if let Some(at) = lexer.resume.take() {
+            lexer.line = OpenLine::default();
+            input = &text[at as usize..];
+        }
     }
-    lexer.end_line(LineEnding::File);
-    lexer.lines
 }
 
 /// Lexes a text made by the preprocessor; all tokens get the place of `like`,
@@ -145,6 +167,18 @@ struct OpenLine {
     paste: Option<Span>,
     /// The line goes on after its end if what follows can belong to it.
     continued: bool,
+    /// Where the first line of a `#define` ends on which a bracket is open.
+    first_end: Option<FirstEnd>,
+}
+
+/// The state at the end of the first line of a `#define`, to which the lexer goes back if
+/// its bracket never closes: the define then is that line alone.
+#[derive(Clone, Copy)]
+struct FirstEnd {
+    /// The byte behind the newline.
+    next: u32,
+    tokens: usize,
+    errors: usize,
 }
 
 struct Lexer<'a> {
@@ -152,6 +186,9 @@ struct Lexer<'a> {
     interner: &'a mut Interner,
     lines: Vec<RawLine>,
     line: OpenLine,
+    /// The byte from which to read anew, since what was read behind it does not belong
+    /// to the line that ended.
+    resume: Option<u32>,
 }
 
 impl Lexer<'_> {
@@ -188,7 +225,7 @@ impl Lexer<'_> {
             }
             Lexeme::Newline => {
                 self.separate();
-                self.newline();
+                self.newline(span.hi);
             }
             Lexeme::EmptyComment => {
                 if self.line.joined && !self.line.tokens.is_empty() {
@@ -352,7 +389,7 @@ impl Lexer<'_> {
             Some((bracket, _)) if bracket == opened => {}
             _ if self.is_free_text() => {}
             Some((bracket, opener)) => {
-                let call = text == "]" && self.calls_a_macro(opener);
+                let call = self.calls_a_macro(opener);
                 let wanted = closing(bracket);
                 let error = self.error(
                     codes::UNEXPECTED_BRACKET,
@@ -370,9 +407,9 @@ impl Lexer<'_> {
                     *error = error
                         .clone()
                         .note("It is read as the end of the macro's arguments.")
-                        .help("close them with `)`")
-                        .patch(span, ")");
-                    let close = self.interner.get(")");
+                        .help(format!("close them with `{wanted}`"))
+                        .patch(span, wanted);
+                    let close = self.interner.get(wanted);
                     if let Some(last) = self.line.tokens.last_mut() {
                         last.text = close;
                     }
@@ -396,24 +433,42 @@ impl Lexer<'_> {
         self.line.hash.is_none()
             && self.line.brackets.is_empty()
             && matches!(statement, [name, open, ..]
-                if name.kind == TokenKind::Ident && open.is("(") && open.span == opener)
+                if name.kind == TokenKind::Ident
+                    && open.span == opener
+                    && (open.is("(") || open.is("[") && mnemonic(&name.text).is_none()))
     }
 
     /// The line is a message, in which anything may stand.
     fn is_free_text(&self) -> bool {
-        self.line.hash.is_some()
-            && self.line.tokens.first().is_some_and(|name| {
-                PreprocessorDirective::named(&name.text)
-                    .is_some_and(PreprocessorDirective::is_message)
-            })
+        self.directive()
+            .is_some_and(PreprocessorDirective::is_message)
     }
 
-    fn newline(&mut self) {
+    /// The line is a `#define`.
+    fn is_define(&self) -> bool {
+        self.directive() == Some(PreprocessorDirective::Define)
+    }
+
+    /// The directive of the open line.
+    fn directive(&self) -> Option<PreprocessorDirective> {
+        self.line.hash?;
+        PreprocessorDirective::named(&self.line.tokens.first()?.text)
+    }
+
+    /// A line ended; `next` is the byte behind its newline.
+    fn newline(&mut self, next: u32) {
         // A newline after a backslash never comes here: it is part of that lexeme.
         let comma = self.line.tokens.last().is_some_and(|t| t.is(","));
         let open = !self.line.brackets.is_empty() && !self.is_free_text();
         if open || (comma && self.line.hash.is_none()) {
             self.line.continued = true;
+            if self.line.first_end.is_none() && self.is_define() {
+                self.line.first_end = Some(FirstEnd {
+                    next,
+                    tokens: self.line.tokens.len(),
+                    errors: self.line.errors.len(),
+                });
+            }
         } else {
             self.end_line(LineEnding::Newline);
         }
@@ -424,6 +479,11 @@ impl Lexer<'_> {
         if ending != LineEnding::Newline && !free_text {
             let unclosed = self.line.brackets.first().copied();
             if let Some((bracket, opener)) = unclosed {
+                if let Some(first) = self.line.first_end {
+                    self.line.tokens.truncate(first.tokens);
+                    self.line.errors.truncate(first.errors);
+                    self.resume = Some(first.next);
+                }
                 let error = self.error(
                     codes::UNCLOSED_BRACKET,
                     format!("`{bracket}` is not closed"),
@@ -452,6 +512,7 @@ impl Lexer<'_> {
         let hash = line.hash.take();
         line.brackets.clear();
         (line.joined, line.paste, line.continued) = (false, None, false);
+        line.first_end = None;
         let mut errors = std::mem::take(&mut line.errors);
         let name = (hash.is_some() && !line.tokens.is_empty()).then(|| line.tokens.remove(0));
         let tokens: Vec<Token> = line.tokens.drain(..).collect();
@@ -509,11 +570,11 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(part).collect::<Vec<_>>().join(" "))
 }
 
-fn closing(bracket: char) -> char {
+fn closing(bracket: char) -> &'static str {
     match bracket {
-        '(' => ')',
-        '[' => ']',
-        _ => '}',
+        '(' => ")",
+        '[' => "]",
+        _ => "}",
     }
 }
 

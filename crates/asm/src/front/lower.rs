@@ -275,14 +275,21 @@ impl Lowering<'_, '_> {
             self.writer.place.span = directive.place.span.to(condition.span);
         }
         if let (false, Some(extra)) = (name.has_condition(), directive.arguments.first()) {
-            self.diagnostics.push(
-                SourcePlace::of(extra)
-                    .error(
-                        codes::SYNTAX,
-                        format!("`{}` takes nothing after it", directive.spelling),
-                    )
-                    .label("not expected here"),
-            );
+            let error = SourcePlace::of(extra)
+                .error(
+                    codes::SYNTAX,
+                    format!("`{}` takes nothing after it", directive.spelling),
+                )
+                .label("not expected here");
+            let is_elif = name == StructuredDirective::Else && &*extra.text == "if";
+            self.diagnostics.push(if is_elif {
+                let words = directive.place.span.to(extra.span);
+                error
+                    .help("another arm with a condition is `.elif`")
+                    .patch(words, ".elif")
+            } else {
+                error
+            });
         }
         if let Err(diagnostic) = self.structured(directive, name, labelled) {
             self.diagnostics.push(diagnostic);

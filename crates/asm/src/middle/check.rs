@@ -8,7 +8,7 @@ use npsim_isa::{CapAccess, Instruction, Leaves, Operand, OperandRole, Takes, Tra
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::flow::FlowGraph;
-use crate::middle::liveness::Liveness;
+use crate::middle::liveness::{Liveness, backward};
 use crate::middle::program::signal_rule;
 use crate::middle::program::{
     Item, Micro, OperandSlot, OperandValue, Side, SignalRef, VariableId, cell,
@@ -154,7 +154,8 @@ fn counts_after(items: &[Item], flow: &FlowGraph, item: usize) -> bool {
 }
 
 fn csr_read(micro: &Micro, next: Option<&Micro>, diagnostics: &mut Vec<Diagnostic>) {
-    if next.is_some_and(|next| matches!(next.template, Instruction::Immed { .. })) {
+    let receives = next.is_some_and(|next| matches!(next.template, Instruction::Immed { .. }));
+    if receives || micro.raw.is_some() {
         return;
     }
     let mut diagnostic = micro
@@ -310,6 +311,7 @@ pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
 /// names that nothing uses.
 pub fn names(
     items: &[Item],
+    flow: &FlowGraph,
     symbols: &Symbols,
     liveness: &Liveness,
     diagnostics: &mut Vec<Diagnostic>,
@@ -348,7 +350,7 @@ pub fn names(
             && !variable.private
             && !variable.initialised
             && entry.contains(cell(id, Side::In));
-        if !unset {
+        if !unset || !is_read_unset(items, flow, id) {
             continue;
         }
         if let Some(place) = first_read(items, id) {
@@ -370,6 +372,50 @@ pub fn names(
                     )),
             );
         }
+    }
+}
+
+/// Whether an instruction reads a byte of the register that no instruction wrote before.
+/// What writes parts of it, such as `immed_w0`, keeps the others and needs none of them.
+fn is_read_unset(items: &[Item], flow: &FlowGraph, id: VariableId) -> bool {
+    const ALL: [usize; 4] = [0, 1, 2, 3];
+    let of = |slot: &OperandSlot| slot.value == OperandValue::Register(id);
+    let accesses: Vec<(&[usize], Vec<usize>)> = items
+        .iter()
+        .map(|item| match item {
+            Item::Micro(micro) => {
+                let mut own = micro.slots.iter().filter(|slot| of(slot));
+                let reads = own.clone().any(|slot| slot.reads && !slot.writes);
+                let written = own.find(|slot| slot.writes);
+                let bytes = written.map_or(0, |_| written_bytes(&micro.template));
+                let sets = ALL.into_iter().filter(|byte| bytes & 1 << byte != 0);
+                (if reads { &ALL[..] } else { &[] }, sets.collect())
+            }
+            Item::Hint(hint) => {
+                let cell = cell(id, Side::In);
+                let uses = hint.uses.contains(&cell);
+                let sets = hint.sets.contains(&cell);
+                (
+                    if uses { &ALL[..] } else { &[] },
+                    if sets { ALL.to_vec() } else { Vec::new() },
+                )
+            }
+        })
+        .collect();
+    let needed = backward(flow, |i| accesses[i].0, |i| accesses[i].1.iter().copied());
+    let entry = needed.first();
+    entry.is_some_and(|needed| ALL.into_iter().any(|byte| needed.contains(byte)))
+}
+
+/// The bytes of its destination that an instruction writes, a bit each, lowest first.
+const fn written_bytes(instruction: &Instruction) -> u8 {
+    match *instruction {
+        Instruction::LdField {
+            mask, clear: false, ..
+        } => mask,
+        Instruction::ImmedByte { byte, .. } => 1 << byte,
+        Instruction::ImmedWord { word, .. } => 0b11 << (2 * word),
+        _ => 0b1111,
     }
 }
 
@@ -419,16 +465,15 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
     }
 }
 
+/// The first place that needs the register's value; else the first that keeps parts of it.
 fn first_read(items: &[Item], id: VariableId) -> Option<crate::front::statement::SourcePlace> {
-    items.iter().filter_map(Item::micro).find_map(|micro| {
-        micro
-            .slots
-            .iter()
-            .find(|slot| {
-                slot.reads && slot.value == crate::middle::program::OperandValue::Register(id)
-            })
-            .map(|slot| slot.place)
-    })
+    let slots = || {
+        let micros = items.iter().filter_map(Item::micro);
+        let slots = micros.flat_map(|micro| &micro.slots);
+        slots.filter(|slot| slot.reads && slot.value == OperandValue::Register(id))
+    };
+    let found = slots().find(|slot| !slot.writes).or_else(|| slots().next());
+    found.map(|slot| slot.place)
 }
 
 /// Warns if control can run past the last instruction.

@@ -2,14 +2,17 @@
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::{DeclarationDirective, DirectiveName, ScopeDirective};
+use crate::directives::{DeclarationDirective, DirectiveName, ProgramDirective, ScopeDirective};
 use crate::front::constant;
 use crate::front::statement::{Directive, SourcePlace, Statement};
-use crate::front::token::{Token, TokenKind};
+use crate::front::token::{Nesting, Token, TokenKind};
 use crate::middle::scope::{
     Declared, Element, RegisterFile, Scope, ScopeEntry, SignalVariable, Symbols, Variable, Wanted,
 };
 use npsim_image::TransferDirection;
+use npsim_isa::physical_register;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// More elements than this no register file has.
 const LONGEST_ARRAY: i64 = 128;
@@ -35,6 +38,7 @@ pub fn declare(
         }
         scopes.push(walk.scope);
     }
+    walk.implied(statements, &scopes);
     for (opener, place) in walk.open.clone() {
         let [opener, closer] = opener.names();
         walk.diagnostics.push(
@@ -121,6 +125,43 @@ impl Walk<'_> {
         };
         if let Err(diagnostic) = result {
             self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Declares the registers that `.areg`, `.breg` and `.xfer_order` name and no `.reg`
+    /// does, each in the scope of the first directive that names it.
+    fn implied(&mut self, statements: &[Statement], scopes: &[usize]) {
+        let mut implied: BTreeMap<(usize, Rc<str>), (Declared, Token, Qualifiers)> =
+            BTreeMap::new();
+        for (number, (statement, &scope)) in statements.iter().zip(scopes).enumerate() {
+            let Some((directive, direction)) = statement.directive().and_then(naming) else {
+                continue;
+            };
+            for (argument, name) in named_registers(directive) {
+                let known = self.symbols.names_register(scope, &name.text);
+                if known || physical_register(&name.text).is_some() {
+                    continue;
+                }
+                let declared = Declared {
+                    statement: number,
+                    argument,
+                    qualifiers: argument,
+                    scope,
+                };
+                let key = (scope, Rc::clone(&name.text));
+                let entry = { implied.entry(key) }
+                    .or_insert_with(|| (declared, name, Qualifiers::default()));
+                entry.2.join(direction);
+            }
+        }
+        let mut implied: Vec<_> = implied.into_values().collect();
+        implied.sort_by_key(|(declared, ..)| (declared.statement, declared.argument));
+        for (declared, name, qualifiers) in implied {
+            self.scope = declared.scope;
+            self.symbols.declarations.push(declared);
+            if let Err(diagnostic) = self.name(&name, None, qualifiers, false) {
+                self.diagnostics.push(diagnostic);
+            }
         }
     }
 
@@ -410,6 +451,57 @@ impl Walk<'_> {
         Err(twice(SourcePlace::error)
             .help("give one of them another name, or put them into different `.begin` scopes"))
     }
+}
+
+/// A directive that declares the registers that it names, and for which direction.
+fn naming(directive: &Directive) -> Option<(&Directive, TransferDirection)> {
+    let direction = match directive.name {
+        DirectiveName::Program(
+            ProgramDirective::Areg | ProgramDirective::Breg | ProgramDirective::XferOrder,
+        ) => TransferDirection::Both,
+        DirectiveName::Program(ProgramDirective::XferOrderRd) => TransferDirection::Read,
+        DirectiveName::Program(ProgramDirective::XferOrderWr) => TransferDirection::Write,
+        _ => return None,
+    };
+    Some((directive, direction))
+}
+
+/// The registers that such a directive names, each with its place among the arguments; an
+/// element `$x[1]` goes by its other spelling `$x1`.
+fn named_registers(directive: &Directive) -> Vec<(usize, Token)> {
+    let arguments = &directive.arguments;
+    let one = matches!(
+        directive.name,
+        DirectiveName::Program(ProgramDirective::Areg | ProgramDirective::Breg)
+    );
+    let mut named = Vec::new();
+    let mut nesting = Nesting::default();
+    for (at, token) in arguments.iter().enumerate() {
+        nesting.meet(token);
+        if nesting.depth > 0 || token.kind != TokenKind::Ident {
+            continue;
+        }
+        match &arguments[at + 1..] {
+            [open, number, close, ..] if open.is("[") && close.is("]") => {
+                if let TokenKind::Number(number) = number.kind {
+                    let text = format!("{}{number}", token.text).into();
+                    named.push((
+                        at,
+                        Token {
+                            text,
+                            ..token.clone()
+                        },
+                    ));
+                }
+            }
+            [open, ..] if open.is("[") => {}
+            _ => named.push((at, token.clone())),
+        }
+        if one {
+            break;
+        }
+    }
+    named
 }
 
 /// Takes a qualifier in; says whether the word is one.

@@ -82,7 +82,13 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
     for (i, item) in items.iter().enumerate() {
         let Some(micro) = item.micro() else { continue };
         if let Some(token) = &micro.target {
-            flow.targets[i] = resolve(token, micro.scope, diagnostics);
+            flow.targets[i] = if micro.raw.is_some() {
+                // A word leads where it leads, and if that is out of the program, to its end.
+                let within = labels.item(token, micro.scope);
+                Some(within.unwrap_or(items.len()))
+            } else {
+                resolve(token, micro.scope, diagnostics)
+            };
         }
         for reference in references(micro) {
             if let SymbolReference::Label(token) = reference {
@@ -174,7 +180,7 @@ fn shadow(
         .take(wanted)
         .collect();
     let place = micro.place_of(npsim_isa::OperandRole::Defer);
-    if slots.len() < wanted {
+    if slots.len() < wanted && micro.raw.is_none() {
         diagnostics.push(
             place
                 .error(

@@ -252,6 +252,13 @@ impl Symbols {
         self.lookup(scope, name, Wanted::Register).is_some()
     }
 
+    /// Whether the scope sees a register of this name in either of its spellings.
+    #[must_use]
+    pub fn names_register(&self, scope: usize, name: &str) -> bool {
+        self.declared(scope, name, Wanted::Register).is_some()
+            || self.other_spelling(scope, name, None).is_some()
+    }
+
     /// The scope and those around it.
     pub fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(scope), |&scope| self.scopes[scope].parent)
@@ -269,9 +276,16 @@ impl Symbols {
         index: Option<i64>,
         wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
+        let other_spelling = || self.other_spelling(scope, &token.text, index);
         let Some(entry) = self.lookup(scope, &token.text, wanted) else {
-            return Ok(None);
+            return Ok(other_spelling());
         };
+        if index.is_some()
+            && !entry.array
+            && let Some(element) = other_spelling()
+        {
+            return Ok(Some(element));
+        }
         let number = index.unwrap_or(0);
         let found = usize::try_from(number)
             .ok()
@@ -300,6 +314,26 @@ impl Symbols {
                     entry.elements.len().saturating_sub(1)
                 ))),
         }
+    }
+
+    /// The transfer register that `$x[1]` means where `$x1` is declared by itself, and that
+    /// `$x1` means where `$x` is an array: sources of the vendor use both for one register.
+    fn other_spelling(&self, scope: usize, name: &str, index: Option<i64>) -> Option<Element> {
+        if !RegisterFile::of(name).is_transfer() {
+            return None;
+        }
+        if let Some(number) = index {
+            let entry = self.declared(scope, &format!("{name}{number}"), Wanted::Register)?;
+            return entry.elements.first().filter(|_| !entry.array).copied();
+        }
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = &name[stem.len()..];
+        if digits.len() > 1 && digits.starts_with('0') {
+            return None;
+        }
+        let entry = self.declared(scope, stem, Wanted::Register)?;
+        let number: usize = digits.parse().ok()?;
+        entry.elements.get(number).filter(|_| entry.array).copied()
     }
 
     /// A declared name like `name`, for a suggestion.

@@ -13,6 +13,7 @@ use npsim_isa::{Generation, MnemonicInfo, Operand, mnemonic, mnemonics};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::front::foreign;
 use crate::front::statement::{Body, Instruction, SourcePlace, Statement};
 use crate::middle::program::{Item, LabelDefinition, VariableId};
 use crate::middle::scope::Symbols;
@@ -143,26 +144,6 @@ impl Selector<'_> {
     }
 }
 
-/// How that is written here which other assemblers have a mnemonic for.
-fn elsewhere(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "add" => "alu[dest, a, +, b]",
-        "sub" => "alu[dest, a, -, b]",
-        "and" => "alu[dest, a, AND, b]",
-        "or" => "alu[dest, a, OR, b]",
-        "xor" => "alu[dest, a, XOR, b]",
-        "not" => "alu[dest, --, ~B, src]",
-        "mov" | "move" => "alu[dest, --, B, src]",
-        "cmp" => "alu[--, a, -, b]",
-        "shl" | "lsl" | "sll" => "alu_shf[dest, --, B, src, <<n]",
-        "shr" | "lsr" | "srl" => "alu_shf[dest, --, B, src, >>n]",
-        "jmp" | "goto" | "b" => "br[label#]",
-        "call" | "jal" => "bal[register, label#]",
-        "ret" | "return" => "rtn[register]",
-        _ => return None,
-    })
-}
-
 fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic {
     let place = statement.mnemonic_place;
     // The operands of a macro's use are not told apart here.
@@ -178,7 +159,7 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
             format!("there is no {kind} `{called}`"),
         )
         .label(label);
-    if let Some(written) = elsewhere(called)
+    if let Some(written) = foreign::written_here(called)
         && !macros.iter().any(|known| known.starts_with(called))
     {
         return diagnostic.help(format!("write `{written}`"));

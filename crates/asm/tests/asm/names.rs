@@ -18,8 +18,15 @@ fn the_programs_of_the_corpus_are_named_exactly() {
         if path.extension().is_none_or(|extension| extension != "uc") {
             continue;
         }
-        // They paste names together, or give words as numbers, so that no text holds them.
-        let nameless = ["pp-paste", "word"];
+        // They paste names together, keep them in values, spell them otherwise, or give words
+        // as numbers, so that no text holds them.
+        let nameless = [
+            "pp-paste",
+            "pp-define-eval-text",
+            "implied-registers",
+            "transfer-other-spelling",
+            "word",
+        ];
         if path
             .file_stem()
             .is_some_and(|name| nameless.iter().any(|it| name == *it))

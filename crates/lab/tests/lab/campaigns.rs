@@ -577,3 +577,61 @@ fn mistakes_are_found_before_anything_runs() {
         assert_eq!(saved, 0, "{to}");
     }
 }
+
+/// A sweep of a project that names a file by every key that there is for one.
+const NAMING: &str = r#"
+name = "naming"
+title = "naming"
+[window]
+measure = "60us"
+[metric.egress]
+measure = "egress-rate"
+[sweep.one]
+system = "own/npsim.toml"
+set = { "load.rate" = "0.3Mpps" }
+"#;
+
+#[test]
+fn a_file_that_the_project_names_belongs_to_the_key() {
+    let bench = Bench::forwarder();
+    let write = |name: &str, text: &str| {
+        let path = bench.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("make a folder");
+        fs::write(path, text).expect("write");
+    };
+    write(
+        "own/npsim.toml",
+        "extends = [\"between.toml\"]\ninclude = [\"own\"]\n\
+         [chip]\nprofile = \"chip.toml\"\n[routes]\nchanges = \"changes.csv\"\n\
+         [[me]]\nname = \"extra\"\nid = 7\nsource = \"extra.uc\"\n",
+    );
+    write(
+        "own/between.toml",
+        "extends = [\"../microcode/forward\"]\n[define]\nEXTRA = 1\n",
+    );
+    write("own/extra.uc", "#include \"part.uc\"\nctx_arb[kill]\n");
+    write("own/own/part.uc", "nop\n");
+    write(
+        "own/chip.toml",
+        "extends = \"ixp2400\"\n[scratch]\nread = { value = 70, unit = \"ME cycles\", provenance = \"assumed\", basis = \"test\" }\n",
+    );
+    write(
+        "own/changes.csv",
+        "10us, add, 10.9.0.0/16, 1, 02:00:00:00:03:01\n",
+    );
+    let mut keys = bench.keys(NAMING);
+    let before = bench.keys(NAMING);
+    assert_eq!(keys, before, "nothing changed");
+    for (file, from, to) in [
+        ("own/changes.csv", "10us", "20us"),
+        ("own/chip.toml", "value = 70", "value = 71"),
+        ("own/between.toml", "EXTRA = 1", "EXTRA = 2"),
+        ("own/extra.uc", "ctx_arb", "nop\nctx_arb"),
+        ("own/own/part.uc", "nop", "nop\nnop"),
+    ] {
+        bench.edit(file, from, to);
+        let after = bench.keys(NAMING);
+        assert_ne!(keys, after, "{file}");
+        keys = after;
+    }
+}

@@ -1,4 +1,5 @@
 //! Networks from end to end.
+#![allow(clippy::disallowed_methods, reason = "tests look at files as they are")]
 
 mod agreement;
 mod checkpoint;

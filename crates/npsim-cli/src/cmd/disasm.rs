@@ -22,8 +22,8 @@ Examples:
 /// significant first; which of them is seen from the contents. A comment line
 /// `; me ...` begins another program.
 ///
-/// A word that is not a valid instruction, or that has something in fields without effect,
-/// is shown as `.word`, with a comment that says why or what it does.
+/// A word that is not a valid instruction, that leads out of the program, or that has something
+/// in fields without effect, is shown as `.word`, with a comment that says why or what it does.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use npsim_chip::gpp::boot::{self, BootPlan};
 
@@ -78,8 +77,6 @@ pub struct Resolver<'a> {
     pub(super) flow_classes: Vec<u8>,
     pub(super) stages: Vec<(String, Vec<u8>)>,
     pub(super) node_stalls: Vec<NodeStall>,
-    /// Files that were read besides the project's.
-    pub(super) read: Vec<PathBuf>,
     /// Where a name was defined that another had, and whose it was.
     pub(super) clashes: Vec<(usize, String)>,
     pub(super) boot: BootPlan,

@@ -196,7 +196,6 @@ impl Resolver<'_> {
             self.fail(typed.span(), message, "", LINE);
             return None;
         };
-        self.read.push(path.clone());
         Some(ProjectText {
             path: path.display().to_string(),
             folder: self.text.folder.clone(),

@@ -8,9 +8,10 @@ use super::{MAX_TOKEN_TEXT, Preprocessor, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::Value;
-use crate::front::lexer::lex_fragment;
+use crate::front::lexer::{is_wrong, lex_fragment};
 use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
+use crate::vocabulary::Function;
 
 /// Definitions may refer to others in chains of this length.
 const MAX_CHAIN: usize = 100;
@@ -26,6 +27,8 @@ pub(super) struct Define {
     pub span: Span,
     /// Made by `#define_eval`, so that another value is no surprise.
     pub evaluated: bool,
+    /// What is wrong with its text, which is reported where its name is used.
+    pub errors: Vec<Diagnostic>,
 }
 
 /// A token on its way through expansion.
@@ -69,8 +72,20 @@ impl Preprocessor<'_> {
                 Ok(Value::Number(n)) => lex_fragment(&n.to_string(), &name, &mut self.interner),
                 Ok(Value::Text(text)) => lex_fragment(&text, &name, &mut self.interner),
                 Err(failure) => {
-                    self.report(*failure);
-                    return;
+                    // A text that names what no define knows is text for the lines that
+                    // use it; a counter that counts from itself lacks its first value.
+                    let may_be_text = matches!(
+                        failure.code,
+                        codes::NOT_CONSTANT | codes::MALFORMED_EXPRESSION
+                    );
+                    let is_text = may_be_text
+                        && expanded.iter().any(|token| self.is_foreign(token))
+                        && !expanded.iter().any(|token| token.text == name.text);
+                    if !is_text {
+                        self.report(*failure);
+                        return;
+                    }
+                    without_brackets(expanded)
                 }
             }
         };
@@ -81,8 +96,23 @@ impl Preprocessor<'_> {
                 body,
                 span: name.span,
                 evaluated: true,
+                errors: Vec::new(),
             },
         );
+    }
+
+    /// Whether a token names something that preprocessing knows no value of: a register,
+    /// a signal, a label.
+    fn is_foreign(&self, token: &Token) -> bool {
+        match token.kind {
+            TokenKind::Ident => {
+                Function::by_name(&token.text).is_none()
+                    && !self.defines.contains_key(&token.text)
+                    && !self.imports.contains(&token.text)
+            }
+            TokenKind::Label => true,
+            TokenKind::Number(_) | TokenKind::Str | TokenKind::Quoted | TokenKind::Punct => false,
+        }
     }
 
     /// Whether expansion would change the tokens.
@@ -298,6 +328,12 @@ impl Preprocessor<'_> {
         let Some(define) = self.defines.get(&piece.token.text).cloned() else {
             return vec![piece];
         };
+        for error in &define.errors {
+            self.report(error.clone());
+        }
+        if is_wrong(&define.errors) {
+            return Vec::new();
+        }
         let token = piece.token.clone();
         if active.contains(&token.text) {
             piece.fixed = true;
@@ -502,6 +538,18 @@ impl Preprocessor<'_> {
         }
         Some((names, used))
     }
+}
+
+/// The name within brackets that hold nothing else: its value is the name.
+fn without_brackets(mut tokens: Vec<Token>) -> Vec<Token> {
+    while let [open, name, close] = &*tokens
+        && open.is("(")
+        && close.is(")")
+        && matches!(name.kind, TokenKind::Ident | TokenKind::Label)
+    {
+        tokens = vec![name.clone()];
+    }
+    tokens
 }
 
 /// Whether a comma stands outside of all brackets.

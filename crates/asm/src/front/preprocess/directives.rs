@@ -31,12 +31,12 @@ impl Preprocessor<'_> {
             Role::Opens(Block::PreprocessorLoop) => {
                 return self.run_loop(directive, name, lines, at, environment);
             }
-            _ if line.is_wrong() => return at + 1,
+            _ if line.is_wrong() && directive != Name::Define => return at + 1,
             _ => {}
         }
         let tokens = self.substitute(&line.tokens, environment);
         match directive {
-            Name::Define => self.define(name, tokens),
+            Name::Define => self.define(name, tokens, &line.errors),
             Name::DefineEval => self.define_eval(name, tokens),
             Name::Undef => self.undef(name, tokens),
             Name::Include => self.include(name, tokens, environment),
@@ -152,7 +152,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn define(&mut self, directive: &Token, tokens: Vec<Token>) {
+    fn define(&mut self, directive: &Token, tokens: Vec<Token>, errors: &[Diagnostic]) {
         let Some((name, mut rest)) = self.name_of(directive, tokens) else {
             return;
         };
@@ -171,6 +171,7 @@ impl Preprocessor<'_> {
                 body: rest,
                 span: name.span,
                 evaluated: false,
+                errors: errors.to_vec(),
             },
         );
     }

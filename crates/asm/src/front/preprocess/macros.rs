@@ -112,11 +112,6 @@ impl Preprocessor<'_> {
             return lines.len();
         };
         let next = end + 1;
-        for line in &lines[at + 1..end] {
-            for error in &line.errors {
-                self.report_in(error.clone(), environment);
-            }
-        }
         if lines[at].is_wrong() {
             return next;
         }
@@ -127,16 +122,14 @@ impl Preprocessor<'_> {
         };
         let mut inner = environment.clone();
         inner.bindings.retain(|name, _| !parameters.contains(name));
+        // What is wrong with a line of the body is an error where a use executes the
+        // line: a macro for another tool may hold anything while nothing uses it.
         let body = lines[at + 1..end]
             .iter()
             .map(|line| RawLine {
-                tokens: if line.is_wrong() {
-                    Vec::new()
-                } else {
-                    self.substitute(&line.tokens, &inner)
-                },
+                tokens: self.substitute(&line.tokens, &inner),
                 directive: line.directive.clone(),
-                errors: Vec::new(),
+                errors: line.errors.clone(),
             })
             .collect();
         self.add_macro(

@@ -217,9 +217,9 @@ impl Preprocessor<'_> {
                 break;
             }
             let live = conditionals.last().is_none_or(Conditional::is_live);
-            if live {
+            if live && !line.is_define() {
                 for error in &line.errors {
-                    self.report_in(error.clone(), environment);
+                    self.report(error.clone());
                 }
             }
             match &line.directive {
@@ -391,15 +391,6 @@ impl Preprocessor<'_> {
     /// all the rest.
     fn said(&self, code: &'static str, at: &Token) -> bool {
         self.stopped || self.reported.contains(&(code, at.span, at.expansion))
-    }
-
-    /// Reports what is wrong with a line as it stands in its file.
-    fn report_in(&mut self, mut diagnostic: Diagnostic, environment: &Environment) {
-        diagnostic.primary.expansion = environment.expansion;
-        for label in &mut diagnostic.secondary {
-            label.expansion = environment.expansion;
-        }
-        self.report(diagnostic);
     }
 
     /// A line that is no directive: a macro call, or a statement for the parser.

@@ -163,9 +163,11 @@ fn define_eval_computes_now() {
         ["nop[reg]"]
     );
     assert_eq!(
-        one("#define_eval A (no + 1)"),
-        ("not-constant", "no".into())
+        lines("#define_eval A (reg + 1)\nnop[A]"),
+        ["nop[(reg + 1)]"]
     );
+    assert_eq!(one("#define_eval A (A + 1)"), ("not-constant", "A".into()));
+    assert_eq!(one("#define_eval A 1 / 0").0, "division-by-zero");
 }
 
 #[test]
@@ -583,7 +585,8 @@ fn several_errors_are_found_in_one_run() {
 
 #[test]
 fn a_definition_must_not_leave_a_line_open() {
-    assert_eq!(one("#define X (1\n").0, "unclosed-bracket");
+    assert_eq!(one("#define X (1\nnop[X]").0, "unclosed-bracket");
+    assert_eq!(lines("#define X (1\nnop\n"), ["nop"]);
     assert_eq!(one("#define X 1,\nnop X\nnop").0, "unclosed-bracket");
 }
 

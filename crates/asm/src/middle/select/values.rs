@@ -11,7 +11,7 @@ use crate::front::parse::run;
 use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{OperandValue, SignalRef, SignalUse, SymbolReference, VariableId};
-use crate::middle::scope::{Element, Wanted, physical_label, physical_signal};
+use crate::middle::scope::{Element, RegisterFile, Wanted, physical_label, physical_signal};
 use npsim_image::TransferDirection;
 use npsim_isa::physical_register;
 
@@ -225,7 +225,10 @@ impl Selector<'_> {
         index: Option<&[Token]>,
         wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
-        if !self.symbols.is_declared(self.scope, &name.text) {
+        // A transfer register has a second spelling, which its number decides.
+        if !self.symbols.is_declared(self.scope, &name.text)
+            && !RegisterFile::of(&name.text).is_transfer()
+        {
             return Ok(None);
         }
         let index = match index {
