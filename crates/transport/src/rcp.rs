@@ -3,7 +3,8 @@
 //!
 //! After the simulator of RCP's authors (Zhang and Dukkipati), which repairs by count where this knows the
 //! numbers, and whose senders may give up at a rate of 0. The header of routers is that of the
-//! shipped microcode; what endpoints tell each other beyond it is [`Datagram`](crate::wire::Datagram).
+//! shipped microcode; what endpoints tell each other beyond it is
+//! [`RcpDatagram`](crate::wire::RcpDatagram).
 
 mod numbers;
 mod receiver;
