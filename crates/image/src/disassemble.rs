@@ -76,8 +76,11 @@ fn lack(
     if target(instruction).is_some_and(|address| usize::from(address) > words) {
         return Some("which leads out of the program");
     }
-    if usize::from(instruction.defer()) > behind.len() {
+    let Some(deferred) = behind.get(..usize::from(instruction.defer())) else {
         return Some("with defer slots beyond the program");
+    };
+    if { deferred.iter().flatten() }.any(Instruction::is_control_flow) {
+        return Some("with a branch in its defer slots");
     }
     let reads = matches!(instruction, Instruction::LocalCsrRead { .. });
     let receives = matches!(behind.first(), Some(Ok(Instruction::Immed { .. })));

@@ -23,7 +23,7 @@ pub fn written_here(name: &str) -> Option<&'static str> {
         "shl" | "lsl" | "sll" => "alu_shf[dest, --, B, src, <<n]",
         "shr" | "lsr" | "srl" => "alu_shf[dest, --, B, src, >>n]",
         "jmp" | "goto" | "b" => "br[label#]",
-        "call" | "jal" => "bal[register, label#]",
+        "call" | "jal" => "load_addr[register, back#]` and `br[label#]",
         "ret" | "return" => "rtn[register]",
         _ => return None,
     })

@@ -197,7 +197,7 @@ fn shadow(
         let Some(inner) = items[slot].micro() else {
             continue;
         };
-        if inner.template.is_control_flow() {
+        if inner.template.is_control_flow() && micro.raw.is_none() {
             diagnostics.push(
                 inner
                     .place

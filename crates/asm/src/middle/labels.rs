@@ -175,8 +175,8 @@ impl<'a> Labels<'a> {
                 .patch(place.span, near);
         } else {
             diagnostic = diagnostic.help(format!(
-                "define it with `{}:` in front of an instruction",
-                token.text
+                "define it with `{}#:` in front of an instruction",
+                token.text.trim_end_matches('#')
             ));
         }
         diagnostic

@@ -240,7 +240,7 @@ fn random_words_come_back_from_their_text() {
     let mut wrong = String::new();
     for _ in 0..4000 {
         let word = random();
-        let words = vec![word, 0xf0_000c_0001];
+        let words = vec![word, random(), 0xf0_000c_0001];
         let text = disassemble(&npsim_image::Image {
             generation: options.generation,
             ..npsim_image::Image::from_words("words", words.clone())

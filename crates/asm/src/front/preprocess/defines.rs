@@ -85,7 +85,7 @@ impl Preprocessor<'_> {
                         self.report(*failure);
                         return;
                     }
-                    without_brackets(expanded)
+                    self.as_one_value(expanded)
                 }
             }
         };
@@ -99,6 +99,28 @@ impl Preprocessor<'_> {
                 errors: Vec::new(),
             },
         );
+    }
+
+    /// A text as it stands for one value wherever it is used: a name without brackets, anything
+    /// with an operator within them.
+    fn as_one_value(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        if let Some(name) = bracketed_name(&tokens) {
+            return vec![name.clone()];
+        }
+        let Some(first) = tokens.first().filter(|_| has_operator(&tokens)) else {
+            return tokens;
+        };
+        let bracket = |text, joined| Token {
+            kind: TokenKind::Punct,
+            text,
+            joined,
+            ..first.clone()
+        };
+        let open = bracket(self.interner.get("("), first.joined);
+        let close = bracket(self.interner.get(")"), true);
+        let mut inside = tokens.clone();
+        inside[0].joined = true;
+        std::iter::once(open).chain(inside).chain([close]).collect()
     }
 
     /// Whether a token names something that preprocessing knows no value of: a register,
@@ -329,7 +351,9 @@ impl Preprocessor<'_> {
             return vec![piece];
         };
         for error in &define.errors {
-            self.report(error.clone());
+            let error = error.clone();
+            let (span, expansion) = (piece.token.span, piece.token.expansion);
+            self.report_in(&error.also(span, expansion, "used here"), ExpansionId::ROOT);
         }
         if is_wrong(&define.errors) {
             return Vec::new();
@@ -541,15 +565,25 @@ impl Preprocessor<'_> {
 }
 
 /// The name within brackets that hold nothing else: its value is the name.
-fn without_brackets(mut tokens: Vec<Token>) -> Vec<Token> {
-    while let [open, name, close] = &*tokens
-        && open.is("(")
-        && close.is(")")
-        && matches!(name.kind, TokenKind::Ident | TokenKind::Label)
-    {
-        tokens = vec![name.clone()];
+fn bracketed_name(tokens: &[Token]) -> Option<&Token> {
+    match tokens {
+        [name] if matches!(name.kind, TokenKind::Ident | TokenKind::Label) => Some(name),
+        [open, inside @ .., close] if open.is("(") && close.is(")") => bracketed_name(inside),
+        _ => None,
     }
-    tokens
+}
+
+/// Whether an operator with two sides stands outside of all brackets.
+fn has_operator(tokens: &[Token]) -> bool {
+    const OPERATORS: [&str; 19] = [
+        "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||", "==", "!=", "<", ">", "<=",
+        ">=", "?",
+    ];
+    let mut nesting = Nesting::default();
+    tokens.iter().enumerate().any(|(at, token)| {
+        nesting.meet(token);
+        at > 0 && nesting.depth == 0 && OPERATORS.iter().any(|operator| token.is(operator))
+    })
 }
 
 /// Whether a comma stands outside of all brackets.

@@ -99,6 +99,10 @@ impl Preprocessor<'_> {
     ) -> usize {
         let nests = |directive| directive == PreprocessorDirective::Macro;
         let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endm) else {
+            let rest = lines.iter().skip(at + 1).flat_map(|line| &line.errors);
+            for error in rest.filter(|error| error.code == codes::UNTERMINATED_COMMENT) {
+                self.report_in(error, environment.expansion);
+            }
             self.report(
                 Diagnostic::error(
                     codes::UNTERMINATED_MACRO,

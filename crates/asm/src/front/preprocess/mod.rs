@@ -99,6 +99,7 @@ pub fn preprocess(
         pragmas: Pragmas::default(),
         left_out: Vec::new(),
         reported: FxHashSet::default(),
+        lexical: FxHashSet::default(),
         guessed: FxHashSet::default(),
     };
     preprocessor.main(main, options);
@@ -141,6 +142,8 @@ struct Preprocessor<'a> {
     pragmas: Pragmas,
     left_out: Vec<Span>,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
+    /// What was reported of lines as they stand in their files, however often they are used.
+    lexical: FxHashSet<(&'static str, Span)>,
     /// Names for which something like them was looked for. A macro meets the
     /// same slip in each use; the first message has the guess.
     guessed: FxHashSet<Span>,
@@ -217,9 +220,14 @@ impl Preprocessor<'_> {
                 break;
             }
             let live = conditionals.last().is_none_or(Conditional::is_live);
-            if live && !line.is_define() {
-                for error in &line.errors {
-                    self.report(error.clone());
+            if live {
+                // What is wrong with a define is an error where its name is used; but a
+                // comment without an end takes all uses with it.
+                let now = |error: &&Diagnostic| {
+                    !line.is_define() || error.code == codes::UNTERMINATED_COMMENT
+                };
+                for error in line.errors.iter().filter(now) {
+                    self.report_in(error, environment.expansion);
                 }
             }
             match &line.directive {
@@ -391,6 +399,20 @@ impl Preprocessor<'_> {
     /// all the rest.
     fn said(&self, code: &'static str, at: &Token) -> bool {
         self.stopped || self.reported.contains(&(code, at.span, at.expansion))
+    }
+
+    /// Reports what is wrong with a line as it stands in its file, with the first use that led
+    /// to it.
+    fn report_in(&mut self, found: &Diagnostic, expansion: ExpansionId) {
+        if !self.lexical.insert((found.code, found.primary.span)) {
+            return;
+        }
+        let mut diagnostic = found.clone();
+        diagnostic.primary.expansion = expansion;
+        for label in &mut diagnostic.secondary {
+            label.expansion = expansion;
+        }
+        self.report(diagnostic);
     }
 
     /// A line that is no directive: a macro call, or a statement for the parser.

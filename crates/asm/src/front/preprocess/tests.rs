@@ -168,6 +168,14 @@ fn define_eval_computes_now() {
     );
     assert_eq!(one("#define_eval A (A + 1)"), ("not-constant", "A".into()));
     assert_eq!(one("#define_eval A 1 / 0").0, "division-by-zero");
+    assert_eq!(
+        lines("#define_eval A reg + 1\nnop[(A * 2)]"),
+        ["nop[((reg + 1) * 2)]"]
+    );
+    assert_eq!(
+        lines("#define R (reg)\n#define_eval E (R)\nnop[E]"),
+        ["nop[reg]"]
+    );
 }
 
 #[test]
@@ -587,6 +595,7 @@ fn several_errors_are_found_in_one_run() {
 fn a_definition_must_not_leave_a_line_open() {
     assert_eq!(one("#define X (1\nnop[X]").0, "unclosed-bracket");
     assert_eq!(lines("#define X (1\nnop\n"), ["nop"]);
+    assert_eq!(one("#define X /* 1\nnop\n").0, "unterminated-comment");
     assert_eq!(one("#define X 1,\nnop X\nnop").0, "unclosed-bracket");
 }
 
