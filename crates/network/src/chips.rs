@@ -4,5 +4,5 @@ mod in_transit;
 mod node;
 mod system;
 
-pub(crate) use node::{ChipNode, ChipNodeState, Ways};
+pub(crate) use node::{ChipNode, ChipNodeState};
 pub use system::{Assemble, System, systems};

@@ -29,7 +29,7 @@ use npsim_session::simulation::Ending;
 use npsim_session::workers::Workers;
 use npsim_transport::time::Time;
 
-use crate::chips::{ChipNode, System, Ways};
+use crate::chips::{ChipNode, System};
 use crate::reorder_buffer::{RecordingTap, ReorderBuffer, Watched};
 use crate::simulation::{Simulation, ToChip};
 use crate::snapshot::Snapshot;
@@ -54,6 +54,13 @@ pub struct Network {
     held: ReorderBuffer,
     /// What the tap watches.
     watched: Watched,
+}
+
+#[derive(Debug, Clone)]
+struct Ways {
+    outwards: Time,
+    inwards: Time,
+    from: Vec<(usize, Time)>,
 }
 
 /// Without a chip, which asks by itself, a run asks whether to go on after ten milliseconds at
@@ -86,7 +93,15 @@ impl Network {
         for (number, chip) in chips.iter().enumerate() {
             at[chip.system.node] = Some(number);
         }
-        let ways = chips.iter().map(|chip| chip.ways(&at)).collect();
+        let ways = { chips.iter() }
+            .map(|chip| Ways {
+                outwards: chip.delay_outwards(topology),
+                inwards: chip.delay_inwards(topology),
+                from: { chip.chips_before(topology).into_iter() }
+                    .filter_map(|(node, delay)| Some((at[node]?, delay)))
+                    .collect(),
+            })
+            .collect();
         Ok(Self {
             outside,
             chips,
@@ -330,9 +345,10 @@ impl Network {
         let mut onwards = Vec::new();
         for (number, _) in work {
             let node = &mut self.chips[*number];
+            let happened = node.take();
             let (held, watched) = (&mut self.held, &self.watched);
             let tap = &mut RecordingTap { held, watched };
-            onwards.extend(node.tell(&mut self.outside, tap));
+            onwards.extend(node.tell(happened, &mut self.outside, tap));
         }
         self.deliver(onwards)?;
         for (number, _) in work {

@@ -21,17 +21,18 @@ struct WorkSlice<'a> {
     node: &'a mut ChipNode,
     horizon: Cycle,
     slice: Cycle,
+    /// Whether it has run a slice.
+    begun: bool,
 }
 
 impl<'a> WorkSlice<'a> {
-    /// What the chip has sent before is known to all nodes.
     fn new(node: &'a mut ChipNode, horizon: Cycle, slices: u64) -> Self {
-        node.node.set_free();
         let window = horizon.saturating_sub(node.node.handled());
         Self {
             slice: (window / slices).max(SHORTEST),
             node,
             horizon,
+            begun: false,
         }
     }
 
@@ -39,7 +40,13 @@ impl<'a> WorkSlice<'a> {
     fn run(&mut self, progress: &mut dyn FnMut() -> ControlFlow<()>) -> bool {
         let from = self.node.node.handled();
         let until = from.saturating_add(self.slice).min(self.horizon);
-        self.node.run_to(until, &mut |_| progress());
+        let progress = &mut |_| progress();
+        if self.begun {
+            self.node.go_on_to(until, progress);
+        } else {
+            self.node.run_to(until, progress);
+        }
+        self.begun = true;
         // One that has sent stops before an answer could come.
         self.node.node.ending().is_none()
             && self.node.node.handled() == until

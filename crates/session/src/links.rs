@@ -1,108 +1,101 @@
 //! The outside of the chip in a run: frames come in one by one, departures go to
 //! a capture and are timed. However long a run is, it needs no more memory.
 
+mod chain;
 mod link;
 mod port;
+mod role;
 mod state;
-mod stream;
 mod traffic;
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
+use npsim_chip::units::msf::clock::ClockRatio;
 use npsim_net::capture::CaptureError;
 use npsim_net::egress::PcapSink;
 use npsim_net::ethernet::MIN_FRAME_BYTES;
 use npsim_net::load::Generator;
+use npsim_net::pace::ArrivalSchedule;
+use npsim_net::{Frame, LineFrame};
 
 use crate::histogram::Histogram;
-use link::{Inlet, Outlet};
-use port::NetworkPort;
+use chain::ChainLink;
+use link::Outlet;
+use role::{LineRole, NextFrame, Stream};
 use state::Handed;
-use stream::Stream;
 
 pub use link::{Crossing, FrameOrigin};
 pub use port::LostFrame;
+pub(crate) use port::NetworkPort;
 pub use state::LinksState;
-pub use stream::{Frames, captured};
 pub use traffic::{PortTraffic, Tap, Traffic};
 
+const PICO: u64 = 1_000_000_000_000;
 const NANO: u128 = 1_000_000_000;
 
-/// Where frames come from.
+/// Where frames come from, in the order of their first bit. After an error no
+/// more are asked for.
+pub type Frames = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + Send>;
+
+/// Frames in memory as a schedule puts them on lines.
+#[must_use]
+pub fn captured(
+    frames: impl Into<Arc<[Frame]>>,
+    schedule: impl Into<Arc<ArrivalSchedule>>,
+) -> Frames {
+    let (frames, schedule) = (frames.into(), schedule.into());
+    let arrivals = 0..schedule.arrivals.len();
+    Box::new(arrivals.map(move |number| {
+        let planned = &schedule.arrivals[number];
+        Ok(LineFrame {
+            start_ps: planned.start_ps,
+            end_ps: planned.end_ps,
+            port: planned.port,
+            bytes: frames[planned.frame].bytes.clone(),
+        })
+    }))
+}
+
+/// What the lines are connected to.
 enum FrameSource {
     /// A capture or a generator.
     Stream(Stream),
-    /// Other nodes: the one before in a chain, or those of a network.
-    Nodes(Inlet),
-}
-
-impl FrameSource {
-    fn inlet(&self) -> Option<&Inlet> {
-        match self {
-            Self::Nodes(inlet) => Some(inlet),
-            Self::Stream(_) => None,
-        }
-    }
-
-    fn inlet_mut(&mut self) -> Option<&mut Inlet> {
-        match self {
-            Self::Nodes(inlet) => Some(inlet),
-            Self::Stream(_) => None,
-        }
-    }
-
-    /// The next frame that can be handed to the chip, if it is known.
-    fn front(&self) -> Option<&Crossing> {
-        match self {
-            Self::Stream(stream) => stream.front(),
-            Self::Nodes(inlet) => inlet.front(),
-        }
-    }
-
-    /// Takes the next frame that can be handed to the chip.
-    fn pop(&mut self) -> Option<Crossing> {
-        match self {
-            Self::Stream(stream) => stream.pop(),
-            Self::Nodes(inlet) => inlet.pop(),
-        }
-    }
-
-    /// Where a frame that leaves came into the network, if that can be traced.
-    fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin> {
-        match self {
-            Self::Stream(_) => Some(FrameOrigin {
-                frame: departure.frame?,
-                arrived: departure.arrived?,
-            }),
-            Self::Nodes(inlet) => inlet.origin(departure.frame?),
-        }
-    }
+    /// The node before in a chain.
+    Chain(ChainLink),
+    /// A network.
+    Network(NetworkPort),
 }
 
 /// Frames on their way in, and what becomes of them.
 pub struct Links {
     source: FrameSource,
-    /// What ties them to a network, if they lead into one.
-    network: Option<NetworkPort>,
+    /// The frame after the one that the chip knows of.
+    ahead: Option<LineFrame>,
+    /// Whether there may be such a frame and it is not known yet.
+    starved: bool,
     handed: Option<Handed>,
     next: u64,
-    /// Last bit of all frames that were handed to the chip.
+    /// Last bit of all frames so far.
     arrivals_end: Cycle,
     hertz: u64,
+    /// Picoseconds, in cycles.
+    picoseconds: ClockRatio,
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<PcapSink>,
     tap: Option<Box<dyn Tap + Send>>,
     /// Sees what leaves, by number and arrival at the first node.
     exit: Option<Box<dyn Tap + Send>>,
-    /// The way to other nodes.
+    /// The way to the node behind.
     outlet: Option<Outlet>,
     /// Cycles since the last bit into the first node, where that is another one.
     since_entry: Histogram,
     output_failure: Option<io::Error>,
+    input_failure: Option<CaptureError>,
     /// What came and went so far.
     pub traffic: Traffic,
 }
@@ -111,7 +104,7 @@ impl fmt::Debug for Links {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Links")
             .field("next", &self.next)
-            .field("front", &self.source.front())
+            .field("ahead", &self.ahead)
             .field("arrivals_end", &self.arrivals_end)
             .field("traffic", &self.traffic)
             .finish_non_exhaustive()
@@ -135,8 +128,7 @@ impl Links {
     /// of departures.
     #[must_use]
     pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
-        let source = FrameSource::Stream(Stream::new(frames, hertz));
-        Self::of(source, origin_ns, hertz, sink)
+        Self::of(FrameSource::Stream(Stream(frames)), origin_ns, hertz, sink)
     }
 
     /// Lines to which frames come from the node before in a chain, after so many cycles.
@@ -146,28 +138,31 @@ impl Links {
         hertz: u64,
         sink: Option<PcapSink>,
     ) -> Self {
-        let source = FrameSource::Nodes(Inlet::chained(delay));
+        let source = FrameSource::Chain(ChainLink::new(delay, hertz));
         Self::of(source, origin_ns, hertz, sink)
     }
 
     /// Lines that a network feeds while the node runs. `answer` has by port the shortest time
     /// from a frame's first bit out to the first bit in of what may answer it.
     pub(crate) fn networked(hertz: u64, answer: Vec<Cycle>) -> Self {
-        Self {
-            network: Some(NetworkPort::new(answer)),
-            outlet: Some(Outlet::default()),
-            ..Self::of(FrameSource::Nodes(Inlet::networked()), 0, hertz, None)
-        }
+        Self::of(
+            FrameSource::Network(NetworkPort::new(hertz, answer)),
+            0,
+            hertz,
+            None,
+        )
     }
 
     fn of(source: FrameSource, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
-        Self {
+        let mut links = Self {
             source,
-            network: None,
+            ahead: None,
+            starved: false,
             handed: None,
             next: 0,
             arrivals_end: 0,
             hertz,
+            picoseconds: ClockRatio::new(hertz, PICO),
             origin_ns,
             sink,
             tap: None,
@@ -175,8 +170,11 @@ impl Links {
             outlet: None,
             since_entry: Histogram::default(),
             output_failure: None,
+            input_failure: None,
             traffic: Traffic::default(),
-        }
+        };
+        links.fetch();
+        links
     }
 
     /// Lets `tap` see every frame from now on.
@@ -209,62 +207,77 @@ impl Links {
 
     /// The frames for other nodes whose first bit left before `known`.
     pub(crate) fn release(&mut self, known: Cycle) -> Vec<Crossing> {
-        { self.outlet.as_mut() }.map_or_else(Vec::new, |outlet| outlet.release(known))
+        let outlet = match &mut self.source {
+            FrameSource::Network(port) => Some(&mut port.outlet),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet.as_mut(),
+        };
+        outlet.map_or_else(Vec::new, |outlet| outlet.release(known))
     }
 
     /// Frames from the node before in a chain; none come behind them if `closes`.
     pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
-        if let Some(inlet) = self.source.inlet_mut() {
-            inlet.feed(frames, closes);
+        let FrameSource::Chain(link) = &mut self.source else {
+            return;
+        };
+        link.feed(frames);
+        if closes {
+            link.close();
+        }
+        if self.starved {
+            self.fetch();
         }
     }
 
-    /// A frame from a network.
-    pub(crate) fn put(&mut self, frame: Crossing) {
-        if let Some(inlet) = self.source.inlet_mut() {
-            inlet.put(frame);
+    /// The ports to a network, if there is one.
+    pub(crate) fn network(&self) -> Option<&NetworkPort> {
+        match &self.source {
+            FrameSource::Network(port) => Some(port),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => None,
         }
     }
 
-    /// The node of a network has come to this cycle, to which all frames are known.
-    pub(crate) fn come_to(&mut self, cycle: Cycle) {
-        if let Some(inlet) = self.source.inlet_mut() {
-            inlet.come_to(cycle);
+    /// The ports to a network, if there is one, to feed them.
+    pub(crate) fn network_mut(&mut self) -> Option<&mut NetworkPort> {
+        match &mut self.source {
+            FrameSource::Network(port) => Some(port),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => None,
         }
-    }
-
-    /// First bit of the next frame from other nodes; `Cycle::MAX` if none is known.
-    pub(crate) fn next_start(&self) -> Cycle {
-        self.source.inlet().map_or(Cycle::MAX, Inlet::next_start)
-    }
-
-    /// All nodes of the network know what has left, so that no answer is outstanding.
-    pub(crate) fn set_free(&mut self) {
-        if let Some(network) = &mut self.network {
-            network.set_free();
-        }
-    }
-
-    /// Takes what was lost at the media interface of a node in a network since the last call.
-    pub(crate) fn take_lost(&mut self) -> Vec<LostFrame> {
-        { self.network.as_mut() }.map_or_else(Vec::new, NetworkPort::take_lost)
     }
 
     /// Frames from the node before that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
-        self.source.inlet().map_or(0, Inlet::backlog)
+        match &self.source {
+            FrameSource::Chain(link) => link.backlog(),
+            FrameSource::Stream(_) | FrameSource::Network(_) => 0,
+        }
+    }
+
+    fn role(&self) -> &dyn LineRole {
+        match &self.source {
+            FrameSource::Stream(stream) => stream,
+            FrameSource::Chain(link) => link,
+            FrameSource::Network(port) => port,
+        }
+    }
+
+    fn role_mut(&mut self) -> &mut dyn LineRole {
+        match &mut self.source {
+            FrameSource::Stream(stream) => stream,
+            FrameSource::Chain(link) => link,
+            FrameSource::Network(port) => port,
+        }
     }
 
     /// Whether it is not known yet which frame comes after the one that the chip
     /// knows of, or whether one does.
     pub(crate) fn is_starved(&self) -> bool {
-        self.source.inlet().is_some_and(Inlet::is_starved)
+        self.starved
     }
 
     /// The chip may run up to this cycle without asking for a frame that is not
     /// known yet.
     pub(crate) fn known_until(&self) -> Cycle {
-        self.source.inlet().map_or(Cycle::MAX, Inlet::known_until)
+        self.role().known_until()
     }
 
     /// Cycles from the last bit into the first node to the last bit out of this one,
@@ -273,7 +286,7 @@ impl Links {
     pub fn since_entry(&self) -> &Histogram {
         match &self.source {
             FrameSource::Stream(_) => &self.traffic.latencies,
-            FrameSource::Nodes(_) => &self.since_entry,
+            FrameSource::Chain(_) | FrameSource::Network(_) => &self.since_entry,
         }
     }
 
@@ -284,13 +297,12 @@ impl Links {
         if is_first && self.outlet.is_none() && self.exit.is_none() {
             return;
         }
-        let origin = self.source.origin(departure);
+        let origin = self.role().origin(departure);
         if let Some(origin) = origin.filter(|_| !is_first) {
             let cycles = departure.end.saturating_sub(origin.arrived);
             self.since_entry.add(cycles);
         }
-        // A network has had it since its first bit.
-        if let (Some(outlet), None) = (&mut self.outlet, &self.network) {
+        if let Some(outlet) = &mut self.outlet {
             outlet.take(departure, origin);
         }
         if let Some(exit) = &mut self.exit {
@@ -305,18 +317,14 @@ impl Links {
     /// Whether every frame has been handed to the chip.
     #[must_use]
     pub fn all_offered(&self) -> bool {
-        match &self.source {
-            FrameSource::Stream(stream) => stream.front().is_none(),
-            FrameSource::Nodes(inlet) => inlet.is_exhausted(),
-        }
+        self.ahead.is_none() && !self.starved
     }
 
     /// When the last frame that is known has arrived: the last of all once
     /// [`Links::all_offered`], before that one that is still to come.
     #[must_use]
     pub fn arrivals_end(&self) -> Cycle {
-        let front = self.source.front().map_or(0, |frame| frame.end);
-        self.arrivals_end.max(front)
+        self.arrivals_end
     }
 
     /// Whether the capture of departures could not be written.
@@ -328,10 +336,7 @@ impl Links {
     /// Why no more frames could be read.
     #[must_use]
     pub fn input_failure(&self) -> Option<&CaptureError> {
-        match &self.source {
-            FrameSource::Stream(stream) => stream.failure(),
-            FrameSource::Nodes(_) => None,
-        }
+        self.input_failure.as_ref()
     }
 
     /// Completes the capture of departures after a run that ended at `end`.
@@ -355,6 +360,23 @@ impl Links {
         self.sink.take().map_or(Ok(()), PcapSink::finish)
     }
 
+    /// Looks one frame further.
+    fn fetch(&mut self) {
+        if self.input_failure.is_some() {
+            return;
+        }
+        self.starved = false;
+        match self.role_mut().next() {
+            NextFrame::Frame(Ok(frame)) => {
+                self.arrivals_end = self.arrivals_end.max(self.cycles(frame.end_ps));
+                self.ahead = Some(frame);
+            }
+            NextFrame::Frame(Err(error)) => self.input_failure = Some(error),
+            NextFrame::Nothing => {}
+            NextFrame::Unknown => self.starved = true,
+        }
+    }
+
     /// Counts the frame that was handed to the chip, which has begun to come.
     fn count_handed(&mut self) {
         let Some(handed) = self.handed.take() else {
@@ -368,6 +390,11 @@ impl Links {
         port.offered_frames += 1;
         port.offered_bytes += handed.bytes;
     }
+
+    /// Picoseconds to cycles, rounded up.
+    fn cycles(&self, ps: u64) -> Cycle {
+        self.picoseconds.cycle(ps)
+    }
 }
 
 /// Bytes that a frame has on the line, without check sequence.
@@ -376,24 +403,30 @@ fn padded(length: usize) -> usize {
 }
 
 impl PortIo for Links {
+    /// The next frame, as [`PortIo`] describes it. The links are always one frame ahead of the
+    /// chip (`ahead`), since only with the next frame's time is it known whether the chip may
+    /// skip time until then.
     fn next_arrival(&mut self) -> Option<Arrival> {
         // The chip asks when the frame before has begun to come: so that one counts now.
         self.count_handed();
-        let Crossing {
-            start,
-            end,
+        if self.ahead.is_none() && self.role().is_polled() {
+            self.fetch();
+        }
+        let LineFrame {
+            start_ps,
+            end_ps,
             port,
             mut bytes,
-            ..
-        } = self.source.pop()?;
-        self.arrivals_end = self.arrivals_end.max(end);
+        } = self.ahead.take()?;
+        self.fetch();
         if bytes.len() < padded(bytes.len()) {
             bytes.resize(padded(bytes.len()), 0);
         }
+        // All roles number ports below the number of lines, of which a chip has few.
         let arrival = Arrival {
-            start,
-            end,
-            port,
+            start: self.cycles(start_ps),
+            end: self.cycles(end_ps),
+            port: port as u8,
             bytes,
             frame: self.next,
         };
@@ -411,14 +444,11 @@ impl PortIo for Links {
     }
 
     fn departing(&mut self, departure: Departure<'_>) {
-        if let (Some(network), Some(outlet)) = (&mut self.network, &mut self.outlet) {
-            network.sends(departure.port, departure.start);
-            outlet.take(&departure, self.source.origin(&departure));
-        }
+        self.role_mut().departing(&departure);
     }
 
     fn latest(&self) -> Cycle {
-        { self.network.as_ref() }.map_or(Cycle::MAX, NetworkPort::latest)
+        self.role().latest()
     }
 
     fn departed(&mut self, departure: Departure<'_>) {
@@ -454,14 +484,7 @@ impl PortIo for Links {
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
         *self.traffic.drops.entry((port, reason)).or_default() += 1;
         self.traffic.port(port).dropped_frames += 1;
-        if let Some(network) = &mut self.network {
-            let origin = frame.and_then(|frame| self.source.inlet()?.origin(frame));
-            network.lose(LostFrame {
-                cycle,
-                origin,
-                reason,
-            });
-        }
+        self.role_mut().dropped(cycle, frame, reason);
         if let Some(tap) = &mut self.tap {
             tap.dropped(cycle, port, frame, reason);
         }

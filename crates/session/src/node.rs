@@ -26,6 +26,7 @@ use crate::simulation::{Advance, Ending, Simulation};
 use npsim_project::problem::Problem;
 
 pub use exact::NodeCopy;
+pub use networked::NetworkedState;
 
 /// Cycles between two times at which what has left is handed on.
 const WINDOW: Cycle = 60_000;
@@ -75,13 +76,13 @@ pub struct Node {
     silent: Cycle,
 }
 
-/// The state of a node between two runs, from which another one of the same project goes on.
+/// The state of a node: what [`Session::snapshot`](crate::session::Session::snapshot) has of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeState {
+pub(crate) struct NodeState {
     handled: Cycle,
     undecided: bool,
-    pub(crate) links: LinksState,
-    chip: Vec<u8>,
+    pub links: LinksState,
+    pub chip: Vec<u8>,
 }
 
 impl Node {
@@ -246,7 +247,9 @@ impl Node {
         observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
-        self.note_mark();
+        if self.mark == Some(self.simulation.now()) && self.marked.is_none() {
+            self.marked = Some(self.counts());
+        }
         let mark = self.mark.filter(|_| self.marked.is_none());
         // A node that the one behind waits for goes beyond the target.
         let exactly = match target {
@@ -270,9 +273,10 @@ impl Node {
                 each(cycle)
             });
         self.waits = false;
-        match came {
+        let known = match came {
             Advance::Ended(Ending::Reached) if until != self.until => {
                 self.handled = self.simulation.now();
+                self.handled
             }
             Advance::Ended(ending) => {
                 self.ending = Some(match ending {
@@ -280,25 +284,26 @@ impl Node {
                     other => other,
                 });
                 self.handled = self.handled.max(self.simulation.now());
+                if self.is_closed() {
+                    Cycle::MAX
+                } else {
+                    self.handled
+                }
             }
             Advance::To(cycle) => {
                 self.handled = self.handled.max(cycle);
                 self.waits = cycle < pause;
+                self.handled
             }
-        }
-        self.note_mark();
-        let known = if self.is_closed() {
-            Cycle::MAX
-        } else {
-            self.chip().units().msf.departures_known(self.handled)
         };
-        self.links.release(known)
-    }
-
-    fn note_mark(&mut self) {
-        if self.mark == Some(self.simulation.now()) && self.marked.is_none() {
+        if mark == Some(self.simulation.now()) && until == mark && self.marked.is_none() {
             self.marked = Some(self.counts());
         }
+        let known = match known {
+            Cycle::MAX => known,
+            known => self.chip().units().msf.departures_known(known),
+        };
+        self.links.release(known)
     }
 
     /// The frames that have left and were not given yet, since others that began to leave before
@@ -316,11 +321,7 @@ impl Node {
         self.links.complete(self.simulation.now())
     }
 
-    /// The state between two runs; in a network, after what left and what was lost has been taken.
-    ///
-    /// # Errors
-    /// The capture could not be written, or frames not be read.
-    pub fn save(&mut self) -> Result<NodeState, Problem> {
+    pub(crate) fn save(&mut self) -> Result<NodeState, Problem> {
         let links = self.links.save().map_err(|error| {
             Problem::new(format!("the state of the links cannot be saved: {error}"))
         })?;
@@ -333,11 +334,7 @@ impl Node {
         })
     }
 
-    /// Goes on from the state of a node of the same project, settings and kind of lines.
-    ///
-    /// # Errors
-    /// It is no state of such a node, in words.
-    pub fn restore(&mut self, state: &NodeState) -> Result<(), String> {
+    pub(crate) fn restore(&mut self, state: &NodeState) -> Result<(), String> {
         self.simulation
             .restore(&state.chip)
             .map_err(|error| error.to_string())?;
@@ -347,9 +344,7 @@ impl Node {
                 "more frames have arrived than there are, or they come from elsewhere".to_owned(),
             );
         }
-        self.links.come_to(state.handled);
         self.handled = state.handled;
-        self.silent = 0;
         self.waits = false;
         self.ending = None;
         Ok(())

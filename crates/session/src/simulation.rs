@@ -16,7 +16,7 @@ use npsim_inspect::liveness::Outlook;
 use npsim_inspect::stats::Stats;
 use npsim_inspect::{buffer_leaks, liveness};
 
-use crate::links::{Links, Traffic};
+use crate::links::{Links, NetworkPort, Traffic};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
@@ -326,7 +326,8 @@ impl Simulation {
         progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Result<Cycle, Ending> {
         loop {
-            let target = links.next_start().min(until);
+            let next = links.network().map_or(Cycle::MAX, NetworkPort::next_start);
+            let target = next.min(until);
             let report_at = { self.chip.next_event() }.saturating_add(NETWORK_PROGRESS_CYCLES);
             let stop = { &mut self.chip }.run_for(target, Cycle::MAX, report_at, links, observer);
             *silent = (*silent).max(self.chip.take_silence());
@@ -341,7 +342,9 @@ impl Simulation {
             if come == until || come == links.latest() {
                 return Ok(come);
             }
-            links.come_to(come);
+            if let Some(port) = links.network_mut() {
+                port.come_to(come);
+            }
             // What was known before a frame comes says nothing any more.
             *silent = 0;
         }

@@ -607,7 +607,7 @@ fn a_file_that_the_project_names_belongs_to_the_key() {
     );
     write(
         "own/between.toml",
-        "extends = [\"../microcode/forward\"]\n[define]\nEXTRA = 1\n",
+        "extends = [\"../microcode/forward\"]\n[load]\nsize = 64\n",
     );
     write("own/extra.uc", "#include \"part.uc\"\nctx_arb[kill]\n");
     write("own/own/part.uc", "nop\n");
@@ -625,7 +625,7 @@ fn a_file_that_the_project_names_belongs_to_the_key() {
     for (file, from, to) in [
         ("own/changes.csv", "10us", "20us"),
         ("own/chip.toml", "value = 70", "value = 71"),
-        ("own/between.toml", "EXTRA = 1", "EXTRA = 2"),
+        ("own/between.toml", "size = 64", "size = 96"),
         ("own/extra.uc", "ctx_arb", "nop\nctx_arb"),
         ("own/own/part.uc", "nop", "nop\nnop"),
     ] {

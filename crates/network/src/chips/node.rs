@@ -11,7 +11,7 @@ use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
 use npsim_session::links::{Crossing, FrameOrigin, LostFrame};
-use npsim_session::node::{self, Node};
+use npsim_session::node::{NetworkedState, Node};
 use npsim_session::report::NodeReport;
 use npsim_session::session::seed_of;
 use npsim_session::simulation::RunSettings;
@@ -46,17 +46,6 @@ struct Port {
     neighbour: Mac,
 }
 
-/// The least times between a chip and other nodes; the last time of all where there are none.
-#[derive(Debug, Clone)]
-pub(crate) struct Ways {
-    /// To hosts, switches and packet-level routers.
-    pub outwards: Time,
-    /// From there.
-    pub inwards: Time,
-    /// From other chips, by their places.
-    pub from: Vec<(usize, Time)>,
-}
-
 /// A chip in a network.
 pub(crate) struct ChipNode {
     pub node: Node,
@@ -83,10 +72,17 @@ impl fmt::Debug for ChipNode {
     }
 }
 
+/// What a chip did, in its own cycles.
+#[derive(Debug, Default)]
+pub(crate) struct Happened {
+    departures: Vec<Crossing>,
+    lost: Vec<LostFrame>,
+}
+
 /// The state of a chip in a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChipNodeState {
-    chip: node::NodeState,
+    chip: NetworkedState,
     inside: InTransit,
     unknown_frames: u64,
 }
@@ -95,7 +91,7 @@ impl ChipNode {
     /// The state between two runs.
     pub fn save(&mut self) -> Result<ChipNodeState, Problem> {
         Ok(ChipNodeState {
-            chip: self.node.save()?,
+            chip: self.node.save_networked()?,
             inside: self.inside.clone(),
             unknown_frames: self.unknown_frames,
         })
@@ -107,7 +103,7 @@ impl ChipNode {
         if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
             return Err(format!("frames in `{}` are none of the network", self.name));
         }
-        self.node.restore(&state.chip)?;
+        self.node.restore_networked(state.chip)?;
         self.restored = self.node.handled();
         self.inside = state.inside;
         self.unknown_frames = state.unknown_frames;
@@ -134,8 +130,16 @@ impl ChipNode {
     }
 
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
-    /// `progress` is asked now and then whether to go on.
+    /// `progress` is asked now and then whether to go on. What has left before is known to
+    /// all nodes.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        self.node.set_free();
+        self.go_on_to(until, progress);
+    }
+
+    /// Goes on to a later cycle, where no node has learnt yet what has left since
+    /// [`Self::run_to`].
+    pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         self.node.run_open(until, &mut *self.observer, progress);
     }
 
@@ -213,22 +217,30 @@ impl ChipNode {
         floor(u128::from(cycle) * u128::from(SECOND) / u128::from(self.hertz.max(1)))
     }
 
-    /// Its least times to and from other nodes; `at` has by node the place of the chip there.
-    pub fn ways(&self, at: &[Option<usize>]) -> Ways {
-        let mut ways = Ways {
-            outwards: Time::MAX,
-            inwards: Time::MAX,
-            from: Vec::new(),
+    /// The least time from its ports to nodes that are no chips; none if there are no such.
+    pub fn delay_outwards(&self, topology: &Topology) -> Time {
+        let ports = self.ports_to(topology, false);
+        ports.map(|port| port.delay).min().unwrap_or(Time::MAX)
+    }
+
+    /// The least time to its ports from nodes that are no chips.
+    pub fn delay_inwards(&self, topology: &Topology) -> Time {
+        let ports = self.ports_to(topology, false);
+        ports.map(|port| port.delay_into).min().unwrap_or(Time::MAX)
+    }
+
+    /// The chips that it is joined to, by node, with the time from there.
+    pub fn chips_before(&self, topology: &Topology) -> Vec<(usize, Time)> {
+        let ports = self.ports_to(topology, true);
+        ports.map(|port| (port.peer, port.delay_into)).collect()
+    }
+
+    fn ports_to(&self, topology: &Topology, chips: bool) -> impl Iterator<Item = &Port> {
+        let kind = move |port: &&Port| {
+            let kind = &topology.nodes[port.peer].kind;
+            matches!(kind, NodeKind::Chip { .. }) == chips
         };
-        for port in self.ports.iter().flatten() {
-            if let Some(chip) = at[port.peer] {
-                ways.from.push((chip, port.delay_into));
-            } else {
-                ways.outwards = ways.outwards.min(port.delay);
-                ways.inwards = ways.inwards.min(port.delay_into);
-            }
-        }
-        ways
+        self.ports.iter().flatten().filter(kind)
     }
 
     /// A frame comes by one of its links.
@@ -270,11 +282,24 @@ impl ChipNode {
         Ok(())
     }
 
-    /// Tells the network what the chip did since the last call. Gives what goes to other chips.
-    pub fn tell(&mut self, simulation: &mut Simulation, tap: &mut dyn Tap) -> Vec<ToChip> {
+    /// What the chip did since this was asked last.
+    pub fn take(&mut self) -> Happened {
+        Happened {
+            departures: self.node.take_departures(),
+            lost: self.node.take_lost(),
+        }
+    }
+
+    /// Tells the network what the chip did. Gives what goes to other chips.
+    pub fn tell(
+        &mut self,
+        happened: Happened,
+        simulation: &mut Simulation,
+        tap: &mut dyn Tap,
+    ) -> Vec<ToChip> {
         let mut onwards = Vec::new();
-        let mut lost = self.node.take_lost().into_iter().peekable();
-        for departure in self.node.take_departures() {
+        let mut lost = happened.lost.into_iter().peekable();
+        for departure in happened.departures {
             while let Some(lost) = lost.next_if(|lost| lost.cycle <= departure.start) {
                 self.lost(lost, simulation, tap);
             }

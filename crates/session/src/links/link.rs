@@ -5,10 +5,13 @@ use std::collections::VecDeque;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::Departure;
+use npsim_net::LineFrame;
 use serde::{Deserialize, Serialize};
 
 /// How many frames back a node knows where a frame came from.
 const REMEMBERED: usize = 1 << 18;
+
+pub(super) const PICO: u128 = 1_000_000_000_000;
 
 /// Where a frame came into the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,136 +72,79 @@ impl Outlet {
     }
 }
 
-/// The end of links at a node that frames come to from others.
-///
-/// In a chain frames are fed in the order of their first bits, and all that are known can be
-/// handed to the chip. In a network what the node sends may be answered before a frame that is
-/// known already, so that a frame is handed to the chip when that has come to its first bit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The end of a link at the node that frames come to.
+#[derive(Clone, Debug)]
 pub struct Inlet {
-    /// Frames that have not been handed to the chip, at the times at which they come here.
-    queue: VecDeque<Crossing>,
-    /// First bit of the last frame that was fed.
-    last_start: Cycle,
-    origins: Origins,
-    /// The last cycle at which a frame may begin that is handed to the chip.
-    #[serde(skip)]
-    reached: Cycle,
-    /// Cycles from a bit's way out of the node before to its way in here.
-    #[serde(skip)]
+    state: InletState,
     delay: Cycle,
+    hertz: u64,
+}
+
+/// What is on a link, and what is remembered of what was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InletState {
+    pub(super) queue: VecDeque<Crossing>,
     /// No frames come after those in the queue. A node before that has ended says so
     /// again when the run is taken up.
     #[serde(skip)]
-    closed: bool,
+    pub(super) closed: bool,
+    /// First bit of the last frame that is known, at this node.
+    pub(super) last_start: Cycle,
+    origins: Origins,
+}
+
+impl InletState {
+    /// Whether the numbers in it are in the order in which they have to be.
+    pub fn is_sound(&self) -> bool {
+        self.queue.iter().is_sorted_by_key(|frame| frame.start)
+            && self.origins.list.len() <= REMEMBERED
+    }
 }
 
 impl Inlet {
-    /// The link from the node before in a chain, which takes `delay` cycles.
-    pub fn chained(delay: Cycle) -> Self {
+    /// Of a link that takes `delay` cycles, on which nothing has come yet.
+    pub fn new(delay: Cycle, hertz: u64) -> Self {
         Self {
-            queue: VecDeque::new(),
-            last_start: 0,
-            origins: Origins::default(),
-            reached: Cycle::MAX,
+            state: InletState::default(),
             delay,
-            closed: false,
+            hertz,
         }
     }
 
-    /// The links of a node in a network.
-    pub fn networked() -> Self {
-        Self {
-            reached: 0,
-            ..Self::chained(0)
-        }
+    pub(super) fn delay(&self) -> Cycle {
+        self.delay
     }
 
-    /// Frames that have left the node before in a chain, in the order of their first bit; none
-    /// come behind them if `closes`.
-    pub fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
-        for mut frame in frames {
-            frame.start = frame.start.saturating_add(self.delay);
-            frame.end = frame.end.saturating_add(self.delay);
-            self.last_start = frame.start;
-            self.queue.push_back(frame);
-        }
-        self.closed |= closes;
+    pub(super) fn state(&self) -> &InletState {
+        &self.state
     }
 
-    /// Adds a frame of a network to those that the node has not come to, at any place among them.
-    /// Frames whose first bits come in one cycle come by port.
-    pub fn put(&mut self, frame: Crossing) {
-        let key = |frame: &Crossing| (frame.start, frame.port);
-        let at = { &self.queue }.partition_point(|other| key(other) <= key(&frame));
-        self.queue.insert(at, frame);
-    }
-
-    /// The node has come to this cycle, to which all frames of the network are known.
-    pub fn come_to(&mut self, cycle: Cycle) {
-        self.reached = self.reached.max(cycle);
-    }
-
-    /// First bit of the next frame; `Cycle::MAX` if none is known.
-    pub fn next_start(&self) -> Cycle {
-        { self.queue.front() }.map_or(Cycle::MAX, |frame| frame.start)
-    }
-
-    /// The next frame that can be handed to the chip.
-    pub fn front(&self) -> Option<&Crossing> {
-        { self.queue.front() }.filter(|frame| frame.start <= self.reached)
-    }
-
-    /// Takes the next frame that can be handed to the chip.
-    pub fn pop(&mut self) -> Option<Crossing> {
-        self.front()?;
-        let frame = self.queue.pop_front()?;
-        self.origins.push(frame.origin);
-        Some(frame)
+    pub(super) fn state_mut(&mut self) -> &mut InletState {
+        &mut self.state
     }
 
     /// Where a frame came into the network; nothing if a node made it, or so many
     /// have come since that it is forgotten.
     pub fn origin(&self, frame: u64) -> Option<FrameOrigin> {
-        self.origins.of(frame)
+        self.state.origins.of(frame)
     }
 
-    /// Frames that wait for their time.
-    pub fn backlog(&self) -> usize {
-        self.queue.len()
+    /// Takes the first frame off the link.
+    pub fn pop(&mut self) -> Option<LineFrame> {
+        let frame = self.state.queue.pop_front()?;
+        self.state.origins.push(frame.origin);
+        Some(LineFrame {
+            start_ps: self.picoseconds(frame.start),
+            end_ps: self.picoseconds(frame.end),
+            port: u32::from(frame.port),
+            bytes: frame.bytes,
+        })
     }
 
-    /// Whether no frame is known of a link by which others may come.
-    pub fn is_starved(&self) -> bool {
-        self.queue.is_empty() && !self.closed
-    }
-
-    /// Whether all frames that come were handed to the chip.
-    pub fn is_exhausted(&self) -> bool {
-        self.queue.is_empty() && self.closed
-    }
-
-    /// The chip of a chain may run up to this cycle without asking for a frame that is not known
-    /// yet: which frame is next has to be known before one begins to come.
-    pub fn known_until(&self) -> Cycle {
-        if self.closed {
-            Cycle::MAX
-        } else {
-            self.last_start
-        }
-    }
-
-    /// Puts back what another inlet of such a link had in it. False if that is none.
-    #[must_use]
-    pub fn restore(&mut self, other: Self) -> bool {
-        let sound = other.queue.iter().is_sorted_by_key(|frame| frame.start)
-            && other.origins.list.len() <= REMEMBERED;
-        *self = Self {
-            reached: self.reached,
-            delay: self.delay,
-            ..other
-        };
-        sound
+    /// Rounded down, which the way back to cycles makes good.
+    fn picoseconds(&self, cycle: Cycle) -> u64 {
+        let cycle = u128::from(cycle.saturating_add(self.delay));
+        u64::try_from(cycle * PICO / u128::from(self.hertz.max(1))).unwrap_or(u64::MAX)
     }
 }
 
@@ -228,9 +174,7 @@ impl Origins {
 
 #[cfg(test)]
 mod tests {
-    use super::{FrameOrigin, Inlet, Origins, Outlet, REMEMBERED};
-    use npsim_chip::Cycle;
-    use npsim_chip::kernel::port_io::Departure;
+    use super::{FrameOrigin, Origins, REMEMBERED};
 
     #[test]
     fn old_frames_are_forgotten() {
@@ -241,58 +185,5 @@ mod tests {
         }
         assert_eq!((origins.of(1), origins.of(2)), (None, Some(origin(2))));
         assert_eq!(origins.list.len(), REMEMBERED);
-    }
-
-    fn departure(start: Cycle, port: u8) -> Departure<'static> {
-        Departure {
-            start,
-            end: start + 346,
-            port,
-            bytes: &[7; 60],
-            frame: None,
-            arrived: None,
-        }
-    }
-
-    #[test]
-    fn frames_go_on_in_the_order_of_their_first_bit_and_none_before_it_is_known() {
-        let mut outlet = Outlet::default();
-        let mut inlet = Inlet::chained(5);
-        for (start, port) in [(40, 1), (10, 2), (90, 0), (40, 0)] {
-            let origin = FrameOrigin {
-                frame: start,
-                arrived: start + 1,
-            };
-            outlet.take(&departure(start, port), Some(origin));
-        }
-        assert!(inlet.is_starved());
-        inlet.feed(outlet.release(90), false);
-        assert_eq!((outlet.waiting(), inlet.known_until()), (1, 45));
-        inlet.feed(outlet.release(Cycle::MAX), true);
-        assert_eq!(inlet.known_until(), Cycle::MAX);
-        let frames = std::iter::from_fn(|| inlet.pop());
-        let seen: Vec<_> = frames.map(|it| (it.start, it.end, it.port)).collect();
-        assert!(inlet.is_exhausted());
-        let at = |start: Cycle, port| (start + 5, start + 351, port);
-        assert_eq!(seen, [at(10, 2), at(40, 0), at(40, 1), at(90, 0)]);
-        let origin = inlet.origin(3).unwrap();
-        assert_eq!((origin.frame, origin.arrived), (90, 91));
-        assert_eq!(inlet.origin(4), None);
-    }
-
-    #[test]
-    fn a_network_hands_a_frame_out_when_the_node_has_come_to_it() {
-        let mut outlet = Outlet::default();
-        for (start, port) in [(30, 0), (20, 1), (20, 0)] {
-            outlet.take(&departure(start, port), None);
-        }
-        let mut inlet = Inlet::networked();
-        for frame in outlet.release(Cycle::MAX).into_iter().rev() {
-            inlet.put(frame);
-        }
-        assert_eq!((inlet.next_start(), inlet.pop()), (20, None));
-        inlet.come_to(20);
-        let ports = [inlet.pop(), inlet.pop()].map(|frame| frame.unwrap().port);
-        assert_eq!((ports, inlet.next_start(), inlet.pop()), ([0, 1], 30, None));
     }
 }

@@ -1,11 +1,15 @@
-//! What ties the lines of a node to a network, where what it sends may be answered.
+//! The ports of a node in a network, which feeds it while it runs.
+//!
+//! What comes next may depend on what the node sends now: a frame is handed out when the
+//! node has come to its first bit, and the network says how far the node may go.
 
 use std::mem;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::port_io::MediaDrop;
+use npsim_chip::kernel::port_io::{Departure, MediaDrop};
 
-use super::link::FrameOrigin;
+use super::link::{Crossing, FrameOrigin, Inlet, Outlet};
+use super::role::{LineRole, NextFrame};
 
 /// A frame that was lost at the media interface of a node in a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +22,14 @@ pub struct LostFrame {
     pub reason: MediaDrop,
 }
 
-/// Answers that a node in a network has to wait for, and what it lost.
+/// The ports of a node in a network.
 #[derive(Debug)]
 pub struct NetworkPort {
+    inlet: Inlet,
+    /// The node has come to this cycle, to which all frames are known.
+    come: Cycle,
+    /// Frames that have begun to leave since they were taken.
+    pub(super) outlet: Outlet,
     /// By port: the shortest time from a frame's first bit out to an answer's first bit in.
     answer: Vec<Cycle>,
     latest: Cycle,
@@ -28,26 +37,42 @@ pub struct NetworkPort {
 }
 
 impl NetworkPort {
-    /// Ports by which nothing has left yet. `answer` has by port the shortest time from a
+    /// Ports on which nothing has come yet. `answer` has by port the shortest time from a
     /// frame's first bit out to the first bit in of what may answer it.
-    pub fn new(answer: Vec<Cycle>) -> Self {
+    pub fn new(hertz: u64, answer: Vec<Cycle>) -> Self {
         Self {
+            inlet: Inlet::new(0, hertz),
+            come: 0,
+            outlet: Outlet::default(),
             answer,
             latest: Cycle::MAX,
             lost: Vec::new(),
         }
     }
 
-    /// A frame begins to leave by a port.
-    pub fn sends(&mut self, port: u8, start: Cycle) {
-        let answer = self.answer.get(usize::from(port));
-        let answer = answer.map_or(Cycle::MAX, |wait| start.saturating_add(*wait));
-        self.latest = self.latest.min(answer);
+    /// Adds a frame to those that the node has not come to, at any place among them. Frames
+    /// whose first bits come in one cycle come by port.
+    pub fn put(&mut self, frame: Crossing) {
+        let key = |frame: &Crossing| (frame.start, frame.port);
+        let queue = &mut self.inlet.state_mut().queue;
+        let at = queue.partition_point(|other| key(other) <= key(&frame));
+        queue.insert(at, frame);
     }
 
-    /// Before which cycle an answer to what has begun to leave may come.
-    pub fn latest(&self) -> Cycle {
-        self.latest
+    /// First bit of the next frame; `Cycle::MAX` if there is none.
+    pub fn next_start(&self) -> Cycle {
+        let queue = &self.inlet.state().queue;
+        queue.front().map_or(Cycle::MAX, |frame| frame.start)
+    }
+
+    /// The node has come to this cycle, to which all frames are known.
+    pub fn come_to(&mut self, cycle: Cycle) {
+        self.come = cycle;
+    }
+
+    /// How far the node is known to have come.
+    pub fn come(&self) -> Cycle {
+        self.come
     }
 
     /// All nodes know what has left, so that no answer is outstanding.
@@ -55,13 +80,55 @@ impl NetworkPort {
         self.latest = Cycle::MAX;
     }
 
-    /// A frame is lost at the media interface.
-    pub fn lose(&mut self, lost: LostFrame) {
-        self.lost.push(lost);
-    }
-
     /// Takes what was lost at the media interface since the last call.
     pub fn take_lost(&mut self) -> Vec<LostFrame> {
         mem::take(&mut self.lost)
+    }
+}
+
+impl LineRole for NetworkPort {
+    fn next(&mut self) -> NextFrame {
+        if self.come < self.next_start() {
+            return NextFrame::Nothing;
+        }
+        let frame = self.inlet.pop();
+        frame.map_or(NextFrame::Unknown, |frame| NextFrame::Frame(Ok(frame)))
+    }
+
+    fn is_polled(&self) -> bool {
+        true
+    }
+
+    fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin> {
+        self.inlet.origin(departure.frame?)
+    }
+
+    fn departing(&mut self, departure: &Departure<'_>) {
+        let origin = self.origin(departure);
+        self.outlet.take(departure, origin);
+        let answer = self.answer.get(usize::from(departure.port));
+        let answer = answer.map_or(Cycle::MAX, |wait| departure.start.saturating_add(*wait));
+        self.latest = self.latest.min(answer);
+    }
+
+    fn latest(&self) -> Cycle {
+        self.latest
+    }
+
+    fn dropped(&mut self, cycle: Cycle, frame: Option<u64>, reason: MediaDrop) {
+        let origin = frame.and_then(|frame| self.inlet.origin(frame));
+        self.lost.push(LostFrame {
+            cycle,
+            origin,
+            reason,
+        });
+    }
+
+    fn inlet(&self) -> Option<&Inlet> {
+        Some(&self.inlet)
+    }
+
+    fn inlet_mut(&mut self) -> Option<&mut Inlet> {
+        Some(&mut self.inlet)
     }
 }

@@ -3,10 +3,11 @@
 use std::io;
 
 use npsim_chip::Cycle;
+use npsim_net::LineFrame;
 use npsim_net::egress::{PcapSink, Position};
 use serde::{Deserialize, Serialize};
 
-use super::link::{Inlet, Outlet};
+use super::link::{InletState, Outlet};
 use super::{FrameSource, Frames, Links, Traffic};
 use crate::histogram::Histogram;
 
@@ -28,16 +29,24 @@ pub struct LinksState {
     handed: Option<Handed>,
     /// What came and went.
     traffic: Traffic,
-    /// Last bit of all frames that were known.
-    arrivals_end: Cycle,
-    since_entry: Histogram,
     /// How far the capture of departures has come.
     capture: Option<Position>,
-    /// What is on the links from other nodes, if frames come from there.
-    inlet: Option<Inlet>,
-    /// Frames that have left and are not known to be the next ones on the links to
-    /// other nodes, if there are any.
+    /// What is on the link from the node before, if frames come from there.
+    inlet: Option<Linked>,
+    /// Frames that have left and are not known to be the next ones on the link to
+    /// the node behind, if there is one.
     outlet: Option<Outlet>,
+}
+
+/// The lines of a node that another one is before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Linked {
+    inlet: InletState,
+    /// The frame after the one that the chip knows of: first and last bit in
+    /// picoseconds, port, bytes.
+    ahead: Option<(u64, u64, u32, Vec<u8>)>,
+    arrivals_end: Cycle,
+    since_entry: Histogram,
 }
 
 impl LinksState {
@@ -63,8 +72,6 @@ impl Links {
             next: self.next,
             handed: self.handed,
             traffic: self.traffic.clone(),
-            arrivals_end: self.arrivals_end(),
-            since_entry: self.since_entry.clone(),
             capture: None,
             inlet: None,
             outlet: None,
@@ -72,13 +79,30 @@ impl Links {
     }
 
     /// Lines that go on where others with the same frames [stood](Self::standing).
-    /// `rest` are the frames from number [`LinksState::next_frame`] on.
+    /// `rest` are the frames from number [`LinksState::next_frame`] on, and `arrivals_end`
+    /// is what [`Self::arrivals_end`] was there.
     #[must_use]
-    pub fn resumed(rest: Frames, origin_ns: u64, hertz: u64, state: LinksState) -> Self {
+    pub fn resumed(
+        rest: Frames,
+        origin_ns: u64,
+        hertz: u64,
+        state: LinksState,
+        arrivals_end: Cycle,
+    ) -> Self {
         let mut links = Self::streaming(rest, origin_ns, hertz, None);
         links.next = state.next;
-        links.take_up(state);
+        links.handed = state.handed;
+        links.traffic = state.traffic;
+        links.arrivals_end = links.arrivals_end.max(arrivals_end);
         links
+    }
+
+    /// Frames that are to go on to other nodes, where there are any.
+    fn outlet(&self) -> Option<&Outlet> {
+        match &self.source {
+            FrameSource::Network(port) => Some(&port.outlet),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet.as_ref(),
+        }
     }
 
     /// Where the lines stand. What was captured so far is safe on the disk then;
@@ -91,14 +115,30 @@ impl Links {
         if let Some(error) = &self.output_failure {
             return Err(io::Error::new(error.kind(), error.to_string()));
         }
-        if let Some(error) = self.input_failure() {
+        if let Some(error) = &self.input_failure {
             return Err(io::Error::other(error.to_string()));
         }
+        let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
         Ok(LinksState {
-            capture: self.sink.as_mut().map(PcapSink::position).transpose()?,
-            inlet: self.source.inlet().cloned(),
-            outlet: self.outlet.clone(),
-            ..self.standing()
+            next: self.next,
+            handed: self.handed,
+            traffic: self.traffic.clone(),
+            capture,
+            inlet: self.role().inlet().map(|inlet| Linked {
+                inlet: inlet.state().clone(),
+                ahead: self.ahead.clone().map(|frame| {
+                    let LineFrame {
+                        start_ps,
+                        end_ps,
+                        port,
+                        bytes,
+                    } = frame;
+                    (start_ps, end_ps, port, bytes)
+                }),
+                arrivals_end: self.arrivals_end,
+                since_entry: self.since_entry.clone(),
+            }),
+            outlet: self.outlet().cloned(),
         })
     }
 
@@ -106,27 +146,45 @@ impl Links {
     /// passed over. The sink is already where it has to be. False if there are
     /// not as many frames, or the state is of lines that lead elsewhere.
     #[must_use]
-    pub fn restore(&mut self, mut state: LinksState) -> bool {
-        if state.outlet.is_some() != self.outlet.is_some() {
+    pub fn restore(&mut self, state: LinksState) -> bool {
+        if state.outlet.is_some() != self.outlet().is_some() {
             return false;
         }
-        let fits = match (&mut self.source, state.inlet.take()) {
-            (FrameSource::Stream(stream), None) => {
-                { self.next..state.next }.all(|_| stream.pop().is_some())
+        match (self.role_mut().inlet_mut(), state.inlet) {
+            (None, None) => {}
+            (Some(inlet), Some(linked)) if linked.inlet.is_sound() => {
+                *inlet.state_mut() = linked.inlet;
+                self.ahead = linked
+                    .ahead
+                    .map(|(start_ps, end_ps, port, bytes)| LineFrame {
+                        start_ps,
+                        end_ps,
+                        port,
+                        bytes,
+                    });
+                self.arrivals_end = linked.arrivals_end;
+                self.since_entry = linked.since_entry;
+                self.next = state.next;
+                self.starved = false;
+                if self.ahead.is_none() && !self.role().is_polled() {
+                    self.fetch();
+                }
             }
-            (FrameSource::Nodes(inlet), Some(state)) => inlet.restore(state),
-            _ => false,
-        };
-        self.next = state.next;
-        self.outlet = state.outlet.take();
-        self.take_up(state);
-        fits
-    }
-
-    fn take_up(&mut self, state: LinksState) {
+            _ => return false,
+        }
+        match &mut self.source {
+            FrameSource::Network(port) => port.outlet = state.outlet.unwrap_or_default(),
+            FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet = state.outlet,
+        }
+        while self.next < state.next {
+            if self.ahead.take().is_none() {
+                return false;
+            }
+            self.next += 1;
+            self.fetch();
+        }
         self.handed = state.handed;
         self.traffic = state.traffic;
-        self.arrivals_end = state.arrivals_end;
-        self.since_entry = state.since_entry;
+        true
     }
 }

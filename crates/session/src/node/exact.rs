@@ -17,6 +17,8 @@ use crate::simulation::{Ending, Simulation};
 pub struct NodeCopy {
     simulation: Simulation,
     lines: LinksState,
+    /// When the last frame that was known had arrived.
+    arrivals_end: Cycle,
     until: Option<Cycle>,
     ending: Option<Ending>,
     handled: Cycle,
@@ -50,7 +52,7 @@ impl NodeCopy {
     /// on, `hertz` is the frequency of the microengines.
     #[must_use]
     pub fn resume(self, rest: Frames, hertz: u64) -> Node {
-        let links = Links::resumed(rest, 0, hertz, self.lines);
+        let links = Links::resumed(rest, 0, hertz, self.lines, self.arrivals_end);
         let mut node = Node::new(self.simulation, links, self.until, None);
         node.ending = self.ending;
         node.handled = self.handled;
@@ -106,6 +108,7 @@ impl Node {
         NodeCopy {
             simulation: self.simulation.clone(),
             lines: self.links.standing(),
+            arrivals_end: self.links.arrivals_end(),
             until: self.until,
             ending: self.ending.clone(),
             handled: self.handled,

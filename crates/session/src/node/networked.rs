@@ -9,13 +9,24 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
+use serde::{Deserialize, Serialize};
 
 use super::Node;
-use crate::links::{Crossing, Links, LostFrame};
+use crate::links::{Crossing, Links, LinksState, LostFrame, NetworkPort};
 use crate::simulation::{RunSettings, Simulation};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
+
+/// The state of a node in a network, from which another one of the same project goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkedState {
+    chip: Vec<u8>,
+    links: LinksState,
+    /// The cycle that its lines know it to have come to.
+    come: Cycle,
+    now: Cycle,
+}
 
 impl Node {
     /// A chip at cycle 0 in a network. `answer` has by port the shortest time from a frame's
@@ -54,19 +65,24 @@ impl Node {
     /// is none.
     #[must_use]
     pub fn next_start(&self) -> Cycle {
-        self.links.next_start()
+        let port = self.links.network();
+        port.map_or(Cycle::MAX, NetworkPort::next_start)
     }
 
     /// A frame that begins to come at [`Self::handled`] or later. Its origin's number is given
     /// back with what becomes of it.
     pub fn put(&mut self, frame: Crossing) {
         debug_assert!(frame.start >= self.handled, "a frame comes in the past");
-        self.links.put(frame);
+        if let Some(port) = self.links.network_mut() {
+            port.put(frame);
+        }
     }
 
     /// All nodes know what this one has sent: no answer is outstanding that it has to wait for.
     pub fn set_free(&mut self) {
-        self.links.set_free();
+        if let Some(port) = self.links.network_mut() {
+            port.set_free();
+        }
     }
 
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
@@ -100,7 +116,8 @@ impl Node {
 
     /// The frames that were lost at the media interface since the last call.
     pub fn take_lost(&mut self) -> Vec<LostFrame> {
-        self.links.take_lost()
+        let port = self.links.network_mut();
+        port.map_or_else(Vec::new, NetworkPort::take_lost)
     }
 
     /// The run is over, for whatever reason; it takes no more frames.
@@ -108,5 +125,39 @@ impl Node {
         if self.ending.is_none() {
             self.ending = Some(self.simulation.timed_out());
         }
+    }
+
+    /// The state between two runs, after what left and what was lost has been taken.
+    ///
+    /// # Errors
+    /// The encoder refuses it, which it does with no state.
+    pub fn save_networked(&mut self) -> Result<NetworkedState, Problem> {
+        let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        let links = { self.links.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        Ok(NetworkedState {
+            chip,
+            links,
+            come: self.links.network().map_or(0, NetworkPort::come),
+            now: self.handled,
+        })
+    }
+
+    /// Goes on from the state of a node of the same project and settings.
+    ///
+    /// # Errors
+    /// It is no state of such a node, in words.
+    pub fn restore_networked(&mut self, state: NetworkedState) -> Result<(), String> {
+        let restored = self.simulation.restore(&state.chip);
+        restored.map_err(|error| error.to_string())?;
+        if let Some(port) = self.links.network_mut() {
+            port.come_to(state.come);
+        }
+        if !self.links.restore(state.links) {
+            return Err("its lines are not those of a chip in a network".to_owned());
+        }
+        self.handled = state.now;
+        self.silent = 0;
+        self.ending = None;
+        Ok(())
     }
 }

@@ -4,11 +4,6 @@
 //! far as that is known and a window at the most; then they hand on what has left. A node that has
 //! handed on much waits for the one behind it, so that what is on its way comes out of the chain
 //! before more goes in. Each node goes through the same states whatever the rounds are.
-//!
-//! A frame goes on when its last bit has left, because a router that comes to its end keeps what
-//! it has not sent. While one is on its way out, the node behind can therefore not be let go as far
-//! as the one before it: that one may have to run beyond the target, and where its time is up the
-//! node behind waits. A network, in which frames go on at their first bit, knows neither.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
