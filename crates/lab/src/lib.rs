@@ -5,10 +5,10 @@
 //! ```no_run
 //! use std::path::Path;
 //! use std::sync::atomic::AtomicBool;
-//! use npsim_lab::{campaign::Campaign, output, places::Places, points::points, studies, verdict};
+//! use npsim_lab::{campaign::Campaign, output, places::SearchPath, points::points, studies, verdict};
 //!
 //! let study = studies::find("baseline")?;
-//! let places = Places::new(None, None);
+//! let places = SearchPath::new(None, None);
 //! let campaign = Campaign {
 //!     study: &study,
 //!     quick: true,

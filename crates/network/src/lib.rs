@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use npsim_network::topology::{
-//!     Flow, LineParameters, Limit, Link, Node, NodeKind, Topology, Transport,
+//!     Flow, LineParameters, QueueLimit, Link, Node, NodeKind, Topology, Transport,
 //! };
 //! use npsim_network::{NoTap, Simulation};
 //! use npsim_transport::{HostParameters, Scheme, Supply, time};
@@ -18,7 +18,7 @@
 //!     kind: NodeKind::Host { address: [10, 0, 0, last].into() },
 //! };
 //! let mut line = LineParameters::new(10_000_000, 20 * time::MILLISECOND);
-//! line.queue.limit = Limit::Packets(30);
+//! line.queue.limit = QueueLimit::Packets(30);
 //! let topology = Topology {
 //!     nodes: vec![host("a", 1), host("b", 2)],
 //!     links: vec![Link { name: "wire".to_owned(), ends: [0, 1], lines: [line.clone(), line] }],

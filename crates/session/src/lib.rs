@@ -12,7 +12,7 @@
 //! use npsim_project::{Overrides, Project};
 //! use npsim_session::session::{Endpoints, Plan, Session};
 //! use npsim_engine::ENGINE;
-//! use npsim_session::simulation::Settings;
+//! use npsim_session::simulation::RunSettings;
 //! use npsim_session::summary::summary;
 //!
 //! let registry = npsim_protocols::registry();
@@ -29,7 +29,7 @@
 //! let load = npsim_project::load::resolved(load, &project);
 //! let frames = npsim_project::load::generator(&load, &project)?.map(Ok);
 //!
-//! let settings = Settings { drain: Some(60_000), ..Settings::new(ENGINE) };
+//! let settings = RunSettings { drain: Some(60_000), ..RunSettings::new(ENGINE) };
 //! let plan = Plan { nodes: 3, threads: 2, ..Plan::one(Arc::clone(&project), programs, settings) };
 //! let ends = Endpoints { frames: Some(Box::new(frames)), load: Some(load), ..Endpoints::default() };
 //! let mut session = Session::new(&plan, ends)?;

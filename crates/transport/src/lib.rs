@@ -11,12 +11,12 @@
 //! length of time that a host knows, so that one factor can scale all.
 //!
 //! ```
-//! use npsim_transport::wire::Ends;
+//! use npsim_transport::wire::FlowEnds;
 //! use npsim_transport::{
 //!     HostParameters, Receiver, ReceiverParameters, Scheme, Sender, SenderParameters, Supply, time,
 //! };
 //!
-//! let ends = Ends {
+//! let ends = FlowEnds {
 //!     source: [10, 0, 0, 1].into(),
 //!     destination: [10, 1, 0, 1].into(),
 //!     source_port: 1024,
