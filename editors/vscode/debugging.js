@@ -5,7 +5,7 @@ const { npsim, askOptions, wordsFor, folder } = require("./command");
 
 class DebugAdapters {
   createDebugAdapterDescriptor(session) {
-    // Somebody's own adapter, which listens already.
+    // An adapter of the user's own, which listens already.
     const port = session.configuration.debugServer;
     if (port) {
       return new DebugAdapterServer(port);

@@ -312,7 +312,7 @@ impl Microengine {
             }
             FaultReport {
                 message: format!(
-                    "context {context} has run for {WATCHDOG_CYCLES} cycles without giving up the pipeline, issuing a command or polling shared state"
+                    "context {context} has run for {WATCHDOG_CYCLES} cycles without yielding, issuing a command or polling shared state"
                 ),
                 notes,
                 help: "let the loop come to an end; if it waits for something, let it wait for the signal with ctx_arb, or read it anew in each round and give others a turn with ctx_arb[voluntary]; a delay that is meant so long can read the clock",

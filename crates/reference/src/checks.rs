@@ -49,7 +49,7 @@ impl Reference {
             return Ok(());
         }
         let message = format!(
-            "context {} has run for {WATCHDOG_CYCLES} cycles without giving up the pipeline or looking at anything",
+            "context {} has run for {WATCHDOG_CYCLES} cycles without yielding, issuing a command or polling shared state",
             self.state.running
         );
         self.complain(Check::NeverYields, message, fabric)?;

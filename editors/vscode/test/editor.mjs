@@ -31,7 +31,7 @@ function browser() {
   return process.env.BROWSER || paths.find((path) => existsSync(path));
 }
 
-// A port that nobody listens to.
+// A port without a listener.
 function freePort() {
   return new Promise((resolve) => {
     const server = createServer();

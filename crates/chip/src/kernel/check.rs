@@ -41,7 +41,7 @@ checks! {
     Deadlock = "deadlock",
     /// A context waits when the run ends for a signal that nothing can raise any more.
     NeverWoken = "never-woken",
-    /// A context ran for 1,048,576 cycles without giving up the pipeline, issuing a command or polling shared state.
+    /// A context ran for 1,048,576 cycles without yielding, issuing a command or polling shared state.
     NeverYields = "never-yields",
     /// A context got an RBUF element and had not freed it when the run ended.
     RbufLeak = "rbuf-leak",
@@ -61,11 +61,10 @@ checks! {
     DeferSlotEntry = "defer-slot-entry",
 }
 
-/// Cycles for which a context may run without giving up the pipeline, issuing a command
-/// or polling shared state (a signal, an input state, a ring, the
-/// clock), before [`Check::NeverYields`] stops it. It is 256 times the longest program of an
-/// IXP2400, where it lasts 1.7 ms (0.75 ms on an IXP2800): in that time a context could write
-/// all its local memory a thousand times.
+/// Cycles for which a context may run without yielding, issuing a command or polling shared state
+/// (a signal, an input state, a ring, the clock), before [`Check::NeverYields`] stops it: 256 times
+/// the longest program of an IXP2400, or 1.7 ms there and 0.75 ms on an IXP2800. In that time a
+/// context could write all its local memory a thousand times.
 pub const WATCHDOG_CYCLES: Cycle = 1 << 20;
 
 impl Check {

@@ -252,7 +252,7 @@ fn a_context_that_never_yields_is_stopped_while_it_runs() {
     dir.npsim("run a.uc --until 1s").expect(
         3,
         &[
-            "error[never-yields]: context 2 has run for 1048576 cycles without giving up",
+            "error[never-yields]: context 2 has run for 1048576 cycles without yielding",
             "ME 0, context 2",
             "it loops among the addresses 2 to 3, a.uc:6 to a.uc:7",
             "meanwhile contexts 0, 1, 3, 4, 5, 6 and 7 could have run",
