@@ -1,4 +1,4 @@
-//! What a comparison hangs on: every constant that was chosen and every parameter of the
+//! The numbers that a comparison depends on: every constant that was chosen and every parameter of the
 //! chips that is assumed or calibrated is moved by a fifth, down and up, one at a time
 //! and, sampled, all together; and each row is looked at again.
 //!

@@ -1,4 +1,4 @@
-//! What a comparison hangs on, over the forwarder; and that what studies list as chosen is
+//! The numbers that a comparison depends on, over the forwarder; and that what studies list as chosen is
 //! what their systems have.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! `npsim sensitivity`: what a comparison with published figures hangs on.
+//! `npsim sensitivity`: the unmeasured numbers that a comparison with published figures depends on.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,18 +23,18 @@ Examples:
   npsim sensitivity hauger H-23 H-35 --quick       two values, with the points that they need
   npsim sensitivity hauger H-35 --only LOCK_GAP,sram.read --samples 0
 
-Runs are kept in DIR/points, so a question that is broken off goes on where it was, and
-a larger one runs only what the smaller one did not.
+Runs are cached in DIR/points: an interrupted analysis resumes where it was, and a larger
+one runs only the missing points.
 
 Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given; 130 ended by
 Ctrl-C.";
 
-/// Move what a study's comparison hangs on, and see which values hold
+/// Vary the numbers that a study's comparison depends on
 ///
 /// Every constant that was chosen with published values in view and every parameter of the
 /// chips that is assumed or calibrated is moved by a fifth, down and up, one at a time;
-/// then, sampled, all of them together. For each published value it tells how far it went,
-/// what drove it there, and whether it is reproduced still (`npsim docs sensitivity`).
+/// then all of them together, in random samples. The result has for each published value its
+/// range, what drove it there, and whether it is still reproduced (`npsim docs sensitivity`).
 ///
 /// The results folder gets `sensitivity.json`, `sensitivity.csv`, `sensitivity.md` and
 /// `tornado.svg`.

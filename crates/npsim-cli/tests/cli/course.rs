@@ -124,7 +124,7 @@ fn wrong_ways_through_eight_chains() {
     let turn = "    immed[sum, 0]\n    br!=ctx[0, mine#]\n    turn_start(turn)\nmine#:\n    ctx_arb[turn]\n";
     wrong(
         "eight-chains",
-        &["soon done"],
+        &["done in time"],
         &[
             (
                 SOURCE,
@@ -155,7 +155,7 @@ fn wrong_ways_of_one_reader() {
     // All eight contexts read everything.
     wrong(
         "one-reader",
-        &["one context", "few commands", "soon done"],
+        &["one context", "few commands", "done in time"],
         &[(
             SOURCE,
             "    ctx_arb[kill]                       ; the other",
@@ -165,7 +165,7 @@ fn wrong_ways_of_one_reader() {
     // Long commands, and sleep after each of them.
     wrong(
         "one-reader",
-        &["soon done"],
+        &["done in time"],
         &[
             (SOURCE, "sig_done[even]", "ctx_swap[even]"),
             (SOURCE, "sig_done[odd]", "ctx_swap[odd]"),
@@ -223,14 +223,14 @@ fn wrong_ways_to_add() {
     let release = "    lock_release($bit, lock, 0, scratch, done)\n    ctx_arb[done]\n";
     // Right and slow.
     let locked = format!("    lock_take($bit, lock, 0, scratch, taken, rung)\n{UPDATE}{release}");
-    wrong("lost-additions", &["soon done"], &added_by(locked));
+    wrong("lost-additions", &["done in time"], &added_by(locked));
     // A lock whose bit no context looks at.
     let unread = format!(
         "    immed[$bit, 1]\n    scratch[test_and_set, $bit, lock, 0], ctx_swap[taken]\n    .use $bit\n{UPDATE}{release}"
     );
     wrong(
         "lost-additions",
-        &["every addition counts", "no race", "soon done"],
+        &["every addition counts", "no race", "done in time"],
         &added_by(unread),
     );
     // One round too few.
@@ -269,7 +269,7 @@ fn wrong_ways_under_a_lock() {
     // Those who wait look too seldom.
     wrong(
         "short-lock",
-        &["soon done"],
+        &["done in time"],
         &[(
             SOURCE,
             "#include \"lock.uc\"",

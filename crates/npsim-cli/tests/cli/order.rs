@@ -112,7 +112,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
     dir.npsim("trace order out.pcap").expect(
         0,
         &[
-            "told by      the stamps of generated traffic\n",
+            "order from   the stamps of generated traffic\n",
             "flows        4, 1 with reordered packets\n",
             "packets      11, 1 missing, 1 duplicates\n",
             "duplicate ACKs             3   27.27%\n",
@@ -173,7 +173,7 @@ fn tcp_tells_its_order_itself() {
         name.contains(" > ") && name.ends_with(" tcp")
     }));
     let done = dir.npsim(&format!("trace order {} --flow :41001", trace.display()));
-    done.expect(0, &["told by      TCP sequence numbers", "flows        1,"]);
+    done.expect(0, &["order from   TCP sequence numbers", "flows        1,"]);
 }
 
 #[test]

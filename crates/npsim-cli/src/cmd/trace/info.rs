@@ -20,10 +20,10 @@ Examples:
   npsim trace info traces/*.pcap*
   npsim trace info --format json in.pcapng | jq '.[0].oddities'";
 
-/// Say what is in captures: form, frames, rates, sizes, protocols, ports, oddities
+/// Summarise captures: format, frames, rates, sizes, protocols, ports, oddities
 ///
-/// Bytes are those of frames without FCS; sizes include it. A file that is
-/// damaged is an error, after the files before it were told.
+/// Bytes are counted without FCS, sizes with it. A damaged file is an error, after
+/// the reports of the files before it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -47,7 +47,7 @@ struct Info {
     bytes: u64,
     shortest: u64,
     longest: u64,
-    /// Of the first frame, nanoseconds since 1970.
+    /// Time of the first frame, nanoseconds since 1970.
     first_timestamp_ns: u64,
     /// First frame to last frame.
     duration_ns: u64,

@@ -21,19 +21,19 @@ mod chosen;
 
 const EXAMPLES: &str = "\
 Examples:
-  npsim trace order out.pcap                          generated traffic tells its order itself
+npsim trace order out.pcap                          generated traffic has its order in stamps
   npsim trace order out.pcap --flow 0/10 --each       flows 0, 10, 20 and so on, a line each
   npsim trace order out.pcap --against in.pcap        any traffic, by what it was when it entered
   npsim trace order out.pcap --format json | jq .order.duplicate_acks";
 
-/// Say in which order the packets of flows left
+/// Measure the reordering of packets, flow by flow
 ///
-/// FILE is a capture of what a chip sent. Which packet of its flow a frame is, is
-/// known from the capture of what entered (--against): a frame is found there by what
-/// routers leave as it is, which are addresses, ports, protocol, IP identification
-/// and payload. Without it the stamps of generated traffic tell it, and if there are none,
-/// the sequence numbers of TCP. Order is judged flow by flow and apart from loss:
-/// packets that never left are taken out first (`npsim docs order-metrics`).
+/// FILE is a capture of what a chip sent. The capture of what entered (--against)
+/// identifies each frame by the fields that routers do not change: addresses, ports,
+/// protocol, IP identification and payload. Without --against the stamps of generated
+/// traffic give a packet's position in its flow, or else TCP sequence numbers do.
+/// Loss does not count as reordering: packets that never left are taken out first
+/// (`npsim docs order-metrics`).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
     #[arg(long = "flow", value_name = "FLOW", value_parser = parser::<ChosenFlow>())]
     flows: Vec<ChosenFlow>,
-    /// Tell each flow too
+    /// Print a line for each flow too
     #[arg(long)]
     each: bool,
     /// Displacement beyond which the reorder density takes a packet for lost

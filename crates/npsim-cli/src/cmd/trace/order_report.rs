@@ -3,7 +3,7 @@
 use npsim_net::order::OrderMeasures;
 use serde::Serialize;
 
-/// What tells which packet of its flow a frame is.
+/// The source of a packet's position in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdentifiedBy {

@@ -28,10 +28,10 @@ fn write_text(out: &mut String, report: &OrderReport, width: usize) -> std::fmt:
     )?;
     let by = match (&report.against, report.by) {
         (Some(against), _) => format!("the frames of {against}"),
-        (None, IdentifiedBy::Tcp) => "TCP sequence numbers, without what was lost".into(),
+        (None, IdentifiedBy::Tcp) => "TCP sequence numbers; lost packets are not seen".into(),
         (None, _) => "the stamps of generated traffic".into(),
     };
-    writeln!(out, "told by      {by}")?;
+    writeln!(out, "order from   {by}")?;
     if report.left_out > 0 {
         let why = match report.by {
             IdentifiedBy::Against => "that did not enter",
